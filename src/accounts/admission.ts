@@ -2,15 +2,14 @@ import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
-import { randomCode, sameSecret } from '../platform/secrets.ts'
 import { forgiveFailures } from './failure-store.ts'
 import type { registerForm } from './forms.ts'
 import { getOpenInvite, setInviteUsed } from './invite-store.ts'
 import { hashPassword } from './passwords.ts'
+import { isSetupCode } from './setup-code.ts'
 import { getUserByEmail, hasUsers, insertUser } from './store.ts'
 import type { Store } from './store.ts'
 import { countTry } from './throttle.ts'
-import { isLoopback } from '../platform/hosts.ts'
 
 export type AdmissionDeps = { config: Config; setupCode: string | null; db: Store }
 
@@ -22,7 +21,7 @@ type Applicant = {
 
 type Admission = { role: 'admin' | 'member'; inviteId: string | null }
 
-/** Makes an account: the first as admin, later ones as far as DAVIT_REGISTRATION lets them in. */
+/** Creates an account: the first as admin, later ones if DAVIT_REGISTRATION allows it. */
 export async function register(
   deps: AdmissionDeps & { db: Db },
   application: z.infer<typeof registerForm> & { address: string },
@@ -31,7 +30,7 @@ export async function register(
   const { email, password, name = null } = application
   const isGuess = wantsSetupCode(deps)
   if (isGuess) countTry(db, application)
-  admit(deps, application) // who is refused costs no hash; what counts is asked again below
+  admit(deps, application) // a refused visitor costs no hash; the decisive check is below
   if (isGuess) forgiveFailures(db, email)
 
   const passwordHash = await hashPassword(password)
@@ -41,11 +40,11 @@ export async function register(
       if (inviteId) setInviteUsed(tx, inviteId)
       return insertUser(tx, { email, name, passwordHash, role })
     },
-    { behavior: 'immediate' }, // of two first accounts the second sees the first
+    { behavior: 'immediate' }, // with two first accounts at once, the second sees the first
   )
 }
 
-/** As what the applicant comes in. Throws with the reason when not at all. */
+/** The role of the applicant. Throws the reason of a refusal. */
 export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {
   const { db, setupCode } = deps
   if (!hasUsers(db)) {
@@ -58,36 +57,26 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
   return { role: 'member', inviteId: getOpenInvite(db, shown.invite)?.id ?? null }
 }
 
-/** Whether registering is worth guessing at: the first account, behind the code that Davit printed. */
+/** Whether registering needs the printed setup code: for the first account. */
 export const wantsSetupCode = ({ db, setupCode }: AdmissionDeps) =>
   setupCode !== null && !hasUsers(db)
 
-/** Why nobody, or nobody without an invitation, may register; null when this visitor may. */
+/** Why this visitor may not register; null when they may. */
 export function whyClosed({ db, config }: AdmissionDeps, invite: string | null | undefined) {
   if (!hasUsers(db) || config.registration === 'open') return null
-  const reason = 'Who has an account here reaches the Docker Engine of this server'
+  const reason = 'Anyone with an account here can use Docker on this server'
   if (config.registration === 'closed')
-    return `Registration is closed. ${reason}, so its operator decides who may register.`
+    return `Registration is closed. ${reason}, so ask an admin for an account.`
   if (getOpenInvite(db, invite)) return null
   return invite
-    ? 'This invitation was used, has expired or was taken back. Ask an admin for another.'
+    ? 'This invitation was used, has expired or was revoked. Ask an admin for another one.'
     : `Registration is by invitation. ${reason}, so an admin has to invite you.`
 }
 
 const wrongSetupCode = () =>
-  new AppError('forbidden', 'The setup code is not the one that Davit printed when it started.', {
-    fields: [{ field: 'setupCode', message: 'is not the one that Davit printed when it started.' }],
+  new AppError('forbidden', 'The setup code isn’t the one that Davit printed when it started.', {
+    fields: [{ field: 'setupCode', message: 'isn’t the one that Davit printed when it started.' }],
   })
 
 const duplicateEmail = () =>
-  conflictField('email', 'This e-mail address has an account already. Log in instead.')
-
-/** The code that registering the first account needs; null where only this machine itself can reach Davit. */
-export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>
-  isLoopback(host) && (url === null || isLoopback(url.hostname)) ? null : randomCode()
-
-/** Whether it is the code, however the groups of letters were typed. */
-export const isSetupCode = (typed: string, code: string) =>
-  sameSecret(lettersOf(typed), lettersOf(code))
-
-const lettersOf = (text: string) => text.toUpperCase().replace(/[^A-Z2-7]/g, '')
+  conflictField('email', 'This e-mail address already has an account. Log in instead.')

@@ -1,4 +1,4 @@
-/** Order matters: browsers name the ones they descend from too. */
+/** Order matters: browsers also name their ancestors. */
 const browsers = [
   ['Edge', /\bEdg/],
   ['Opera', /\bOPR\//],
@@ -15,7 +15,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const
 
-/** A user agent in a person's words; what no browser sent is shown as it came. */
+/** A readable name for a user agent; one that isn't a browser's is shown unchanged. */
 export function deviceOf(userAgent: string) {
   const browser = firstMatch(browsers, userAgent)
   const system = firstMatch(systems, userAgent)

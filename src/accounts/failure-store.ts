@@ -5,11 +5,11 @@ import type { Store } from './store.ts'
 export const insertFailure = (db: Store, values: typeof loginFailures.$inferInsert) =>
   db.insert(loginFailures).values(values).run()
 
-/** Once somebody has shown who they are, what came before was their own mistyping. */
+/** After a successful login, earlier failures were typos. */
 export const forgiveFailures = (db: Store, email: string) =>
   db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
 
-/** Also those of a time to come, when the clock was put back: nobody waits for that to pass. */
+/** Also those in the future, when the clock was set back: no one has to wait for them. */
 export const forgetOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
   db
     .delete(loginFailures)

@@ -8,16 +8,16 @@ export const isAddress = (text: string) =>
 
 const email = line('an e-mail address', { max: 254 })
   .toLowerCase()
-  .refine(isAddress, 'wants an e-mail address such as ada@example.com.')
+  .refine(isAddress, 'must be an e-mail address such as ada@example.com.')
 
 const { min, max } = passwordLength
 
-/** A new password is taken as it was typed: no blank trimmed, no kind of character demanded. */
+/** A new password is used as typed: no trimming, no required character classes. */
 const newPassword = z
-  .string('wants a password.')
-  .refine((text) => !text.includes('\0'), 'has a NUL character in it.')
-  .refine((text) => [...text].length >= min, `wants at least ${min} characters.`)
-  .refine((text) => [...text].length <= max, `is longer than ${max} characters.`)
+  .string('must be a password.')
+  .refine((text) => !text.includes('\0'), 'can’t contain a NUL character.')
+  .refine((text) => [...text].length >= min, `must be at least ${min} characters.`)
+  .refine((text) => [...text].length <= max, `must be at most ${max} characters.`)
   .refine((text) => !isCommonPassword(text), 'is one of the most common ones. Choose another.')
 
 export const registerForm = z.object({
@@ -28,14 +28,14 @@ export const registerForm = z.object({
   invite: line('the code of an invitation', { max: 128 }).nullish(),
 })
 
-/** Says nothing about which e-mails or passwords can exist: whatever was typed is looked up. */
+/** Doesn't reveal which e-mails or passwords can exist: any input is looked up. */
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
-  password: z.string('wants your password.').max(4096, 'is too long.'),
+  password: z.string('must be your password.').max(4096, 'is too long.'),
 })
 
-/** Nobody's current password is refused for its shape: only for not being theirs. */
-const currentPassword = z.string('wants your password.').max(4096, 'is too long.').nullish()
+/** A current password is never refused for its format, only when it is wrong. */
+const currentPassword = z.string('must be your password.').max(4096, 'is too long.').nullish()
 
 export const profileForm = z.object({
   email: email.optional(),
@@ -47,14 +47,14 @@ export const linkForm = z.object({ currentPassword })
 
 export const passwordForm = z.object({ currentPassword, password: newPassword })
 
-const scope = z.enum(tokenScopes, `wants ${tokenScopes.join(', ')} or several of them.`)
+const scope = z.enum(tokenScopes, `must be one or more of ${tokenScopes.join(', ')}.`)
 
 export const tokenForm = z.object({
   name: line('a name', { max: 60 }),
   scopes: lines(scope, { max: tokenScopes.length }).pipe(
     z
       .array(scope)
-      .min(1, `wants ${tokenScopes.join(', ')} or several of them.`)
+      .min(1, `must be one or more of ${tokenScopes.join(', ')}.`)
       .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
   ),
   expiresInDays: whole('a number of days', { min: 1, max: 3650 }).nullish(),

@@ -28,7 +28,7 @@ export const listIdentities = (db: Db, userId: string) =>
 export const insertIdentity = (db: Db, values: typeof identities.$inferInsert) =>
   db.insert(identities).values(values).returning().get()
 
-/** The name and the token are what the provider said last. */
+/** Updates the name and the token from the provider. */
 export const updateIdentity = (
   db: Db,
   { id, ...values }: Pick<Identity, 'id' | 'login' | 'accessToken'>,
@@ -51,7 +51,7 @@ export const deleteIdentitiesOf = (db: Store, userId: string) =>
 export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>
   db.insert(oauthAttempts).values(values).run()
 
-/** Returns the attempt and forgets it: a state is good for one try, whatever comes of it. */
+/** Returns the attempt and deletes it: a state can be used once, whatever the outcome. */
 export const takeAttempt = (db: Db, stateHash: string) =>
   db.delete(oauthAttempts).where(eq(oauthAttempts.stateHash, stateHash)).returning().get()
 

@@ -13,7 +13,7 @@ export type Invite = typeof invites.$inferSelect
 /** Milliseconds in which an invitation can be used. */
 const lifetime = 7 * 24 * 3_600_000
 
-/** Makes an invitation; its token is known only here and to whoever gets the link. */
+/** Creates an invitation; its token is only in the link. */
 export function makeInvite(
   { db, config }: { db: Store; config: Config },
   { id: createdBy }: Pick<User, 'id'>,
@@ -27,7 +27,7 @@ export function makeInvite(
   return { token, invite: db.insert(invites).values(values).returning().get() }
 }
 
-/** Why an invitation would be of no use, or null. */
+/** Why invitations don't work here, or null. */
 export const whyNoInvites = ({ registration }: Config) =>
   registration === 'invite'
     ? null

@@ -12,7 +12,7 @@ import type { ProviderName } from './oauth-provider.ts'
 
 type FormProps = { provider: ProviderName; hasPassword: boolean; draft?: Draft | undefined }
 
-/** The accounts elsewhere that a user can log in with, and the way to link one. */
+/** The provider accounts that a user can log in with, and the form to link one. */
 export const LinkedLogins = ({
   linked,
   provider,
@@ -24,7 +24,7 @@ export const LinkedLogins = ({
   <SettingsSection
     id="linked"
     title="Linked logins"
-    about="Accounts elsewhere that log you in here."
+    about="Accounts at git providers that you can log in with."
   >
     <div class="form">
       {linked.length > 0 && (
@@ -39,13 +39,12 @@ export const LinkedLogins = ({
   </SettingsSection>
 )
 
-/** Goes to the provider, and back: no answer takes its place but a refusal. */
+/** Leaves for the provider and comes back: only a refusal is swapped in. */
 export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProps) => (
   <PostForm
     class="form"
     action="/settings/identities"
     draft={draft}
-    live
     hx-target="this"
     hx-swap="outerHTML"
   >

@@ -5,7 +5,7 @@ import { isAddress } from './forms.ts'
 import { findUser, getUserByEmail } from './store.ts'
 import { tryPassword } from './throttle.ts'
 
-/** The user of these credentials. An unknown e-mail and a wrong password get one answer, in equal time. */
+/** The user of these credentials. An unknown e-mail and a wrong password get the same response in the same time. */
 export async function logIn(
   { db }: { db: Db },
   { email, password, address }: { email: string; password: string; address: string },
@@ -14,16 +14,16 @@ export async function logIn(
   const hash = user?.passwordHash ?? null
   const fits = await tryPassword(db, { email, address, password, hash })
   if (user && fits) return user
-  // what is no address may be a password in the wrong field
+  // anything but an address may be a password in the wrong field
   const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
   recordEvent(db, { actor, action: 'login.failed', address })
-  throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
+  throw new AppError('unauthorized', 'Wrong e-mail address or password.')
 }
 
 /**
- * Makes sure that it is still the user who sits there, and answers with them: throws unless this is
- * their password. Who has none, and logs in with a provider, is asked for none. Guesses count, but
- * apart from those at the login, or a stranger who fails there could keep the owner from changing the
+ * Confirms the user's identity, and returns them: throws unless this is their password.
+ * Users without one, who log in with a provider, need none. Failures are throttled separately
+ * from logins, so that a stranger who fails there can't lock the owner out of changing the
  * password.
  */
 export async function confirmPassword(

@@ -3,45 +3,42 @@ import { passwordLength } from './passwords.ts'
 
 type Shown = { value?: string; hint?: string; autofocus?: boolean }
 
-/** What one logs in with. */
+/** The fields of a login. */
 export const EmailField = (shown: Shown) => (
-  <TextField
-    name="email"
-    label="E-mail"
-    type="email"
-    autocomplete="username"
-    maxlength={254}
-    required
-    {...shown}
-  />
+  <TextField name="email" label="E-mail" type="email" autocomplete="username" required {...shown} />
 )
 
-/** In forms that change how a user logs in it makes sure that it is still them who sit there. */
+/** In forms that change how a user logs in it confirms their identity. */
 export const CurrentPassword = ({
   id,
   name = 'current_password',
   label = 'Current password',
+  hint,
+  optional = false,
 }: {
   id?: string
   name?: string
   label?: string
+  hint?: string
+  optional?: boolean
 }) => (
   <TextField
     {...{ name, label }}
     {...(id && { id })}
+    hint={hint}
     type="password"
     autocomplete="current-password"
-    required
+    required={!optional}
   />
 )
 
-/** The password to have from then on. */
+/** The new password. */
 export const NewPassword = ({ label }: { label: string }) => (
   <TextField
     name="password"
     label={label}
     type="password"
-    hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
+    hint={`At least ${passwordLength.min} characters, and not one of the most common passwords.`}
     autocomplete="new-password"
     minlength={passwordLength.min}
     required

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { clientOf, pageBefore } from '../web/client.ts'
-import { setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
+import { readBoundCookie, setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
 
 const home = '/dashboard'
@@ -8,30 +8,40 @@ const base = 'http://davit.invalid'
 
 const name = 'svc_next'
 
-/** Seconds in which a login leads back to the page that wanted it. */
+/** Seconds in which a login leads back to the page that required it. */
 const memory = 600
 
 /** Characters of an address that are remembered: a cookie holds about 4,000 bytes. */
 const longest = 2000
 
+/** Stands before the page whose form was sent in vain. */
+const unsent = '!'
+
 /**
- * Remembers the page that was asked for, or the one whose form was sent, in a cookie of this browser:
- * the login page keeps its plain address.
+ * Stores the requested page, or the one whose form was sent, in a cookie: the
+ * login page keeps its plain address.
  */
 export function rememberPage(c: Context, deps: VisitorDeps) {
-  const value = pageOf(c, deps)
-  if (!value || value === home || value.length > longest) return
-  setBoundCookie(c, deps, { name, value, maxAge: memory })
+  const isForm = c.req.method !== 'GET'
+  const page = pageOf(c, deps) ?? home
+  if ((!isForm && page === home) || page.length > longest) return
+  // what a page looks up by itself doesn't take the place of the form that was sent from it
+  if (!isForm && clientOf(c) === 'partial' && isBehindForm(c, deps)) return
+  setBoundCookie(c, deps, { name, value: isForm ? unsent + page : page, maxAge: memory })
 }
+
+/** Whether the login stands between a form that was sent and its page. */
+export const isBehindForm = (c: Context, deps: VisitorDeps) =>
+  readBoundCookie(c, deps, name)?.startsWith(unsent) ?? false
 
 const pageOf = (c: Context, { config }: VisitorDeps) =>
   c.req.method === 'GET' && clientOf(c) === 'browser'
     ? c.req.path + new URL(c.req.url).search
     : pageBefore(c, config)
 
-/** Where a login leads: to the page remembered, once, else to the dashboard. */
+/** Where a login leads: to the stored page, once, else to the dashboard. */
 export const takeRememberedPage = (c: Context, deps: VisitorDeps) =>
-  nextPage(takeBoundCookie(c, deps, { name }) ?? undefined)
+  nextPage(takeBoundCookie(c, deps, { name })?.replace(/^!/, ''))
 
 /**
  * The page given, if it is one of ours. Browsers read `\` as `/` and drop tabs

@@ -16,8 +16,8 @@ type OAuthDeps = AccountDeps & AdmissionDeps
 type Arrival = { profile: Profile; accessToken: string }
 
 /**
- * The user whom a provider's profile belongs to, or a new one as far as registration is open. An
- * account is found by the provider's id alone: an e-mail that is the same proves nothing.
+ * The user of a provider's profile, or a new one if registration is open. An
+ * account is found by the provider's id only: a matching e-mail proves nothing.
  */
 export function logInWithProfile(
   deps: OAuthDeps,
@@ -27,12 +27,12 @@ export function logInWithProfile(
   if (!known) return { user: registerWithProfile(deps, arrival), isNew: true }
   const { user, identity } = known
   if (user.disabledAt)
-    throw new AppError('forbidden', 'This account is disabled. Ask an admin of this Davit.')
+    throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   updateIdentity(deps.db, { ...identity, ...sealed(deps, identity.id, arrival) })
   return { user, isNew: false }
 }
 
-/** Joins an identity to the user who is logged in; one that belongs to someone else stays theirs. */
+/** Links an identity to the logged-in user; one that belongs to someone else stays theirs. */
 export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
   const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
   if (known && known.user.id !== userId)
@@ -49,17 +49,17 @@ const fields = registerForm.shape
 
 function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
   const provider = providerNames[findOAuthSettings(deps).provider]
-  // what a provider tells is held to what a person may type
+  // data from a provider follows the same rules as typed input
   const email = fields.email.safeParse(arrival.profile.email).data
   if (!email)
     throw new AppError(
       'forbidden',
-      `${provider} names no verified e-mail address of yours. Verify one there, or register with a password.`,
+      `${provider} reports no verified e-mail address for you. Verify one there, or register with a password.`,
     )
   if (getUserByEmail(deps.db, email))
     throw new AppError(
       'conflict',
-      `Your e-mail address has an account here already. Log in with its password, then link ${provider} on your profile.`,
+      `Your e-mail address already has an account here. Log in with its password, then link ${provider} on your profile.`,
     )
   return deps.db.transaction(
     () => {

@@ -10,12 +10,12 @@ type Settings = NonNullable<Config['oauth']>
 
 export type ProviderName = Settings['provider']
 
-/** Who came back from the provider. The id is what identifies them: names and e-mails change hands. */
+/** The user at the provider. Only the id identifies them: names and e-mails can change hands. */
 export type Profile = {
   providerUserId: string
   login: string
   name: string | null
-  /** Only one that the provider has verified; else null. */
+  /** Only if verified by the provider; else null. */
   email: string | null
 }
 
@@ -73,10 +73,10 @@ const providers: Record<ProviderName, Provider> = {
 
 export const providerOf = ({ provider }: Settings) => providers[provider]
 
-/** How the provider is called on a button. */
+/** The provider's name on a button. */
 export const providerNames = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' }
 
-/** Asks the provider who the bearer of the token is. */
+/** Asks the provider for the owner of the token. */
 export async function fetchProfile(
   settings: Settings,
   { accessToken: token, ...access }: { accessToken: string; allow: string[]; signal: AbortSignal },
@@ -88,11 +88,11 @@ export async function fetchProfile(
     return await providerOf(settings).readProfile({ ...api, headers })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const { status, message } = error // what it says of a token is advice for one that a person made
+    const { status, message } = error // its advice is for tokens created by a person
     throw providerTrouble(
       status === null
-        ? `did not say who you are: ${message}`
-        : `answered ${status} when asked who you are`,
+        ? `didn’t return your profile: ${message}`
+        : `responded with status ${status} when asked for your profile`,
     )
   }
 }

@@ -12,7 +12,7 @@ import type { AccountDeps } from './session.ts'
 
 type OAuthDeps = AccountDeps & AdmissionDeps
 
-/** Logging in with the provider, which also ends the linking of one; not there while none is configured. */
+/** Logging in with the provider, which also completes linking; missing unless configured. */
 export const oauthRoutes = (deps: OAuthDeps) => {
   const audit = auditor(deps.db)
 
@@ -35,7 +35,10 @@ export const oauthRoutes = (deps: OAuthDeps) => {
         return c.redirect(takeRememberedPage(c, deps), 303)
       }
       if (c.var.user?.id !== userId)
-        throw new AppError('bad_request', 'You were logged out meanwhile. Log in, then link again.')
+        throw new AppError(
+          'bad_request',
+          'You were logged out meanwhile. Log in, then link the account again.',
+        )
       const { id, login } = linkProfile(deps, userId, arrival)
       audit(c, 'identity.linked', { object: { kind: 'identity', id, name: login } })
       return c.redirect('/settings/profile', 303)
@@ -47,10 +50,10 @@ async function arrive(c: Context, deps: OAuthDeps, verifier: string) {
   if (error === 'access_denied')
     throw new AppError(
       'bad_request',
-      'You said no at the provider. Begin again if you did not mean it.',
+      'Access was denied at the provider. Try again if that was a mistake.',
     )
   if (error || !code)
-    throw new AppError('bad_request', 'The provider sent no login. Begin it again.')
+    throw new AppError('bad_request', 'The provider sent no login. Try to log in again.')
   const { signal } = c.req.raw
   try {
     const accessToken = await exchangeCode(deps, { code, verifier, signal })
@@ -58,7 +61,7 @@ async function arrive(c: Context, deps: OAuthDeps, verifier: string) {
     const allow = deps.config.allowHosts
     return { accessToken, profile: await fetchProfile(settings, { accessToken, allow, signal }) }
   } catch (cause) {
-    if (cause instanceof Failure) throw providerTrouble(`could not be asked: ${cause.message}`)
+    if (cause instanceof Failure) throw providerTrouble(`couldn’t be reached: ${cause.message}`)
     throw cause
   }
 }

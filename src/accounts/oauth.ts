@@ -27,7 +27,7 @@ export function findOAuthSettings({ config }: AccountDeps) {
   return config.oauth
 }
 
-/** Where to send this browser, for a login or to link an account to that user; only it can come back from there. */
+/** The provider URL for this browser, for a login or to link an account to that user; only this browser can complete it. */
 export function authorizationUrl(c: Context, deps: AccountDeps, userId: string | null) {
   const { db, secrets, config } = deps
   const settings = findOAuthSettings(deps)
@@ -48,23 +48,26 @@ export function authorizationUrl(c: Context, deps: AccountDeps, userId: string |
   ).href
 }
 
-/** The attempt that this browser began, taken once; what is unknown, used or too old is refused. */
+/** The attempt that this browser started, usable once; an unknown, used or expired one is refused. */
 export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
   const held = takeBoundCookie(c, deps, cookie)
   const brought = c.req.queries('state') ?? []
   if (brought.length !== 1 || !held || !sameSecret(brought[0]!, held))
     throw new AppError(
       'bad_request',
-      'This login was not begun in this browser, or has expired. Begin it again.',
+      'This login wasn’t started in this browser, or has expired. Try to log in again.',
     )
   const stateHash = hashToken(held)
   const attempt = takeAttempt(deps.db, stateHash)
   if (!attempt || Math.abs(Date.now() - attempt.createdAt.getTime()) > attemptLifetime)
-    throw new AppError('bad_request', 'This login has expired or was used before. Begin it again.')
+    throw new AppError(
+      'bad_request',
+      'This login has expired or was used before. Try to log in again.',
+    )
   return { userId: attempt.userId, verifier: deps.secrets.open(attempt.verifier, stateHash) }
 }
 
-/** Exchanges the code for an access token; GitHub says 200 even when it refuses. */
+/** Exchanges the code for an access token; GitHub responds 200 even when it refuses. */
 export async function exchangeCode(
   deps: AccountDeps,
   { code, verifier, signal }: { code: string; verifier: string; signal: AbortSignal },
@@ -95,9 +98,9 @@ export async function exchangeCode(
   try {
     return new OAuth2Tokens(answer as object).accessToken()
   } catch {
-    throw providerTrouble('did not accept the login')
+    throw providerTrouble('refused the login')
   }
 }
 
-/** From the settings, never from what a request says of its host. */
+/** From the settings, never from the Host header of a request. */
 const callbackUrl = (config: Config) => `${originOf(config)}/auth/oauth/callback`

@@ -1,29 +1,37 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '../platform/errors.ts'
 // The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
-// npm package @zxcvbn-ts/language-common 4.1.3. As text, so that the executable holds them too.
+// npm package @zxcvbn-ts/language-common 4.1.3. As text, so that it is embedded in the executable.
 import commonPasswords from './common-passwords.txt' with { type: 'text' }
 import { Semaphore } from '../platform/semaphore.ts'
 
 /** Characters, not bytes. */
 export const passwordLength = { min: 8, max: 256 }
 
-const common = new Set(commonPasswords.trimEnd().split('\n'))
+let common: Set<string> | undefined
 
-export const isCommonPassword = (password: string) => common.has(password.toLowerCase())
+export function isCommonPassword(password: string) {
+  common ??= new Set(commonPasswords.trimEnd().split('\n'))
+  return common.has(password.toLowerCase())
+}
 
-/** OWASP's least for argon2id: 19 MiB and 2 passes. */
+/** OWASP's minimum for argon2id: 19 MiB and 2 passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** Each hash takes 19 MiB and a core for a while: what waits beyond a few seconds' worth is refused. */
+/** Each hash uses 19 MiB and a core for a while: a queue of more than a few seconds is refused. */
 const hashes = new Semaphore(availableParallelism())
 const maxWaiting = 128
 
-async function inTurn<Result>(work: () => Promise<Result>) {
+/** Hashes a password, or compares one, when it has its turn. */
+export async function inTurn<Result>(work: () => Promise<Result>) {
   if (hashes.waiting >= maxWaiting)
-    throw new AppError('unavailable', 'Too many people log in right now. Try again in a moment.', {
-      retryAfter: 5,
-    })
+    throw new AppError(
+      'unavailable',
+      'Too many people are logging in right now. Try again in a moment.',
+      {
+        retryAfter: 5,
+      },
+    )
   using _ = await hashes.acquire()
   return await work()
 }
@@ -31,12 +39,12 @@ async function inTurn<Result>(work: () => Promise<Result>) {
 export const hashPassword = (password: string) =>
   inTurn(() => Bun.password.hash(password, argon2id))
 
-/** Whether the password fits the hash; without a hash the answer is no and takes as long. */
+/** Whether the password matches the hash; without a hash it is false, in the same time. */
 export async function isPassword(password: string, hash: string | null) {
   const fits = await inTurn(() => Bun.password.verify(password, hash ?? hashOfNothing))
   return fits && hash !== null
 }
 
-/** The hash of a random text that nobody kept, with the parameters of all others. */
+/** The hash of a random text, with the same parameters as all others. */
 const hashOfNothing =
   '$argon2id$v=19$m=19456,t=2,p=1$4v9VDuzma9DbF8tmGc2zb3CzZRtMBtlRlQ9NOAuw/Bc$bIRrN5+8dsztYBhppdYD9N85hje6Go/ArQQ+dow5ZK8'

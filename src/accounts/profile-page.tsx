@@ -11,30 +11,27 @@ import { LinkedLogins } from './linked-logins.tsx'
 import type { ProviderName } from './oauth-provider.ts'
 
 type Profile = { user: User; hasPassword: boolean }
-type FormProps = Profile & { draft?: Draft | undefined; saved?: boolean }
-/** What was typed into the form that was refused. */
+type FormProps = Profile & { draft?: Draft | undefined }
+/** The input of the form that was refused. */
 export type Drafts = { profile?: Draft; password?: Draft; link?: Draft }
 
 export const ProfilePage = ({
   events,
   linked,
   provider,
-  saved,
   drafts = {},
   ...profile
 }: Profile & {
   events: AuditEvent[]
   linked: Identity[]
-  /** The one that this Davit logs in with. */
+  /** The configured login provider. */
   provider: ProviderName | null
-  /** Which of the forms was just saved. */
-  saved: string | undefined
   drafts?: Drafts | undefined
 }) => (
   <SettingsFrame user={profile.user} path="/settings/profile">
     <div class="settings">
-      <ProfileForm {...profile} draft={drafts.profile} saved={saved === 'profile'} />
-      <PasswordForm {...profile} draft={drafts.password} saved={saved === 'password'} />
+      <ProfileForm {...profile} draft={drafts.profile} />
+      <PasswordForm {...profile} draft={drafts.password} />
       {(provider || linked.length > 0) && (
         <LinkedLogins
           linked={linked}
@@ -46,7 +43,7 @@ export const ProfilePage = ({
       <SettingsSection
         id="activity"
         title="Recent activity"
-        about="What was done with your account. Is anything not yours?"
+        about="Actions with your account. Check for anything you don’t recognise."
       >
         {events.length > 0 ? <EventList events={events} /> : <p class="muted">Nothing yet.</p>}
       </SettingsSection>
@@ -54,40 +51,36 @@ export const ProfilePage = ({
   </SettingsFrame>
 )
 
-export const ProfileForm = ({
-  user,
-  hasPassword,
-  draft = emptyDraft,
-  saved = false,
-}: FormProps) => (
+export const ProfileForm = ({ user, hasPassword, draft = emptyDraft }: FormProps) => (
   <SettingsForm
     id="profile"
     title="You"
-    about="Your e-mail address is what you log in with."
+    about="You log in with your e-mail address."
     action="/settings/profile"
     draft={draft}
-    saved={saved && 'Saved'}
   >
-    <EmailField value={user.email} hint="A new address ends your other sessions." />
-    <TextField name="name" label="Name" value={user.name} autocomplete="name" maxlength={100} />
-    {hasPassword && <CurrentPassword id="profile-password" />}
+    <EmailField value={user.email} hint="A new e-mail address ends your other sessions." />
+    <TextField
+      name="name"
+      label="Name"
+      value={user.name}
+      hint="Shown in lists and in the audit log. Leave empty to use your e-mail address."
+      autocomplete="name"
+    />
+    {hasPassword && (
+      <CurrentPassword id="profile-password" hint="Only to change your e-mail address." optional />
+    )}
   </SettingsForm>
 )
 
-export const PasswordForm = ({
-  user,
-  hasPassword,
-  draft = emptyDraft,
-  saved = false,
-}: FormProps) => (
+export const PasswordForm = ({ user, hasPassword, draft = emptyDraft }: FormProps) => (
   <SettingsForm
     id="password"
     title="Password"
-    about="A new one ends your other sessions. API tokens stay: revoke those that others may know."
+    about="A new password ends your other sessions. API tokens stay valid: revoke any that others may know."
     action="/settings/password"
     draft={draft}
-    label={hasPassword ? 'Change the password' : 'Set a password'}
-    saved={saved && 'Changed, and your other sessions are ended'}
+    label={hasPassword ? 'Change password' : 'Set password'}
   >
     <input type="text" name="" value={user.email} autocomplete="username" hidden />
     {hasPassword && <CurrentPassword id="password-current" />}

@@ -23,13 +23,13 @@ import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './store.ts'
 
-/** Events of their own that a user sees on the profile. */
+/** A user's own events on the profile. */
 const shownEvents = 10
 
 type Shown = { user: User; hasPassword: boolean; draft: Draft }
 
 /**
- * What a user says about themselves, and the password: for the person, never for a token. A new e-mail
+ * The profile and the password: for sessions, never for a token. A new e-mail
  * address ends their other sessions, a new password all of them.
  */
 export const profileRoutes = (deps: AccountDeps) => {
@@ -41,7 +41,12 @@ export const profileRoutes = (deps: AccountDeps) => {
     .get('/settings/profile', (c) => show(c, profile(c)))
     .put('/settings/profile', input(profileForm, again('profile', ProfileForm)), async (c) => {
       const { currentPassword, ...wanted } = c.var.input
-      const before = await confirmPassword(db, { ...from(c), currentPassword })
+      const current = findUser(db, userOf(c).id)
+      const changesLogin = wanted.email !== undefined && wanted.email !== current.email
+      const before =
+        changesLogin || currentPassword
+          ? await confirmPassword(db, { ...from(c), currentPassword })
+          : current
       const user = db.transaction((tx) => {
         const changed = updateUser(tx, before.id, wanted)
         if (changed.email !== before.email)
@@ -52,7 +57,11 @@ export const profileRoutes = (deps: AccountDeps) => {
       if (email !== before.email)
         audit(c, 'email.changed', { object: { kind: 'user', id, name: email } })
       if (name !== before.name) audit(c, 'profile.changed', { object: { kind: 'user', id, name } })
-      return moveOn(c, { to: '/settings/profile?saved=profile', json: () => userJson(user) })
+      return moveOn(c, {
+        to: '/settings/profile',
+        said: 'Profile saved.',
+        json: () => userJson(user),
+      })
     })
     .put('/settings/password', input(passwordForm, again('password', PasswordForm)), async (c) => {
       const { password, currentPassword } = c.var.input
@@ -64,7 +73,8 @@ export const profileRoutes = (deps: AccountDeps) => {
       })
       audit(c, 'password.changed')
       startSession(c, deps, user)
-      return moveOn(c, { to: '/settings/profile?saved=password', json: () => userJson(user) })
+      const said = 'Password changed. Your other sessions were ended.'
+      return moveOn(c, { to: '/settings/profile', said, json: () => userJson(user) })
     })
     .post('/settings/identities', input(linkForm, again('link', linkFormOf)), async (c) => {
       findOAuthSettings(deps)
@@ -75,7 +85,7 @@ export const profileRoutes = (deps: AccountDeps) => {
     .delete('/settings/identities/:id', (c) => {
       const { id, login } = unlink(db, { id: c.req.param('id'), userId: userOf(c).id })
       audit(c, 'identity.unlinked', { object: { kind: 'identity', id, name: login } })
-      return moveOn(c, { to: '/settings/profile', json: () => ({}) })
+      return moveOn(c, { to: '/settings/profile', said: 'Login unlinked.', json: () => ({}) })
     })
 
   function profile(c: Context, drafts?: Drafts) {
@@ -84,15 +94,14 @@ export const profileRoutes = (deps: AccountDeps) => {
     const events = listEvents(db, { filter: { actorId: user.id }, page }).slice(0, shownEvents)
     const linked = listIdentities(db, user.id)
     const provider = config.oauth?.provider ?? null
-    const saved = c.req.query('saved')
     return {
       title: 'Profile',
-      page: () => <ProfilePage {...known(c)} {...{ events, linked, provider, saved, drafts }} />,
+      page: () => <ProfilePage {...known(c)} {...{ events, linked, provider, drafts }} />,
       json: () => userJson(user),
     }
   }
 
-  /** The form that was refused, alone or in its page. */
+  /** The refused form, alone or in its page. */
   function again(name: keyof Drafts, form: (props: Shown) => JSX.Element) {
     return (c: Context, draft: Draft) => ({
       ...profile(c, { [name]: draft }),

@@ -8,10 +8,10 @@ import { deleteTokensOf } from './token-store.ts'
 import { deleteSessionsOf, getUserByEmail, listUsers, updateUser } from './store.ts'
 import { forgiveFailures } from './failure-store.ts'
 
-/** Users that a refusal names, before it only counts. */
+/** How many users an error names at most. */
 const mostNamed = 10
 
-/** The account of that address; a refusal says which ones there are. */
+/** The account of that address; the error lists the existing ones. */
 export function userForReset(db: Db, email: string) {
   const user = getUserByEmail(db, email.trim().toLowerCase())
   if (user) return user
@@ -20,13 +20,13 @@ export function userForReset(db: Db, email: string) {
   const there = found.length > mostNamed ? `${named} and more` : named
   throw new AppError(
     'not_found',
-    `There is no user ${email}. ${found.length > 0 ? `There are: ${there}.` : 'There is none at all yet: the first one registers on the page.'}`,
+    `There is no user ${email}. ${found.length > 0 ? `Users: ${there}.` : 'There are no users yet: the first one registers in the browser.'}`,
   )
 }
 
 /**
- * For the operator of the server: sets a password, forgives failed logins, and ends whatever else lets
- * someone in as that user: sessions, API tokens, linked logins.
+ * For the operator of the server: sets a password, clears failed logins, and removes all other
+ * credentials of that user: sessions, API tokens, linked logins.
  */
 export async function resetPassword(
   db: Db,
@@ -51,7 +51,7 @@ export async function resetPassword(
   )
 }
 
-/** Refuses a password that nobody may have. */
+/** Refuses an invalid password. */
 function checkNewPassword(password: string) {
   const result = passwordForm.shape.password.safeParse(password)
   if (!result.success)

@@ -1,7 +1,8 @@
+import { showsSecret } from '../web/compress.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { AppError } from '../platform/errors.ts'
-import { clientOf } from '../web/client.ts'
+import { clientOf, originOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -18,7 +19,7 @@ import { InviteList } from './invites-page.tsx'
 import { inviteJson, sessionJson, userJson } from './json.ts'
 import { logIn } from './log-in.ts'
 import { deleteOpenInvite, listOpenInvites, makeInvite, whyNoInvites } from './invite-store.ts'
-import { takeRememberedPage } from './next-page.ts'
+import { isBehindForm, takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { SessionList } from './sessions-page.tsx'
@@ -27,12 +28,19 @@ import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
 type RouteDeps = AccountDeps & AdmissionDeps
 
-/** Coming in and going out: open to everyone. */
+/** Login, logout and registration: open to everyone. */
 export const accountRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
-  const loginView = (_: Context, draft: Draft) => ({
+  const loginView = (c: Context, draft: Draft) => ({
     title: 'Log in',
-    page: () => <LoginPage draft={draft} provider={deps.config.oauth?.provider ?? null} />,
+    page: () => (
+      <LoginPage
+        draft={draft}
+        provider={deps.config.oauth?.provider ?? null}
+        isBehindForm={isBehindForm(c, deps)}
+        mayRegister={whyClosed(deps, null) === null}
+      />
+    ),
   })
 
   return factory
@@ -42,6 +50,7 @@ export const accountRoutes = (deps: RouteDeps) => {
       if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
       return show(c, loginView(c, { ...emptyDraft, values: c.req.query() }))
     })
+    .get('/auth/login', (c) => c.redirect('/login', 303))
     .post('/auth/login', input(loginForm, loginView), async (c) => {
       const user = await logIn(deps, { ...c.var.input, address: c.var.address })
       startSession(c, deps, user)
@@ -73,7 +82,7 @@ export const accountRoutes = (deps: RouteDeps) => {
     })
 }
 
-/** Where a user is logged in, and for admins the invitations: open to who is logged in. */
+/** The sessions of a user, and for admins the invitations: for logged-in users. */
 export const sessionRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 
@@ -83,7 +92,8 @@ export const sessionRoutes = (deps: RouteDeps) => {
     .delete('/settings/sessions', (c) => {
       deleteOtherSessions(deps.db, { userId: userOf(c).id, id: c.var.session!.id })
       audit(c, 'sessions.ended')
-      return showSaved(c, { to: '/settings/sessions', ...sessions(c) })
+      const said = 'Your other sessions are ended.'
+      return showSaved(c, { to: '/settings/sessions', said, ...sessions(c) })
     })
     .delete('/settings/sessions/:id', (c) => {
       const id = c.req.param('id')
@@ -93,14 +103,14 @@ export const sessionRoutes = (deps: RouteDeps) => {
         endSession(c, deps)
         return moveOn(c, { to: '/login', json: () => ({}) })
       }
-      return showSaved(c, { to: '/settings/sessions', ...sessions(c) })
+      return showSaved(c, { to: '/settings/sessions', said: 'Session ended.', ...sessions(c) })
     })
     .get('/settings/invites', requireAdmin, (c) => show(c, invites(c)))
     .post('/settings/invites', requireAdmin, (c) => {
       const { token, invite } = makeInvite(deps, userOf(c))
       audit(c, 'invite.created', { object: { kind: 'invite', id: invite.id } })
-      const { origin } = deps.config.url ?? new URL(c.req.url)
-      const link = `${origin}/auth/register?invite=${token}`
+      showsSecret(c)
+      const link = `${originOf(c, deps.config)}/auth/register?invite=${token}`
       if (clientOf(c) !== 'program') return show(c, invites(c, link))
       c.header('Location', '/settings/invites')
       return c.json({ ...inviteJson(invite), url: link }, 201)
@@ -109,7 +119,7 @@ export const sessionRoutes = (deps: RouteDeps) => {
       const id = c.req.param('id')
       deleteOpenInvite(deps.db, id)
       audit(c, 'invite.revoked', { object: { kind: 'invite', id } })
-      return showSaved(c, { to: '/settings/invites', ...invites(c) })
+      return showSaved(c, { to: '/settings/invites', said: 'Invitation revoked.', ...invites(c) })
     })
 
   function sessions(c: Context<Env>) {

@@ -7,7 +7,7 @@ import { AppError } from '../platform/errors.ts'
 import { limits } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
+import { cookieOptions, cookieValues, hostCookie, isHttps } from '../web/cookies.ts'
 import { setCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
@@ -18,6 +18,7 @@ import {
   deleteSession,
   deleteStaleSessions,
   getSession,
+  getUserByEmail,
   insertSession,
   roleOf,
   setSessionSeen,
@@ -34,22 +35,27 @@ import { rememberPage } from './next-page.ts'
 export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
 
 /** Over HTTPS only the name with the prefix counts, so that nothing without TLS can plant a session. */
-const cookieName = ({ config }: Pick<AccountDeps, 'config'>) => hostCookie('svc_session', config)
+const cookieName = (c: Context, { config }: Pick<AccountDeps, 'config'>) =>
+  hostCookie('svc_session', { isSecure: isHttps(c, config) })
 
 const day = 24 * 3_600_000
-/** Milliseconds of life, renewed when half of them are gone. */
+/** Milliseconds of lifetime, renewed after half of it. */
 const lifetime = 30 * day
-/** Milliseconds between two notes of when a session or token was last used: a write for each request would be dear. */
+/** Milliseconds between two updates of when a session or token was last used: a write for each request would be expensive. */
 const noteEvery = 60_000
 
 /**
- * Fills `user` and `isLoginAlive`, and `session` from the cookie or `token` from the header, with null
- * where there is none. The cookies of a request with a token are not read. Refuses only a token that is
- * not valid.
+ * Sets `user` and `isLoginAlive`, and `session` from the cookie or `token` from the
+ * header, or null. Cookies of a request with a token are ignored. Refuses only an
+ * invalid token.
  */
 export const loadSession = (deps: AccountDeps) =>
   factory.createMiddleware(async function readSession(c, next) {
     c.set('isLoginAlive', () => isLoginAlive(deps.db, c))
+    const names = new Map<string, string | null>()
+    c.set('nameOf', (email) =>
+      names.getOrInsertComputed(email, () => getUserByEmail(deps.db, email)?.name ?? null),
+    )
     const shown = readBearer(c, deps.db)
     c.set('token', shown?.token ?? null)
     if (shown) {
@@ -57,11 +63,11 @@ export const loadSession = (deps: AccountDeps) =>
       c.set('user', shown.user)
       return next()
     }
-    const live = cookieValues(c, cookieName(deps)).flatMap((token) => {
+    const live = cookieValues(c, cookieName(c, deps)).flatMap((token) => {
       const found = getSession(deps.db, hashToken(token))
       return found ? [{ ...found, token }] : []
     })
-    const found = live.at(-1) // one before it was planted under a longer path
+    const found = live.at(-1) // one before it was set under a longer path
     c.set('session', found?.session ?? null)
     c.set('user', found?.user ?? null)
     if (found) keepAlive(c, deps, found)
@@ -69,8 +75,8 @@ export const loadSession = (deps: AccountDeps) =>
   })
 
 /**
- * Whether the session or the API token that a request came with still holds, and its user still has
- * the role of then: asked for every open stream after each change of logins, and every few seconds.
+ * Whether the session or API token of a request is still valid, and its user still has the
+ * same role: checked for every open stream after each change of logins, and every few seconds.
  */
 export function isLoginAlive(db: Db, c: Context) {
   const login = c as Context<Env>
@@ -78,7 +84,7 @@ export function isLoginAlive(db: Db, c: Context) {
   return role !== null && role === login.get('user')?.role
 }
 
-/** Logs the user in on this browser: always a new token, and the session it replaces ends. */
+/** Logs the user in on this browser: always with a new token, and the session it replaces ends. */
 export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   if (user.disabledAt)
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
@@ -109,7 +115,7 @@ export function endSession(c: Context, deps: AccountDeps) {
   if (session) deleteSession(deps.db, session.id)
   c.set('session', null)
   c.set('user', null)
-  deleteCookie(c, cookieName(deps), sessionCookie(deps))
+  deleteCookie(c, cookieName(c, deps), sessionCookie(c, deps))
   setCsrfToken(c, deps)
 }
 
@@ -130,13 +136,16 @@ function keepAlive(
 }
 
 const setSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
-  setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
+  setCookie(c, cookieName(c, deps), token, { ...sessionCookie(c, deps), maxAge: lifetime / 1000 })
 
-const sessionCookie = ({ config }: AccountDeps) => ({ ...cookieOptions(config), httpOnly: true })
+const sessionCookie = (c: Context, { config }: AccountDeps) => ({
+  ...cookieOptions(c, config),
+  httpOnly: true,
+})
 
 /**
- * The API token that a request shows in `Authorization: Bearer`, the only place where one counts, with
- * its user; null when it shows none. Throws when it is not valid, for whatever reason.
+ * The API token of a request in `Authorization: Bearer`, the only accepted place, with
+ * its user; null without one. Throws when it is invalid, for whatever reason.
  */
 export function readBearer(c: Context, db: Db) {
   const header = c.req.header('Authorization') ?? ''
@@ -146,7 +155,7 @@ export function readBearer(c: Context, db: Db) {
     c.header('WWW-Authenticate', 'Bearer')
     throw new AppError(
       'unauthorized',
-      'This API token is not valid: it is mistyped, was revoked or has expired. Make another under Settings, Tokens.',
+      'This API token isn’t valid: it is mistyped, was revoked or has expired. Create another one under Settings, Tokens.',
     )
   }
   const { id, lastUsedAt } = found.token
@@ -156,13 +165,13 @@ export function readBearer(c: Context, db: Db) {
   return found
 }
 
-/** Whether it was noted just now. */
+/** Whether it was updated just now. */
 function isFresh(at: Date, now: number) {
   const since = now - at.getTime()
   return since < noteEvery && since > -tolerance
 }
 
-/** Lets only who is logged in pass. What does not exist is answered so without a login. */
+/** Requires a login. A missing page is reported as missing even without a login. */
 export const requireUser = (deps: VisitorDeps) =>
   factory.createMiddleware(async function checkUser(c, next) {
     if (c.var.user || !hasHandler(c)) return next()

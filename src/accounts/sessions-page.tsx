@@ -11,13 +11,12 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
   <SettingsList
     id="sessions"
     aria-label="Sessions"
-    about="Where you are logged in. A session that is not used ends within 30 days."
+    about="Where you are logged in. An unused session ends within 30 days."
     action={
       sessions.length > 1 && (
         <PostForm
           action="/settings/sessions"
           method="DELETE"
-          live
           question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
           hx-target="#sessions"
           hx-swap="outerHTML"

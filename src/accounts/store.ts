@@ -13,7 +13,7 @@ export type SessionRow = typeof sessions.$inferSelect
 /** The database, or a transaction of it. */
 export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
 
-/** False until the first account exists; the first visitor is then led to make it. */
+/** False until the first account exists; the first visitor is then sent to create it. */
 export const hasUsers = (db: Store) => getRow(db, users, undefined) !== undefined
 
 export const getUserByEmail = (db: Store, email: string) =>
@@ -22,7 +22,7 @@ export const getUserByEmail = (db: Store, email: string) =>
 export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
   db.insert(users).values(values).returning().get()
 
-/** A page of all users with one row too many, newest first, and how much each has. */
+/** A page of all users plus one more row, newest first, and how much each has. */
 export const listUsers = (db: Store, { cursor, limit }: Page) =>
   db
     .select({
@@ -36,7 +36,8 @@ export const listUsers = (db: Store, { cursor, limit }: Page) =>
     .limit(limit + 1)
     .all()
 
-export const getUser = (db: Store, id: string) => getRow(db, users, eq(users.id, id))
+export const getUser = (db: Pick<Store, 'select'>, id: string) =>
+  getRow(db, users, eq(users.id, id))
 
 export function findUser(db: Store, id: string): UserRow {
   const user = getUser(db, id)
@@ -44,8 +45,8 @@ export function findUser(db: Store, id: string): UserRow {
   return user
 }
 
-/** Whether it is the id of someone who is an admin now, and may log in. */
-export function isAdmin(db: Store, id: string | null) {
+/** Whether it is the id of an active admin. */
+export function isAdmin(db: Pick<Store, 'select'>, id: string | null) {
   const user = id === null ? undefined : getUser(db, id)
   return user?.role === 'admin' && user.disabledAt === null
 }
@@ -57,14 +58,14 @@ export function updateUser(db: Store, id: string, values: UserChanges): UserRow 
   if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
   return refuseDuplicate(
     () => db.update(users).set(values).where(eq(users.id, id)).returning().get(),
-    { 'users.email': ['email', 'This e-mail address has an account already. Choose another one.'] },
+    { 'users.email': ['email', 'This e-mail address already has an account. Choose another one.'] },
   )
 }
 
 export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =>
   db.insert(sessions).values(values).returning().get()
 
-/** The live session of a token's hash, with its user as every page may see it: without the password's hash. */
+/** The valid session of a token's hash, with its user without the password's hash. */
 export const getSession = (db: Store, tokenHash: string) =>
   liveSession(db).get({ tokenHash, now: Date.now() })
 
@@ -92,7 +93,7 @@ export const isValid = (now: Date | SQLWrapper) =>
 
 type Login = { token: { id: string } | null; session: { id: string } | null }
 
-/** The role of the user of an API token or a session that still holds, else null. */
+/** The role of the user of a valid API token or session, else null. */
 export function roleOf(db: Store, { token, session }: Login) {
   const { ofToken, ofSession } = rolesOf(db)
   const now = Date.now()
@@ -137,7 +138,7 @@ export const listSessions = (db: Store, userId: string) =>
 export const deleteSession = (db: Store, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()
 
-/** Ends one of the user's own sessions; someone else's is none. */
+/** Ends one of the user's own sessions; someone else's counts as missing. */
 export const deleteOwnSession = (db: Store, { id, userId }: { id: string; userId: string }) =>
   deleteFound(db, sessions, and(eq(sessions.id, id), eq(sessions.userId, userId)), 'session')
 
@@ -153,7 +154,7 @@ export const deleteSessionsOf = (db: Store, userId: string) =>
 export const deleteExpiredSessions = (db: Store) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
 
-/** Ends those of the user that were seen longest ago, but for so many of the newest. */
+/** Ends the user's oldest sessions, except the given number of newest ones. */
 export function deleteStaleSessions(db: Store, { userId, keep }: { userId: string; keep: number }) {
   const newest = db
     .select({ id: sessions.id })
@@ -166,12 +167,12 @@ export function deleteStaleSessions(db: Store, { userId, keep }: { userId: strin
     .run()
 }
 
-/** Milliseconds that a clock may be put back before the times stored until then are reset. */
+/** Milliseconds that a clock may be set back before stored times are reset. */
 export const tolerance = 24 * 3_600_000
 
 /**
- * What was made at a time to come counts as made now: a clock that ran ahead for a while leaves
- * nothing behind that is good for years.
+ * Rows created in the future count as created now: a clock that was ahead for a while leaves
+ * nothing that stays valid for years.
  */
 export function resetFutureTimes(db: Store) {
   const now = new Date()

@@ -4,14 +4,14 @@ import { networkOf } from '../web/client-address.ts'
 import { forgetOutside, forgiveFailures, insertFailure, timeOfFailure } from './failure-store.ts'
 import { isPassword } from './passwords.ts'
 
-/** Milliseconds in which failures count. */
+/** Milliseconds for which failures count. */
 const window = 15 * 60_000
 
 const limits = { email: 5, address: 20 }
 
 type Try = Record<'email' | 'address', string>
 
-/** Whether the password fits the hash. Until it does, the try counts as a failure. */
+/** Whether the password matches the hash. Until it does, the attempt counts as a failure. */
 export async function tryPassword(
   db: Db,
   { password, hash, ...counted }: Try & { password: string; hash: string | null },
@@ -23,8 +23,8 @@ export async function tryPassword(
 }
 
 /**
- * Counts a try as a failure before it is checked, so that a thousand at once are no way around the
- * limits; success takes it back with `forgiveFailures`. Throws once there were too many.
+ * Counts an attempt as a failure before it is checked, so that parallel attempts can't bypass
+ * the limits; success clears it with `forgiveFailures`. Throws once there were too many.
  */
 export function countTry(db: Db, { email, address }: Try) {
   const keys = { email, address: networkOf(address) }
@@ -46,7 +46,7 @@ export function countTry(db: Db, { email, address }: Try) {
 function tooMany(milliseconds: number) {
   const minutes = Math.ceil(milliseconds / 60_000)
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
-  return new AppError('too_many', `Too many tries have failed. Wait ${wait}, then try again.`, {
+  return new AppError('too_many', `Too many failed attempts. Wait ${wait}, then try again.`, {
     retryAfter: milliseconds / 1000,
   })
 }

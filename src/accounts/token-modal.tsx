@@ -4,14 +4,21 @@ import type { Draft } from '../web/draft.ts'
 import { CurrentPassword } from './login-fields.tsx'
 import { MadeToken } from './tokens-page.tsx'
 
+const tokens = { href: '/settings/tokens', name: 'Tokens' }
+
 export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPassword: boolean }) => (
-  <ModalForm title="New API token" action="/settings/tokens" submit="Create token" draft={draft}>
+  <ModalForm
+    title="New API token"
+    from={tokens}
+    action="/settings/tokens"
+    submit="Create token"
+    draft={draft}
+  >
     <TextField
       name="name"
       label="Name"
       placeholder="release pipeline"
-      hint="What it is for, so that you know later what stops working without it."
-      maxlength={60}
+      hint="What it is for, so that you know what stops working if you revoke it."
       autocomplete="off"
       required
       autofocus
@@ -21,11 +28,11 @@ export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPasswor
       label="Scope"
       value="deploy"
       options={[
-        { value: 'read', label: 'read: look at everything' },
-        { value: 'deploy', label: 'deploy: also deploy, roll back' },
+        { value: 'read', label: 'read: view everything' },
+        { value: 'deploy', label: 'deploy: also deploy, roll back, cancel, replay' },
         { value: 'write', label: 'write: also create, change, delete' },
       ]}
-      hint="No token may touch your password, sessions, tokens, or other users."
+      hint="No token can change your password, sessions, tokens, or other users."
     />
     <SelectField
       name="expires_in_days"
@@ -49,6 +56,7 @@ export const MadeTokenModal = ({ name, token }: { name: string; token: string })
         The token <bdi>{name}</bdi>
       </>
     }
+    from={tokens}
   >
     <div class="form">
       <MadeToken token={token} />

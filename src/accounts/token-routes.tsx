@@ -1,3 +1,4 @@
+import { showsSecret } from '../web/compress.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
@@ -22,7 +23,7 @@ import { TokenList } from './tokens-page.tsx'
 const path = '/settings/tokens'
 const firstPage: Page = { limit: 50 }
 
-/** A user's API tokens: made, listed and revoked by a person, never by a token. */
+/** A user's API tokens: created, listed and revoked in a session, never with a token. */
 export const tokenRoutes = ({ db }: { db: Db }) => {
   const audit = auditor(db)
 
@@ -35,6 +36,7 @@ export const tokenRoutes = ({ db }: { db: Db }) => {
       const { id: userId } = userOf(c)
       await confirmPassword(db, { userId, currentPassword, address: c.var.address })
       const { token, row } = makeToken(db, { ...wanted, userId })
+      showsSecret(c)
       const { id, name } = row
       const details = { scopes: row.scopes.join(', ') }
       audit(c, 'token.created', { object: { kind: 'token', id, name }, details })
@@ -55,7 +57,7 @@ export const tokenRoutes = ({ db }: { db: Db }) => {
       const id = c.req.param('id')
       const { name } = deleteOwnToken(db, { id, userId: userOf(c).id })
       audit(c, 'token.revoked', { object: { kind: 'token', id, name } })
-      return showSaved(c, { to: path, ...tokens(c, firstPage) })
+      return showSaved(c, { to: path, said: 'Token revoked.', ...tokens(c, firstPage) })
     })
 
   function tokens(c: Context, page: Page, as: { made?: string; oob?: boolean } = {}) {

@@ -15,17 +15,17 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
-/** What is more than looking, though it is asked for by GET. */
+/** GET routes that do more than read. */
 const writeRoutes = ['GET /containers/:id/terminal', 'GET /envs/:envId/runs/:id/attach']
 
-/** Where nobody but the person logged in changes anything: logins, passwords, tokens, users. */
+/** What only a logged-in person may change: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
   path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)(\/|$)/.test(path)
 
-/** Each scope gives what those before it give. */
+/** Each scope includes those before it. */
 const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }
 
-/** Lets an API token do only what its scopes give. Requests without one are no matter of this. */
+/** Restricts an API token to its scopes. Requests without one pass. */
 export const checkScope = factory.createMiddleware(async function checkTokenScope(c, next) {
   const { token } = c.var
   const route = token && routeOf(c)
@@ -36,7 +36,7 @@ export const checkScope = factory.createMiddleware(async function checkTokenScop
 /** The route by its pattern. */
 type Route = { method: string; path: string }
 
-/** The least scope of a token that may do this; null where none may. */
+/** The lowest scope that may do this; null when no token may. */
 export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
@@ -45,19 +45,18 @@ export function neededScope({ method, path }: Route): Scope | null {
   return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }
 
-/** Throws unless the token's scopes give this route. */
+/** Throws unless the token's scopes include this route. */
 export function refuseUngiven({ scopes }: Pick<ApiToken, 'scopes'>, route: Route) {
   const needed = neededScope(route)
-  if (!needed)
-    throw new AppError('forbidden', 'No API token may do this, whatever its scopes. Log in first.')
+  if (!needed) throw new AppError('forbidden', 'API tokens can’t do this. Log in in a browser.')
   if (scopes.some((scope) => ranks[scope] >= ranks[needed])) return
   throw new AppError(
     'forbidden',
-    `This API token lacks the scope ${needed}. Make one that has it under Settings, Tokens.`,
+    `This API token lacks the scope ${needed}. Create one with this scope under Settings, Tokens.`,
   )
 }
 
-/** The route that will answer, with HEAD as the GET that it is; undefined where there is none. */
+/** The route that will respond, with HEAD as GET; undefined when there is none. */
 function routeOf(c: Context) {
   const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method
   return matchedRoutes(c).findLast(({ method }) => method === wanted)

@@ -16,7 +16,7 @@ const day = 24 * 3_600_000
 
 type Wanted = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
 
-/** Makes an API token; its text is known only here and to who asked for it. */
+/** Creates an API token; its text is returned only here. */
 export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wanted) {
   refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
   const token = `dvt_${randomToken()}`
@@ -25,11 +25,11 @@ export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wa
   return { token, row: db.insert(apiTokens).values(values).returning().get() }
 }
 
-/** A page of the user's tokens with one row too many, newest first; what has expired is still shown. */
+/** A page of the user's tokens plus one more row, newest first, including expired ones. */
 export const listTokens = (db: Store, { userId, ...page }: { userId: string } & Page) =>
   listPage(db, apiTokens, eq(apiTokens.userId, userId), page)
 
-/** The token of a hash, while it holds, with its user as every page may see it. */
+/** The valid token of a hash, with its user without the password's hash. */
 export const getToken = (db: Store, tokenHash: string) =>
   db
     .select({
@@ -49,7 +49,7 @@ export const getToken = (db: Store, tokenHash: string) =>
 export const setTokenUsed = (db: Store, { id, at }: { id: string; at: Date }) =>
   db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, id)).run()
 
-/** Revokes one of the user's own tokens; someone else's is none. */
+/** Revokes one of the user's own tokens; someone else's counts as missing. */
 export const deleteOwnToken = (db: Store, { id, userId }: { id: string; userId: string }) =>
   deleteFound(db, apiTokens, and(eq(apiTokens.id, id), eq(apiTokens.userId, userId)), 'token')
 

@@ -1,13 +1,13 @@
 import { EmptyState, ShownOnce } from '../web/components.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
-import { Ago } from '../web/times.tsx'
+import { Ago, Day } from '../web/times.tsx'
 import type { TokenRow } from './token-store.ts'
 import { ButtonLink } from '../web/form.tsx'
 
 type Tokens = { tokens: TokenRow[]; nextCursor: string | null; made?: string; oob?: boolean }
 
-/** `made` is a new token's text; `oob` puts the list in the place of the one on the page, beside what was asked for. */
+/** `made` is a new token's text; `oob` replaces the list on the page, beside the main response. */
 export const TokenList = ({ tokens, nextCursor, made, oob = false }: Tokens) => (
   <SettingsList
     id="tokens"
@@ -15,17 +15,18 @@ export const TokenList = ({ tokens, nextCursor, made, oob = false }: Tokens) => 
     {...(oob && { 'hx-swap-oob': 'true' })}
     about={
       <>
-        With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>. See{' '}
+        A program acts as you with a token: <code>Authorization: Bearer dvt_…</code>. See{' '}
         <a href="/api">what it can call</a>.
       </>
     }
-    action={<ButtonLink opens="/settings/tokens/new">New token</ButtonLink>}
+    action={tokens.length > 0 && <NewToken />}
     rows={tokens.map((token) => (
       <TokenItem token={token} />
     ))}
     empty={
       <EmptyState title="No API tokens">
         <p>Create one for a script, or for a pipeline that deploys.</p>
+        <NewToken />
       </EmptyState>
     }
     more={{ href: '/settings/tokens', nextCursor }}
@@ -34,9 +35,17 @@ export const TokenList = ({ tokens, nextCursor, made, oob = false }: Tokens) => 
   </SettingsList>
 )
 
-/** The token itself, the one time that it is there to be shown. */
+const NewToken = () => (
+  <ButtonLink icon="plus" opens="/settings/tokens/new">
+    New token
+  </ButtonLink>
+)
+
+/** The token itself, shown once. */
 export const MadeToken = ({ token }: { token: string }) => (
-  <ShownOnce text={token}>Copy this token to where it is used. It is shown only now.</ShownOnce>
+  <ShownOnce text={token} what="the token">
+    Copy this token to where it is used. It is shown only once.
+  </ShownOnce>
 )
 
 const TokenItem = ({ token }: { token: TokenRow }) => (
@@ -55,14 +64,16 @@ const TokenItem = ({ token }: { token: TokenRow }) => (
         <span>
           last used <Ago at={token.lastUsedAt} />
         </span>
-        <span>{expiry(token)}</span>
+        <span>
+          <Expiry expiresAt={token.expiresAt} />
+        </span>
       </p>
     </div>
     <DeleteButton
       path={`/settings/tokens/${token.id}`}
       label={`Revoke ${token.name}`}
       question={{
-        text: `Revoke the token ${token.name}? What uses it is refused at once.`,
+        text: `Revoke the token ${token.name}? Programs that use it stop working at once.`,
         answer: 'Revoke token',
       }}
       target="#tokens"
@@ -73,8 +84,12 @@ const TokenItem = ({ token }: { token: TokenRow }) => (
   </li>
 )
 
-function expiry({ expiresAt }: TokenRow) {
-  if (!expiresAt) return 'never expires'
-  const day = expiresAt.toISOString().slice(0, 10)
-  return expiresAt > new Date() ? `expires on ${day}` : `expired on ${day}`
-}
+const Expiry = ({ expiresAt }: Pick<TokenRow, 'expiresAt'>) =>
+  expiresAt ? (
+    <>
+      {expiresAt > new Date() ? 'expires on ' : 'expired on '}
+      <Day at={expiresAt} />
+    </>
+  ) : (
+    <>never expires</>
+  )

@@ -8,13 +8,23 @@ import { CurrentPassword, EmailField, NewPassword } from './login-fields.tsx'
 export const LoginPage = ({
   draft,
   provider,
+  isBehindForm,
+  mayRegister,
 }: {
   draft: Draft
-  /** With which one may log in as well. */
+  /** An additional way to log in. */
   provider: ProviderName | null
+  /** Whether a form was sent after the session had ended. */
+  isBehindForm: boolean
+  mayRegister: boolean
 }) => (
   <>
     <h1>Log in</h1>
+    {isBehindForm && (
+      <p class="note" role="status">
+        Your session had ended, so the form you sent wasn’t saved. Log in to go back to it.
+      </p>
+    )}
     <PostForm action="/auth/login" class="form" draft={draft}>
       <FormError />
       <EmailField autofocus />
@@ -26,15 +36,17 @@ export const LoginPage = ({
         Log in with {providerNames[provider]}
       </ButtonLink>
     )}
-    <p class="muted">
-      No account? <a href="/auth/register">Register</a>
-    </p>
+    {mayRegister && (
+      <p class="muted">
+        No account? <a href="/auth/register">Register</a>
+      </p>
+    )}
   </>
 )
 
 type RegisterPageProps = {
   draft: Draft
-  /** The account to make is the installation's first, its admin. */
+  /** The account is the installation's first, its admin. */
   isFirst: boolean
   wantsSetupCode: boolean
   invite: string | null
@@ -45,8 +57,8 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
     <h1>{isFirst ? 'Set up Davit' : 'Register'}</h1>
     {isFirst && (
       <p>
-        Davit is running. Make the first account: it is the admin, who sees every container on the
-        engine and decides who else may come in.
+        Davit is running. Create the first account: it is the admin, who sees every container on
+        this server and decides who else gets access.
       </p>
     )}
     <PostForm action="/auth/register" class="form" draft={draft}>
@@ -56,16 +68,16 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         <TextField
           name="setup_code"
           label="Setup code"
-          hint="Davit printed it when it started: look into the terminal or the service's log."
+          hint="Davit printed it when it started: see the terminal or the service's log."
           autocomplete="off"
           required
           code
         />
       )}
       <EmailField />
-      <TextField name="name" label="Name" autocomplete="name" maxlength={100} />
+      <TextField name="name" label="Name" autocomplete="name" />
       <NewPassword label="Password" />
-      <Button>{isFirst ? 'Make the admin account' : 'Register'}</Button>
+      <Button>{isFirst ? 'Create admin account' : 'Register'}</Button>
     </PostForm>
     {!isFirst && <ToLogin />}
   </>
@@ -73,7 +85,7 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
 
 export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
   <>
-    <h1>No registration here</h1>
+    <h1>Registration is closed</h1>
     <p role="alert">{reason}</p>
     <ToLogin />
   </>

@@ -9,17 +9,17 @@ const activities = listOf(resource.activity)
 const grants = listOf(resource.grant)
 const invites = listOf(resource.invite)
 
-/** What admins do for all users and with the engine. */
+/** What admins can do for all users and with Docker. */
 export const administration: Operations = {
   'GET /settings/users': does('List the users', resource.userList),
   'PUT /settings/users/:id': works('Disable, enable or promote a user', governedUser),
   'DELETE /settings/users/:id': works(
-    'Delete a user; projects and services are given to another user or deleted',
+    'Delete a user; projects and services are transferred to another user or deleted',
     resource.userRemoval,
   ),
   'GET /settings/invites': does('List open invitations', invites),
   'POST /settings/invites': creates(
-    'Create an invitation; its link is shown only now',
+    'Create an invitation; its link is shown only once',
     resource.invite.extend({ url: z.url() }),
   ),
   'DELETE /settings/invites/:id': does('Revoke an invitation; lists the others', invites),
@@ -30,11 +30,15 @@ export const administration: Operations = {
     activities,
   ),
   'POST /settings/activity/runs/:id/cancel': works('Cancel a run', activities),
-  'POST /settings/activity/services/:id/cancel': works('Cancel a change of a service', activities),
+  'POST /settings/activity/services/:id/cancel': works(
+    'Cancel the start or change of a service',
+    activities,
+  ),
   'POST /settings/activity/clean-up/cancel': works('Cancel the clean-up', activities),
-  'GET /settings/grants': does('List services with power over the host', grants),
+  'GET /settings/grants': does('List services with host access', grants),
   'PUT /settings/grants/:id': does('Revoke what a service may do to the host, or allow it', grants),
-  'GET /settings/audit': lists('List who did what', auditEvent),
+  'GET /settings/edge': does('Get how domains are served, and what isn’t served', resource.edge),
+  'GET /settings/audit': lists('List audit events', auditEvent),
   'GET /settings/prune': does('Get what uses the disk', resource.diskOverview),
   'POST /settings/prune': {
     summary: 'Clean up Docker, or with dryRun list what would be removed',

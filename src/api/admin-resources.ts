@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { scheduledKinds } from '../containers/clean-up/forms.ts'
+import { certificateStatuses } from '../domains/store.ts'
 import { listOf, user } from './resources.ts'
 
 /*
@@ -21,14 +22,14 @@ export const userList = listOf(
 
 export const invite = z.object({ id, createdAt: time, expiresAt: time })
 
-/** What a deleted user had, by name, and who has it now; null where it was deleted, too. */
+/** The projects and services of a deleted user, and their new owner; null when deleted, too. */
 export const userRemoval = z.object({
   projects: z.array(z.string()),
   services: z.array(z.string()),
   heir: z.object({ id, email: z.string() }).nullable(),
 })
 
-/** What waits or is at work; `id` is that of the deployment, environment, run or service. */
+/** A queued or running job; `id` is that of the deployment, environment, run or service. */
 export const activity = z.object({
   kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
   id: id.nullable(),
@@ -38,7 +39,7 @@ export const activity = z.object({
   since: time,
 })
 
-/** What a service may do to the host; nobody allows it any more where it has lapsed. */
+/** The host access of a service; it has lapsed when no admin allows it any more. */
 export const grant = z.object({
   service: z.object({ id, name: z.string() }),
   owner: z.object({ id, email: z.string() }),
@@ -46,11 +47,37 @@ export const grant = z.object({
   allowedBy: z.object({ id, email: z.string() }).nullable(),
 })
 
+const failure = z.object({ code: z.string(), message: z.string(), hint: z.string() })
+
+/** How apps are reached; `leftOut` lists what isn't served although all else is. */
+export const edge = z.object({
+  setting: z.enum(['auto', 'caddy', 'external', 'direct']),
+  mode: z.enum(['caddy', 'external', 'direct']),
+  ports: z.object({ http: z.int(), https: z.int() }),
+  domain: z.string().nullable(),
+  /** The name of Davit's own pages. */
+  davit: z.string().nullable(),
+  caddy: z.object({ version: z.string().nullable(), loadedAt: time.nullable() }).nullable(),
+  trouble: failure.nullable(),
+  leftOut: z.array(failure.extend({ host: z.string().nullable(), port: z.int().nullable() })),
+  /** The addresses that names of this server should resolve to, as far as known. */
+  publicAddresses: z.array(z.string()),
+  /** Hosts with a DNS or certificate problem. */
+  troubled: z.array(
+    z.object({
+      host: z.string(),
+      status: z.enum(certificateStatuses),
+      error: z.object({ message: z.string(), hint: z.string().nullable() }),
+      nextTryAt: time.nullable(),
+    }),
+  ),
+})
+
 const thing = z.object({
   kind: z.enum(['container', 'image', 'network', 'volume', 'build_cache']),
   id: z.string(),
   name: z.string(),
-  /** Null where the engine can't tell. */
+  /** Null when unknown. */
   bytes: z.int().nullable(),
 })
 
@@ -67,7 +94,7 @@ const outcome = z.object({
   bytes: z.int(),
 })
 
-/** What a clean-up that has begun came to by now. */
+/** The progress of a running clean-up. */
 export const cleanUpRun = outcome.extend({
   by: z.string(),
   startedAt: time,
@@ -75,7 +102,7 @@ export const cleanUpRun = outcome.extend({
   complete: z.boolean(),
 })
 
-/** What a dry run finds. */
+/** The result of a dry run. */
 export const cleanUpPreview = outcome.extend({
   candidates: z.array(judged.extend({ byDefault: z.boolean() })),
   kept: z.array(judged),
@@ -100,7 +127,7 @@ export const diskOverview = z.object({
     database: z.int(),
   }),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-  /** What one build may use, what must be free for it to begin, and why it is not held to that. */
+  /** The limits of one build, the free space it needs to start, and why limits aren't enforced. */
   builds: z.object({
     memory: z.int(),
     cpus: z.number(),

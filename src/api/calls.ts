@@ -6,7 +6,7 @@ import { requireAdmin } from '../web/user-of.ts'
 import type { Operation } from './operation.ts'
 import { parts } from './operations.ts'
 
-/** An operation with what the handlers of its route say of it. */
+/** An operation with what its route's handlers declare. */
 export type Call = {
   tag: string
   method: string
@@ -16,7 +16,7 @@ export type Call = {
   isForAdmins: boolean
 } & { [part in keyof Checks]: Checks[part] | undefined }
 
-/** All that programs can call, in the order of the document. */
+/** All operations, in the order of the document. */
 export function callsOf(routes: RouterRoute[]): Call[] {
   const byRoute = Map.groupBy(routes, routeName)
   return parts.flatMap(({ name: tag, operations }) =>
@@ -34,9 +34,10 @@ export function callsOf(routes: RouterRoute[]): Call[] {
 export const routeName = ({ method, path }: Pick<RouterRoute, 'method' | 'path'>) =>
   `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
 
-/** Who may make a call, for programs and in a sentence. */
+/** Who may make a call, as a security requirement and as a sentence. */
 export function accessOf({ method, path, operation, isForAdmins }: Call) {
-  if (path.startsWith('/health')) return { security: [], said: 'Open to everyone.' }
+  if (path.startsWith('/health') || path.startsWith('/docs'))
+    return { security: [], said: 'Open to everyone.' }
   if (path.startsWith('/auth/')) return { security: [{ csrf: [] }], said: 'Open to everyone.' }
   const provider = /^\/webhooks\/(\w+)/.exec(path)?.[1]
   if (provider)
@@ -49,5 +50,5 @@ export function accessOf({ method, path, operation, isForAdmins }: Call) {
         security: [{ token: [] }, session],
         said: `${who} a token with the scope ${scope}, or a session.`,
       }
-    : { security: [session], said: `${who} a session; no token may do this.` }
+    : { security: [session], said: `${who} a session; tokens can’t do this.` }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/* What programs get of containers; see resources.ts. */
+/* Container resources; see resources.ts. */
 
 const id = z.uuid()
 const time = z.iso.datetime()
@@ -71,8 +71,10 @@ export const containerDetails = container.extend({
 
 export const terminal = z.object({ id: z.string(), name: z.string() })
 
-/** A line of a container; its id is its number where it is kept, else the engine's timestamp, to the nanosecond. */
+/** A log line of a container; its id is the engine's timestamp, and `/` and a number where several may have it. */
 export const containerLine = z.object({
+  /** Its place, to ask for those after or before it. */
+  seq: z.number(),
   time: z.string(),
   stream: z.enum(['system', 'stdout', 'stderr']),
   text: z.string(),
@@ -107,7 +109,7 @@ const sample = z.object({
   pids: z.number(),
 })
 
-/** What was measured, averaged over so many seconds up to each time. */
+/** Measurements, averaged over the given seconds up to each time. */
 export const containerHistory = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),
@@ -122,7 +124,7 @@ const use = z.object({
   samples: z.array(sample),
 })
 
-/** The same of the containers of each process, and of all. */
+/** The same for the containers of each process, and for all. */
 export const workloadUsage = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),

@@ -1,5 +1,4 @@
 import type { RouterRoute } from 'hono/types'
-import type { Config } from '../config.ts'
 import { version } from '../platform/root.ts'
 import { hostCookie } from '../web/cookies.ts'
 import { accessOf, callsOf } from './calls.ts'
@@ -13,13 +12,10 @@ import type { JsonSchema } from './schemas.ts'
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
 /**
- * The OpenAPI 3.1 document of what the routes answer programs. What a call takes and who may make it is
- * read from the handlers of its route, so it is what they check.
+ * The OpenAPI 3.1 document of the API. Parameters and permissions are read from the
+ * handlers of each route, so they match what is checked.
  */
-export function openApiDocument(
-  routes: RouterRoute[],
-  { server, config }: { server: string; config: Pick<Config, 'url'> },
-) {
+export function openApiDocument(routes: RouterRoute[], { server }: { server: string }) {
   const calls = callsOf(routes)
   const answers = calls.flatMap(({ operation: { answers, event } }) =>
     [...Object.values(answers), event].filter((schema) => !!schema),
@@ -50,12 +46,12 @@ export function openApiDocument(
           content: { 'application/problem+json': { schema: written.get(problem) } },
         },
       },
-      securitySchemes: securitySchemes(config),
+      securitySchemes: securitySchemes(server),
     },
   }
 }
 
-/** Paths that differ only in the names of their parameters are one path, with those of the first. */
+/** Paths that differ only in parameter names are one path, with the names of the first. */
 function pathsOf(calls: Call[], written: Map<unknown, JsonSchema>) {
   const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {}
   const templates = new Map<string, string>()
@@ -134,14 +130,19 @@ function answersOf({ answers, event, file }: Operation, written: Map<unknown, Js
   )
 }
 
-const securitySchemes = (config: Pick<Config, 'url'>) => ({
+const securitySchemes = (server: string) => ({
   token: { type: 'http', scheme: 'bearer', bearerFormat: 'dvt_…' },
-  session: { type: 'apiKey', in: 'cookie', name: hostCookie('svc_session', config) },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: hostCookie('svc_session', { isSecure: server.startsWith('https:') }),
+  },
   csrf: {
     type: 'apiKey',
     in: 'header',
     name: 'X-CSRF-Token',
-    description: 'The value of the cookie svc_csrf, which any answer sets, and the cookie itself.',
+    description:
+      'The value of the cookie svc_csrf, which any response sets, and the cookie itself.',
   },
   github: { type: 'apiKey', in: 'header', name: 'X-Hub-Signature-256' },
   gitlab: { type: 'apiKey', in: 'header', name: 'X-Gitlab-Token' },

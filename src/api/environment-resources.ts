@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { instanceStates } from '../apps/live.ts'
+import { httpsKinds } from '../addresses/store.ts'
+import { certificateStatuses } from '../domains/store.ts'
 import { runStatuses } from '../runs/store.ts'
 import { serviceStatuses } from '../services/store.ts'
 
-/* What programs get of environments; see resources.ts. */
+/* Environment resources; see resources.ts. */
 
 const id = z.uuid()
 const time = z.iso.datetime()
@@ -24,7 +26,7 @@ export const link = z.object({
   variables: z.array(
     z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
   ),
-  /** What is left to do before the app reaches the service. */
+  /** What is missing before the app can reach the service. */
   note: z.string().optional(),
 })
 
@@ -37,6 +39,7 @@ export const environment = z.object({
   hostPort: z.int().nullable(),
   domains: z.array(z.string()),
   url: z.url().nullable(),
+  drainSeconds: z.int(),
   healthPath: z.string().nullable(),
   healthTimeout: z.int(),
   memoryMb: z.int(),
@@ -70,6 +73,46 @@ export const environment = z.object({
     })
     .nullable(),
   deleting: z.boolean(),
+  createdAt: time,
+})
+
+export const domain = z.object({
+  id,
+  environmentId: id.nullable(),
+  serviceId: id.nullable(),
+  host: z.string(),
+  path: z.string(),
+  url: z.url(),
+  /** The component of a service and its port; null until the image is known. */
+  target: z.string().nullable(),
+  redirectTo: z.url().nullable(),
+  https: z.enum(httpsKinds),
+  hsts: z.boolean(),
+  /** Where its name should resolve to, and where it does; ok is null when unknown. */
+  dns: z.object({
+    expected: z.array(z.string()),
+    found: z.array(z.string()),
+    ok: z.boolean().nullable(),
+    checkedAt: time.nullable(),
+  }),
+  certificate: z
+    .object({
+      issuer: z.string().nullable(),
+      notAfter: time.nullable(),
+      status: z.enum(certificateStatuses),
+      error: z.object({ message: z.string(), hint: z.string().nullable() }).nullable(),
+      /** Of a failed one: when it is requested again. */
+      nextTryAt: time.nullable(),
+    })
+    .nullable(),
+  /** Without their passwords. */
+  basicAuth: z.array(z.object({ username: z.string() })),
+  allowIps: z.array(z.string()),
+  headers: z.record(z.string(), z.string()),
+  maxBody: z.int().nullable(),
+  maintenance: z.boolean(),
+  /** Why it isn’t served correctly. */
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
   createdAt: time,
 })
 

@@ -1,15 +1,19 @@
 import { z } from 'zod'
 import { administration } from './admin-operations.ts'
 import * as containers from './container-resources.ts'
-import { environment, link, run, variable } from './environment-resources.ts'
+import { domain, environment, link, run, variable } from './environment-resources.ts'
 import { creates, does, follows, lists, nothing, reads, works } from './operation.ts'
 import type { Operations } from './operation.ts'
+import { comparison, deployment, rollbackPreview } from './deployment-resources.ts'
 import * as resource from './resources.ts'
 import { services } from './service-operations.ts'
+import { map } from './map-resources.ts'
+import { traffic } from './traffic-resources.ts'
 
-const { listOf, project, deployment, removal } = resource
+const { listOf, project, removal } = resource
 const { jobLog, logLine, outputLine } = resource
-const { source, checkedSource, repositoryList, branchList, refList, user, session } = resource
+const { source, checkedSource, repositoryList, branchList, lookedAt, refList, user, session } =
+  resource
 
 const projectWithSecret = project.extend({ webhookSecret: z.string().optional() })
 
@@ -19,6 +23,14 @@ const projects: Operations = {
     'Create a project, and with deploy its first deployment',
     projectWithSecret,
   ),
+  'GET /map': does(
+    'Get what is connected: domains, apps and services, and what each of them needs',
+    map,
+  ),
+  'GET /search': does(
+    'Find pages, settings, documents and actions by their names; 20 of them, best first',
+    resource.found,
+  ),
   'GET /projects/:id': does('Get a project', project),
   'PUT /projects/:id': does('Change name, repository or branch', project),
   'GET /projects/:id/settings': does('Get the settings of a project', project),
@@ -26,11 +38,17 @@ const projects: Operations = {
   'DELETE /projects/:id': works('Delete a project and what it runs', removal),
 }
 
+const variablesText = z.object({ text: z.string() })
+
 const environments: Operations = {
   'GET /projects/:id/envs': lists('List the environments of a project', environment),
   'POST /projects/:id/envs': creates('Create an environment', environment),
   'GET /projects/:id/envs/:envId': does('Get an environment', environment),
   'PUT /projects/:id/envs/:envId': does('Change an environment', environment),
+  'GET /projects/:id/envs/:envId/deployments': lists(
+    'List the deployments of an environment, newest first',
+    deployment,
+  ),
   'GET /projects/:id/envs/:envId/output': reads(
     'Read or search what its containers wrote',
     resource.output,
@@ -40,8 +58,16 @@ const environments: Operations = {
     outputLine,
   ),
   'GET /projects/:id/envs/:envId/usage': does(
-    'Get what its processes used over the last hour, day or week, each and together',
+    'Get the usage of its processes over the last hour, day or week, each and together',
     containers.workloadUsage,
+  ),
+  'GET /projects/:id/envs/:envId/metrics': does(
+    'Get both its usage and its requests of the last hour, day or week',
+    z.object({ usage: containers.workloadUsage, traffic }),
+  ),
+  'GET /envs/:envId/traffic': does(
+    'Get the requests of the last hour, day or week, of all its hosts or one',
+    traffic,
   ),
   'POST /envs/:envId/start': works('Start all that an environment runs', environment),
   'POST /envs/:envId/restart': works('Restart all that an environment runs', environment),
@@ -51,6 +77,14 @@ const environments: Operations = {
   'POST /envs/:envId/variables': creates(
     'Create a variable, or all those of a .env text',
     z.union([variable, z.object({ items: z.array(variable) })]),
+  ),
+  'GET /envs/:envId/variables/text': does(
+    'Get all variables as text, without secrets',
+    variablesText,
+  ),
+  'PUT /envs/:envId/variables': lists(
+    'Set all variables by their text; others are removed',
+    variable,
   ),
   'GET /envs/:envId/variables/:id': does('Get a variable', variable),
   'PUT /envs/:envId/variables/:id': does('Change a variable', variable),
@@ -65,6 +99,20 @@ const environments: Operations = {
   'DELETE /envs/:envId/links/:id': does('Remove a link; the service stays', nothing),
 }
 
+const ofDomains: Operations = {
+  'GET /envs/:envId/domains': lists('List the domains of an environment', domain),
+  'POST /envs/:envId/domains': creates('Add a domain to an environment', domain),
+  'GET /services/:id/domains': lists('List the domains of a service', domain),
+  'POST /services/:id/domains': creates('Add a domain to a service', domain),
+  'GET /domains/:id': does('Get a domain', domain),
+  'PUT /domains/:id': does(
+    'Change a domain; a user name without a password keeps the one it has',
+    domain,
+  ),
+  'DELETE /domains/:id': does('Delete a domain', nothing),
+  'POST /domains/:id/check': does('Check its DNS again, and request its certificate', domain),
+}
+
 const oneRun = '/envs/:envId/runs/:id'
 
 const ofRuns: Operations = {
@@ -77,7 +125,7 @@ const ofRuns: Operations = {
   [`GET ${oneRun}/status`]: does('Get a run; an alias', run),
   [`GET ${oneRun}/logs`]: reads('Read, search or follow its log', jobLog, logLine),
   [`GET ${oneRun}/attach`]: does(
-    'Attach by a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input and a terminal are only for a run that was started with attach. Without a handshake: get the run',
+    'Attach over a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input and a terminal are only for a run that was started with attach. Without a handshake: get the run',
     run,
   ),
   [`POST ${oneRun}/cancel`]: works('Cancel a run that has not ended', run),
@@ -86,12 +134,23 @@ const ofRuns: Operations = {
 const oneDeployment = '/projects/:id/deployments/:deploymentId'
 
 const deployments: Operations = {
+  'GET /projects/:id/deployments/:deploymentId/compare': does(
+    'Compare a deployment with the live one of its environment',
+    comparison,
+  ),
   'GET /projects/:id/deployments': lists('List deployments, newest first', deployment),
   'POST /projects/:id/deployments': creates('Deploy', deployment),
   'POST /projects/:id/deploy': creates('Deploy; an alias', deployment),
   [`GET ${oneDeployment}`]: does('Get a deployment', deployment),
   [`GET ${oneDeployment}/status`]: does('Get a deployment; an alias', deployment),
-  [`POST ${oneDeployment}/rollback`]: creates('Deploy the image of this one again', deployment),
+  [`GET ${oneDeployment}/rollback`]: does(
+    'Preview what a rollback to this deployment would change',
+    rollbackPreview,
+  ),
+  [`POST ${oneDeployment}/rollback`]: creates(
+    'Roll back to this deployment, with the current variables or those of its release',
+    deployment,
+  ),
   [`POST ${oneDeployment}/cancel`]: works('Cancel a deployment that has not ended', deployment),
   [`GET ${oneDeployment}/logs`]: reads('Read, search or follow its log', jobLog, logLine),
 }
@@ -103,18 +162,18 @@ const ofContainers: Operations = {
   'GET /containers/api': does('List all of them at once', containerList),
   'GET /containers/events': follows('Follow the list', containerList),
   'GET /containers/:id': does('Get a container', containerDetails),
-  'GET /containers/:id/stats': follows('Follow what it uses, every 2 s', containers.containerUsage),
+  'GET /containers/:id/stats': follows('Follow its usage, every 2 s', containers.containerUsage),
   'GET /containers/:id/logs': reads(
     'Read the last lines, search or follow them',
-    z.object({ items: z.array(containerLine) }),
+    z.object({ items: z.array(containerLine), nextCursor: z.string().nullable().optional() }),
     containerLine,
   ),
   'GET /containers/:id/terminal': does(
-    'Open a shell by a WebSocket of bytes, with {"resize":[80,24]} as text; else see whether one may',
+    'Open a shell over a WebSocket of bytes, with {"resize":[80,24]} as text; without a handshake: check whether it is allowed',
     containers.terminal,
   ),
   'GET /containers/:id/usage': does(
-    'Get what it used over the last hour, day or week',
+    'Get its usage over the last hour, day or week',
     containers.containerHistory,
   ),
   'POST /containers/:id/stop': works('Stop a container', containerDetails),
@@ -126,15 +185,16 @@ const ofSource = '/api/git/sources/:sourceId/repos'
 const git: Operations = {
   'GET /settings/git': lists('List your git sources', source),
   'POST /settings/git': creates(
-    'Add a source; the provider is asked for its rights',
+    'Add a source; its scopes are checked with the provider',
     checkedSource,
   ),
-  'GET /settings/git/:id': does('Get a source, with the rights it has now', checkedSource),
+  'GET /settings/git/:id': does('Get a source, with its current scopes', checkedSource),
   'DELETE /settings/git/:id': does(
     'Remove a source; one that projects use needs confirm or force',
     nothing,
   ),
   'GET /api/git/repos': does('List the repositories of a source', repositoryList),
+  'GET /api/git/look': does('Look at the repository of an address', lookedAt),
   'GET /api/git/branches': does('List branches, of a source or of an address', branchList),
   [`GET ${ofSource}`]: does('List the repositories of a source', repositoryList),
   [`GET ${ofSource}/:owner/:repo/branches`]: does('List branches', branchList),
@@ -151,13 +211,13 @@ const receives = (provider: string) => ({
 })
 
 const webhooks: Operations = {
-  'GET /projects/:id/webhook': does('Ask the provider for the webhook', resource.webhook),
+  'GET /projects/:id/webhook': does('Get the webhook from the provider', resource.webhook),
   'POST /projects/:id/webhook': creates('Create the webhook at the provider', resource.webhook),
   'DELETE /projects/:id/webhook': does('Delete the webhook at the provider', resource.webhook),
   'POST /projects/:id/webhook-secret': does('Replace the webhook secret and show it', shownSecret),
   'POST /projects/:id/webhook-secret/show': does('Show the webhook secret, once', shownSecret),
-  'GET /projects/:id/deliveries': does('List what webhooks delivered', resource.deliveryList),
-  'POST /projects/:id/deliveries/:deliveryId/replay': creates('Process a delivery again', deployed),
+  'GET /projects/:id/deliveries': does('List webhook deliveries', resource.deliveryList),
+  'POST /projects/:id/deliveries/:deliveryId/replay': creates('Replay a delivery', deployed),
   'POST /webhooks/github': receives('GitHub'),
   'POST /webhooks/gitlab': receives('GitLab'),
   'POST /webhooks/gitea': receives('Gitea or Forgejo'),
@@ -180,20 +240,20 @@ const accounts: Operations = {
   'GET /settings/profile': does('Get your profile', user),
   'PUT /settings/profile': does('Change your e-mail address or name', user),
   'PUT /settings/password': does('Change your password; ends your other sessions', user),
-  'GET /settings/sessions': does('List where you are logged in', sessions),
+  'GET /settings/sessions': does('List your sessions', sessions),
   'DELETE /settings/sessions': does('End all other sessions', sessions),
   'DELETE /settings/sessions/:id': does(
-    'End a session; ending your own leaves an empty answer',
+    'End a session; ending your own returns an empty response',
     z.union([sessions, nothing]),
   ),
   'GET /settings/tokens': does('List your API tokens', tokens),
   'POST /settings/tokens': creates(
-    'Create an API token; it is shown only now',
+    'Create an API token; it is shown only once',
     resource.token.extend({ token: z.string() }),
   ),
   'DELETE /settings/tokens/:id': does('Revoke an API token; lists the others', tokens),
   'POST /settings/identities': does(
-    'Begin to link a login of the git host; open the URL in a browser',
+    'Start linking a login of the git host; open the URL in a browser',
     z.object({ url: z.url() }),
   ),
   'DELETE /settings/identities/:id': does('Unlink a login of the git host', nothing),
@@ -205,6 +265,11 @@ const health: Operations = {
     summary: 'Check that Davit can work',
     answers: { 200: resource.readiness, 503: resource.readiness },
   },
+  'GET /docs': does(
+    'List the documents, or with q the sections that have its words',
+    resource.docs,
+  ),
+  'GET /docs/:name': does('Get a document, with its Markdown', resource.document),
   'GET /api/openapi.json': does('Get this document', z.looseObject({ openapi: z.string() })),
 }
 
@@ -214,10 +279,11 @@ const part = (name: string, description: string, operations: Operations) => ({
   operations,
 })
 
-/** What programs can do. */
+/** All operations by subject. */
 export const parts = [
   part('Projects', 'A repository, and how it is built.', projects),
   part('Environments', 'Where a project runs, and with which variables.', environments),
+  part('Domains', 'Names that lead to apps and services, and how they are served.', ofDomains),
   part('Deployments', 'From a commit to running containers.', deployments),
   part('Runs', 'One-off commands in new containers of the live image.', ofRuns),
   part('Services', 'Databases and other software from the catalog or a file.', services),

@@ -5,10 +5,16 @@ import type { OpenApiDocument } from './document.ts'
 
 type Described = OpenApiDocument['paths'][string][string]
 
-/** The API for people: every call with what it takes and answers. */
-export const ApiPage = ({ document }: { document: OpenApiDocument }) => (
+type Shown = {
+  document: OpenApiDocument
+  /** The call, by its operation id, or schema whose details are there from the start. */
+  open: string | undefined
+}
+
+/** The API for people: every call, with what it takes and answers once that is asked for. */
+export const ApiPage = ({ document, open }: Shown) => (
   <>
-    <PageHead title="API">
+    <PageHead title="API" doc="api">
       <ButtonLink variant="outline" href="/api/openapi.json">
         OpenAPI document
       </ButtonLink>
@@ -19,25 +25,46 @@ export const ApiPage = ({ document }: { document: OpenApiDocument }) => (
     </p>
     {document.tags.map(({ name }) => (
       <Section name={name}>
-        {Object.entries(document.paths).flatMap(([path, methods]) =>
-          Object.entries(methods)
-            .filter(([, { tags }]) => tags.includes(name))
-            .map(([method, described]) => <OperationRow {...{ path, method, described }} />),
-        )}
+        {callsOf(document)
+          .filter(({ described }) => described.tags.includes(name))
+          .map((call) => (
+            <Row name={call.described.operationId} isOpen={open === call.described.operationId}>
+              {{
+                summary: (
+                  <>
+                    <span class="api-method">{call.method.toUpperCase()}</span>{' '}
+                    <code>{call.path}</code>
+                    <span class="muted">{call.described.summary}</span>
+                  </>
+                ),
+                details: () => <CallDetails {...call.described} />,
+              }}
+            </Row>
+          ))}
       </Section>
     ))}
     <Section name="Schemas">
       {Object.entries(document.components.schemas).map(([name, schema]) => (
-        <details class="api-operation">
-          <summary>
-            <code>{name}</code>
-          </summary>
-          <Json value={schema} id={name} />
-        </details>
+        <Row name={name} isOpen={open === name}>
+          {{ summary: <code>{name}</code>, details: () => <Json value={schema} /> }}
+        </Row>
       ))}
     </Section>
   </>
 )
+
+/** What a call or schema of that name is in detail; null where there is none. */
+export function ApiDetails({ document, open }: Shown) {
+  const call = callsOf(document).find(({ described }) => described.operationId === open)
+  if (call) return <CallDetails {...call.described} />
+  const schema = document.components.schemas[open ?? '']
+  return schema ? <Json value={schema} /> : null
+}
+
+const callsOf = ({ paths }: OpenApiDocument) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, described })),
+  )
 
 const Section = ({ name, children }: { name: string; children: Child }) => (
   <section class="api-tag" aria-labelledby={`api-${name}`}>
@@ -46,22 +73,34 @@ const Section = ({ name, children }: { name: string; children: Child }) => (
   </section>
 )
 
-const OperationRow = ({
-  path,
-  method,
-  described: { summary, description, parameters, requestBody, responses },
+/** Unfolded, it asks for its details; without script a link does. */
+const Row = ({
+  name,
+  isOpen,
+  children: { summary, details },
 }: {
-  path: string
-  method: string
-  described: Described
+  name: string
+  isOpen: boolean
+  children: { summary: Child; details: () => Child }
 }) => (
-  <details class="api-operation">
-    <summary>
-      <span class="api-method">{method.toUpperCase()}</span> <code>{path}</code>
-      <span class="muted">{summary}</span>
-    </summary>
+  <details
+    class="api-operation"
+    open={isOpen}
+    hx-get={isOpen ? undefined : `/api?open=${name}`}
+    hx-trigger={isOpen ? undefined : 'toggle once'}
+    hx-target={isOpen ? undefined : `#${name}`}
+  >
+    <summary>{summary}</summary>
+    <div id={name} class="api-details">
+      {isOpen ? details() : <a href={`/api?open=${name}#${name}`}>Details</a>}
+    </div>
+  </details>
+)
+
+const CallDetails = ({ description, parameters, requestBody, responses }: Described) => (
+  <>
     <p class="muted">{description}</p>
-    {Object.entries({ Parameters: parameters, Body: requestBody, Answers: responses })
+    {Object.entries({ Parameters: parameters, Body: requestBody, Responses: responses })
       .filter(([, part]) => part && Object.keys(part).length > 0)
       .map(([name, part]) => (
         <>
@@ -69,12 +108,12 @@ const OperationRow = ({
           <Json value={part} />
         </>
       ))}
-  </details>
+  </>
 )
 
-/** References lead to their schema, which opens then. */
-const Json = ({ value, id }: { value: unknown; id?: string }) => (
-  <pre class="api-schema" id={id}>
+/** References link to their schema, which opens then. */
+const Json = ({ value }: { value: unknown }) => (
+  <pre class="api-schema">
     {JSON.stringify(value, null, 2)
       .split(/(?<=")#\/components\/schemas\/(\w+)(?=")/)
       .map((text, at) => (at % 2 === 0 ? text : <a href={`#${text}`}>{text}</a>))}

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { tokenScopes } from '../accounts/token-store.ts'
-import { deploymentStatuses } from '../deployments/store.ts'
+import { kinds } from '../palette/items.ts'
 
 /*
- * What programs get, as schemas: the API document is made from them, and tests hold the answers
- * against them.
+ * The resources of the API as schemas: the document is generated from them, and tests validate
+ * responses with them.
  */
 
 const id = z.uuid()
@@ -37,39 +37,6 @@ export const webhook = z.object({
   own: z.boolean(),
 })
 
-export const deployment = z.object({
-  id,
-  projectId: id,
-  environmentId: id,
-  status: z.enum(deploymentStatuses),
-  trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
-  triggeredBy: z.string(),
-  rollbackOf: id.nullable(),
-  imageOf: id.nullable(),
-  repositoryUrl: z.string(),
-  branch: z.string().nullable(),
-  commit: z.object({
-    hash: z.string().nullable(),
-    author: z.string().nullable(),
-    message: z.string().nullable(),
-  }),
-  image: z.string().nullable(),
-  containerId: z.string().nullable(),
-  url: z.url().nullable(),
-  steps: z.array(z.object({ name: z.string(), startedAt: time, finishedAt: time.nullable() })),
-  error: z
-    .object({
-      step: z.string().nullable(),
-      code: z.string(),
-      message: z.string(),
-      hint: z.string().nullable(),
-    })
-    .nullable(),
-  downtimeMs: z.int().nullable(),
-  createdAt: time,
-  finishedAt: time.nullable(),
-})
-
 export const logLine = z.object({
   seq: z.int(),
   time,
@@ -77,13 +44,13 @@ export const logLine = z.object({
   text: z.string(),
 })
 
-/** What a container wrote, with where it came from. */
+/** A line of a container's output, with its source. */
 export const outputLine = logLine.extend({
   deploymentId: id.nullable(),
   container: z.string(),
-  /** Null in lines that an earlier version stored. */
+  /** Null in lines stored by an earlier version. */
   process: z.string().nullable(),
-  /** From 1, where the process has several containers. */
+  /** From 1, if the process has several containers. */
   replica: z.int().nullable(),
 })
 
@@ -116,18 +83,18 @@ export const problem = z.object({
   detail: z.string(),
   requestId: z.string(),
   code: z.string().optional(),
-  /** The field is empty where the body as a whole is refused. */
+  /** The field is empty when the body as a whole is refused. */
   errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-/** A page of a list; the cursor asks for the next one. */
+/** A page of a list; the cursor requests the next one. */
 export const listOf = (item: z.ZodType) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 
 /** Lines of a deployment or job; a search has the count of all its hits. */
 export const jobLog = listOf(logLine).extend({ found: z.int().optional() })
 
-/** Lines of containers, with the first and last that are kept, since when, and which processes wrote. */
+/** Lines of containers, with the first and last stored, since when, and the processes. */
 export const output = listOf(outputLine).extend({
   first: z.int(),
   last: z.int(),
@@ -167,7 +134,7 @@ export const source = z.object({
 
 export const registry = z.object({ id, host: z.string(), username: z.string(), createdAt: time })
 
-/** With what the provider says of its token now. */
+/** With what the provider reports about its token now. */
 export const checkedSource = source.extend({
   rights: z.array(z.string()).nullable(),
   missing: z.array(z.string()),
@@ -182,7 +149,7 @@ export const repository = z.object({
 
 export const ref = z.object({ name: z.string(), commit: z.string() })
 
-/** The provider's list may be cut where it took too long. */
+/** The provider's list may be incomplete if it took too long. */
 const truncated = z.literal(true).optional()
 
 export const repositoryList = listOf(repository).extend({ truncated })
@@ -190,6 +157,12 @@ export const repositoryList = listOf(repository).extend({ truncated })
 export const refList = listOf(ref).extend({ truncated })
 
 export const branchList = refList.extend({ defaultBranch: z.string().nullable() })
+
+export const lookedAt = z.object({
+  defaultBranch: z.string().nullable(),
+  branches: z.array(z.string()),
+  dockerfiles: z.array(z.string()).nullable(),
+})
 
 export const delivery = z.object({
   id,
@@ -214,5 +187,36 @@ export const deliveryList = listOf(delivery).extend({
 
 export const health = z.object({ status: z.string() })
 
-/** `disk` is there while the disk is full: then Davit can only be read. */
+/** `disk` is set while the disk is full: Davit is read-only then. */
 export const readiness = health.extend({ disk: z.literal('full').optional() })
+
+/** `heading` is that of a section which was found; null where it is the document as a whole. */
+export const docs = listOf(
+  z.object({
+    name: z.string(),
+    title: z.string(),
+    heading: z.string().nullable(),
+    excerpt: z.string(),
+    url: z.string(),
+  }),
+)
+
+/** What is found: a page to get, or an action, which is a POST with these fields. */
+export const found = listOf(
+  z.object({
+    kind: z.enum(kinds),
+    name: z.string(),
+    detail: z.string(),
+    url: z.string(),
+    method: z.enum(['GET', 'POST']),
+    fields: z.record(z.string(), z.string()),
+  }),
+)
+
+export const document = z.object({
+  name: z.string(),
+  title: z.string(),
+  url: z.string(),
+  headings: z.array(z.object({ id: z.string(), level: z.int(), title: z.string() })),
+  text: z.string(),
+})

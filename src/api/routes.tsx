@@ -1,26 +1,44 @@
+import type { Context } from 'hono'
 import type { RouterRoute } from 'hono/types'
+import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { originOf } from '../web/client.ts'
+import { notFound } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
+import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
+import type { OpenApiDocument } from './document.ts'
 
-/** What programs can do, for programs and for the people who write them. */
+/** What the page is to show in detail. */
+const asked = z.object({ open: z.string().optional() })
+
+/** The API, as a document for programs and a page for people. */
 export const apiRoutes = ({ config }: { config: Config }, app: { routes: RouterRoute[] }) => {
-  /** Loaded when it is first asked for: the schemas of all that Davit does take memory, and few read them. */
-  async function describe(url: string) {
+  /** Of the address that was asked last: it takes long to make, and there is seldom more than one. */
+  let last: OpenApiDocument | null = null
+
+  /** Loaded on first use: the schemas use memory, and are rarely needed. */
+  async function describe(c: Context) {
+    const server = originOf(c, config)
+    if (last?.servers[0]?.url === server) return last
     const { openApiDocument } = await import('./document.ts')
-    return openApiDocument(app.routes, { server: (config.url ?? new URL(url)).origin, config })
+    return (last = openApiDocument(app.routes, { server }))
   }
 
   return factory
     .createApp()
-    .get('/api', async (c) => {
-      const document = await describe(c.req.url)
-      const { ApiPage } = await import('./page.tsx')
+    .get('/api', query(asked), async (c) => {
+      const { open } = c.req.valid('query')
+      const document = await describe(c)
+      const { ApiDetails, ApiPage } = await import('./page.tsx')
+      const details = open === undefined ? null : ApiDetails({ document, open })
+      if (open !== undefined && !details) throw notFound('call or schema')
       return show(c, {
         title: 'API',
-        page: () => <ApiPage document={document} />,
+        page: () => <ApiPage {...{ document, open }} />,
+        ...(details && { partial: () => details }),
         json: () => document,
       })
     })
-    .get('/api/openapi.json', async (c) => c.json(await describe(c.req.url)))
+    .get('/api/openapi.json', async (c) => c.json(await describe(c)))
 }

@@ -2,20 +2,21 @@ import { z } from 'zod'
 import type { ZodType } from 'zod'
 import * as admin from './admin-resources.ts'
 import * as containers from './container-resources.ts'
+import * as deployments from './deployment-resources.ts'
 import * as environments from './environment-resources.ts'
 import * as resources from './resources.ts'
 import * as services from './service-resources.ts'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** What is exported under a name has it in the document too. */
+/** Exported schemas keep their name in the document. */
 const named = z.registry<{ id: string }>()
-const all = { ...resources, ...environments, ...services, ...containers, ...admin }
+const all = { ...resources, ...deployments, ...environments, ...services, ...containers, ...admin }
 for (const [name, schema] of Object.entries(all))
   if (schema instanceof z.ZodType)
     named.add(schema, { id: name.replace(/^./, (letter) => letter.toUpperCase()) })
 
-/** As it is sent, where it is no longer the same within the checks; a format says it without its pattern. */
+/** Values as sent, if they differ after validation; a format replaces its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
   if (jsonSchema.format) delete jsonSchema.pattern
   const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
@@ -40,6 +41,6 @@ export function jsonSchemas(schemas: ZodType[], { io }: { io: 'input' | 'output'
   }
 }
 
-/** One that is sent, by itself. */
+/** A single input schema. */
 export const jsonSchemaOf = (schema: ZodType) =>
   jsonSchemas([schema], { io: 'input' }).written.get(schema)!

@@ -3,10 +3,11 @@ import { creates, does, follows, reads, works } from './operation.ts'
 import type { Operations } from './operation.ts'
 import { jobLog, logLine, output, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
+import { traffic } from './traffic-resources.ts'
 
 const { service, template } = resource
 
-/** What an event of a service has, beside how its images are pulled. */
+/** Fields of a service event, beside the progress of its pulls. */
 const serviceEvent = z.object({
   status: service.shape.status,
   error: z.string().nullable(),
@@ -26,7 +27,7 @@ export const services: Operations = {
   'GET /services': does('Search the catalogue, and list your services', resource.serviceList),
   'POST /services': creates('Create a service from the named template', service),
   'POST /services/deploy': creates('Create a service from the named template; an alias', service),
-  'POST /services/compose': creates('Create a service from a Compose file of your own', service),
+  'POST /services/compose': creates('Create a service from your own Compose file', service),
   'POST /services/compose/configure': does('Check a Compose file; creates nothing', template),
   'GET /services/:template/configure': does('Get a template with its variables', template),
   'GET /services/:id': does('Get a service', service),
@@ -40,7 +41,7 @@ export const services: Operations = {
   },
   'DELETE /services/:id': works('Delete a service and what it runs', removal),
   'GET /services/:id/edit': does(
-    'Get its template with the values it has, without secrets',
+    'Get its template with its current values, without secrets',
     resource.editedTemplate,
   ),
   'GET /services/:id/secrets': does('Get how clients connect, with secrets', resource.connection, {
@@ -51,6 +52,10 @@ export const services: Operations = {
   'POST /services/:id/cancel': works('Cancel what is under way', service),
   'GET /services/:id/events': follows('Follow its state and the images it pulls', serviceEvent),
   'GET /services/:id/output': reads('Read or search what its containers wrote', output),
+  'GET /services/:id/traffic': does(
+    'Get the requests of the last hour, day or week, of all its hosts or one',
+    traffic,
+  ),
   'GET /services/:id/output/stream': follows('Follow what its containers write', outputLine),
   'GET /services/:id/logs': reads(
     'Read, search or follow the log of its last start, change, restart or stop',

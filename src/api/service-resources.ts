@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { serviceStatuses } from '../services/store.ts'
 import { container } from './container-resources.ts'
-import { deployment } from './resources.ts'
+import { deployment } from './deployment-resources.ts'
 
-/* What programs get of services and the catalogue; see resources.ts. */
+/* Resources of services and the catalogue; see resources.ts. */
 
 const id = z.uuid()
 const time = z.iso.datetime()
 
 const publishedPort = {
   service: z.string(),
-  /** Null: the first one that the image names, until the image is here. */
+  /** Null: the first one that the image exposes, until the image was pulled. */
   container: z.int().nullable(),
   protocol: z.enum(['tcp', 'udp']),
 }
@@ -93,7 +93,7 @@ export const connection = z.object({
   connection: z.array(z.object({ label: z.string(), value: z.string().nullable() })),
 })
 
-/** What a change would do. */
+/** The effect of a change. */
 export const difference = z.object({
   changes: z.array(
     z.object({

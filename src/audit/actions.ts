@@ -1,4 +1,4 @@
-/** Everything that is recorded, as the middle of a sentence: who, this, and the object's name. */
+/** Every recorded action, as the middle of a sentence: who, this, and the object's name. */
 export const actions = {
   'login.succeeded': 'logged in',
   'login.failed': 'failed to log in',
@@ -19,7 +19,7 @@ export const actions = {
   'identity.linked': 'linked the account',
   'identity.unlinked': 'unlinked the account',
   'invite.created': 'created an invitation',
-  'invite.revoked': 'took back an invitation',
+  'invite.revoked': 'revoked an invitation',
   'token.created': 'created the API token',
   'token.revoked': 'revoked the API token',
 
@@ -29,7 +29,7 @@ export const actions = {
   'registry.removed': 'removed the registry',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',
-  'webhook.secret_shown': 'was shown the webhook secret of',
+  'webhook.secret_shown': 'viewed the webhook secret of',
   'webhook.secret_changed': 'changed the webhook secret of',
   'delivery.replayed': 'replayed a delivery to',
 
@@ -49,6 +49,10 @@ export const actions = {
   'link.created': 'linked the service',
   'link.changed': 'changed the link to the service',
   'link.deleted': 'removed the link to the service',
+  'domain.added': 'added the domain',
+  'domain.changed': 'changed the domain',
+  'domain.deleted': 'deleted the domain',
+  'domain.checked': 'checked the domain',
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
@@ -62,16 +66,16 @@ export const actions = {
   'service.stopped': 'stopped the service',
   'service.cancelled': 'cancelled a start of the service',
   'service.deleted': 'deleted the service',
-  'service.secrets_shown': 'looked at the secrets of the service',
-  'service.allowed': 'allowed power over the host to the service',
-  'service.disallowed': 'took power over the host from the service',
+  'service.secrets_shown': 'viewed the secrets of the service',
+  'service.allowed': 'allowed host access for the service',
+  'service.disallowed': 'revoked host access of the service',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
   'terminal.opened': 'opened a terminal in the container',
   'terminal.closed': 'closed a terminal in the container',
-  'engine.pruned': 'cleaned up the engine',
+  'engine.pruned': 'cleaned up Docker',
   'clean_up.cancelled': 'cancelled the clean-up',
-  'clean_up.scheduled': 'set the clean-up of every day',
+  'clean_up.scheduled': 'scheduled the daily clean-up',
 } as const
 
 export type Action = keyof typeof actions
@@ -91,6 +95,7 @@ export type ObjectKind =
   | 'environment'
   | 'variable'
   | 'link'
+  | 'domain'
   | 'deployment'
   | 'run'
   | 'service'

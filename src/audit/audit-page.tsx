@@ -7,7 +7,7 @@ import { Button, ButtonLink } from '../web/form.tsx'
 
 type Events = {
   events: AuditEvent[]
-  /** The filter as it was typed. */
+  /** The filter as entered. */
   query: Record<string, string>
   nextCursor: string | null
 }
@@ -15,8 +15,11 @@ type Events = {
 export const Events = ({ events, query, nextCursor }: Events) => (
   <section id="events" aria-label="Events">
     {events.length === 0 ? (
-      <EmptyState title="Nothing was recorded">
-        <p>Who did what is kept here for 400 days. Nothing in it fits this filter.</p>
+      <EmptyState title="No events">
+        <p>Events are kept for 400 days. None of them matches this filter.</p>
+        <ButtonLink variant="outline" href="/settings/audit">
+          Show all events
+        </ButtonLink>
       </EmptyState>
     ) : (
       <EventList events={events} />
@@ -25,23 +28,23 @@ export const Events = ({ events, query, nextCursor }: Events) => (
   </section>
 )
 
-/** A plain GET: what is filtered stands in the address. */
+/** A plain GET: the filter is in the address. */
 export const FilterForm = ({ query }: Pick<Events, 'query'>) => (
   <details class="filter" open={Object.keys(query).length > 0}>
     <summary>Filter</summary>
     <form class="form" action="/settings/audit">
       <div class="field-row">
-        <FilterField name="actor" label="Who" query={query} placeholder="ada@example.com" />
+        <FilterField name="actor" label="User" query={query} placeholder="ada@example.com" />
         <SelectField
           name="action"
-          label="Did what"
+          label="Action"
           value={query['action']}
           options={[
             { value: '', label: 'anything' },
             ...actionNames.map((name) => ({ value: name, label: actions[name] })),
           ]}
         />
-        <FilterField name="object" label="To what" query={query} placeholder="name, kind or id" />
+        <FilterField name="object" label="Object" query={query} placeholder="name, kind or id" />
         <FilterField name="from" label="From" query={query} type="date" />
         <FilterField name="to" label="To" query={query} type="date" />
       </div>
@@ -55,7 +58,7 @@ export const FilterForm = ({ query }: Pick<Events, 'query'>) => (
   </details>
 )
 
-/** A text field without the note that it is optional: all of them are. */
+/** A text field without the “optional” note: all of them are. */
 const FilterField = ({
   name,
   label,

@@ -1,3 +1,4 @@
+import { Person } from '../web/person.tsx'
 import { Ago } from '../web/times.tsx'
 import { actions } from './actions.ts'
 import type { Action } from './actions.ts'
@@ -16,7 +17,7 @@ const EventRow = ({ event }: { event: AuditEvent }) => (
   <li>
     <div class="row-main">
       <p>
-        <bdi>{event.actor}</bdi> {actions[event.action as Action] ?? event.action}{' '}
+        <Person email={event.actor} /> {actions[event.action as Action] ?? event.action}{' '}
         {event.objectName && (
           <strong>
             <bdi>{event.objectName}</bdi>

@@ -6,20 +6,20 @@ import { insertEvent } from './store.ts'
 import type { Store } from './store.ts'
 
 export type Occurrence = {
-  /** Who did it; without an id the text stands for what else caused it, such as a webhook. */
+  /** Who did it; without an id the text names another cause, such as a webhook. */
   actor: { id: string | null; email: string }
   action: Action
   object?: AuditObject | undefined
   /** From where. */
   address?: string | null
-  /** What else tells it apart: names, never values that may be secret. */
+  /** Further details: names, never values that may be secret. */
   details?: Record<string, string>
 }
 
-/** To what it was done. The name is shown, so that it still says something when the object is gone. */
+/** The object. Its name is stored, so that the event stays readable when the object is deleted. */
 type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
 
-/** Writes down what happened, for good; in a transaction it is written if that is. */
+/** Stores an event permanently; within a transaction, if that commits. */
 export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =>
   insertEvent(db, {
     ...rest,
@@ -32,8 +32,8 @@ export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =
 
 /**
  * Records what the user of a request did, with their address and the API token that it came with.
- * A slice makes it once, `const audit = auditor(db)`, and each route that changes something calls it
- * when that is done: `audit(c, 'variable.created', { object: { kind: 'variable', id, name: key } })`.
+ * A slice creates it once, `const audit = auditor(db)`, and each route that changes something
+ * calls it afterwards: `audit(c, 'variable.created', { object: { kind: 'variable', id, name: key } })`.
  */
 export const auditor =
   (db: Store) =>

@@ -55,14 +55,14 @@ const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text)
 
 /** A day, or a moment as RFC 3339 writes it; both in UTC unless it says otherwise. */
 const moment = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'wants a day such as 2026-08-31.')
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a day such as 2026-08-31.')
   .optional()
 
-/** Which events are wanted, and which page of them. */
+/** Which events to list, and which page of them. */
 const auditQuery = pageQuery
   .extend({
     actor: line('an e-mail address or a part of it', { max: 254 }).optional(),
-    action: z.enum(actionNames, 'wants an action such as login.failed.').optional(),
+    action: z.enum(actionNames, 'must be an action such as login.failed.').optional(),
     object: line('the kind, name or id of an object', { max: 300 }).optional(),
     from: moment,
     to: moment,

@@ -18,7 +18,7 @@ export type Filter = {
   /** The object's kind or id, or a part of its name. */
   object?: string | undefined
   from?: Date | undefined
-  /** The first moment that does not count any more. */
+  /** The end of the range, exclusive. */
   until?: Date | undefined
 }
 
@@ -26,7 +26,7 @@ export const insertEvent = (db: Store, values: typeof auditEvents.$inferInsert) 
   db.insert(auditEvents).values(values).run()
 }
 
-/** A page of what happened with one row too many, newest first. */
+/** A page of events plus one more row, newest first. */
 export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: Page }) =>
   listPage(
     db,
@@ -48,7 +48,7 @@ export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: 
     page,
   )
 
-/** Without wildcards, so that `%` and `_` are what they look like. */
+/** Escapes wildcards, so that `%` and `_` are literal. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
 
 export const getOldestEventTime = (db: Store) =>

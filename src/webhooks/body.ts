@@ -9,24 +9,24 @@ const mib = 1024 * 1024
 /** Bytes of a delivery; GitHub sends none that is larger. */
 const maxBody = 25 * mib
 
-/** Bytes up to which a body is taken as it comes, and those that all of these may take at once. */
+/** Bytes up to which a body is read at once, and the total for all of these. */
 const maxSmall = 256 * 1024
 const maxSmallHeld = 8 * mib
 
-/** Bytes that all larger ones may take at once: each waits for its place, and a sender has one at a time. */
+/** Bytes for all larger ones together: each waits for its place, and a sender has one at a time. */
 const maxLargeHeld = 32 * mib
 
 type Work<Result> = (body: Buffer) => Promise<Result>
 
-/** Reads bodies as the bytes they are, within bounds for each and for all that come at the same time. */
+/** Reads raw bodies, within limits for each and for all concurrent ones. */
 export class BodyReader {
   readonly #large = new Semaphore(maxLargeHeld)
   readonly #senders = new KeyedLock()
   #smallHeld = 0
 
   /**
-   * Works on the body once it is whole; its bytes are only lent. 413 as soon as it is too large,
-   * whatever length was announced. The signal ends the reading, not the work.
+   * Runs work on the complete body; its bytes are only valid during the call. 413 as soon as it is too
+   * large, whatever length was announced. The signal ends the reading, not the work.
    */
   async read<Result>(
     c: Context<Env>,
@@ -68,7 +68,7 @@ export class BodyReader {
     }
   }
 
-  /** With memory for a large body, once there is some for this sender. */
+  /** Waits for the memory for a large body. */
   async #inTurn<Result>(
     { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
     work: (place: Place) => Promise<Result>,
@@ -87,19 +87,19 @@ export class BodyReader {
   }
 }
 
-/** What comes next; null at the end. */
+/** The next chunk; null at the end. */
 async function readNext(
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
   signal: AbortSignal,
 ): Promise<Uint8Array | null> {
   const { done, value } = await reader.read().catch(() => {
-    throw signal.aborted ? tooSlow() : new AppError('bad_request', 'The body broke off.')
+    throw signal.aborted ? tooSlow() : new AppError('bad_request', 'The body is incomplete.')
   })
   if (signal.aborted) throw tooSlow()
   return done ? null : value!
 }
 
-/** Memory for one body, given back at once and not when it is collected. It costs nothing until it is written to. */
+/** Memory for one body, freed explicitly instead of by the garbage collector. It costs nothing until it is written to. */
 class Place {
   readonly #memory: ArrayBuffer
   #size = 0
@@ -133,6 +133,6 @@ const tooLarge = () => new AppError('too_large', 'The body is larger than 25 MiB
 const tooSlow = () => new AppError('timeout', 'The body took too long to arrive.')
 
 const tooBusy = () =>
-  new AppError('unavailable', 'Too much is being received at once. Send this again.', {
+  new AppError('unavailable', 'Too many deliveries are arriving at once. Send this again.', {
     retryAfter: 10,
   })

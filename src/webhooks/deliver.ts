@@ -6,7 +6,7 @@ import type { Push } from './push.ts'
 import { forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Receiver } from './store.ts'
 
-/** The push that a delivery brought, or why there is none in it. */
+/** The push of a delivery, or why there is none. */
 export type Content =
   { push: Push } | { push: null; decision: 'refused' | 'ignored'; reason: string }
 
@@ -17,16 +17,16 @@ export type Arrival = {
   event: string
   signatureOk: boolean
   now: number
-  /** Ids of projects none of whose watched paths the push touches. */
+  /** Ids of projects without a watched path in the push. */
   untouched: ReadonlySet<string>
 } & Content
 
-/** Characters of paths that are kept for deciding again; of a push with more, every path counts then. */
+/** Characters of paths that are stored for a replay; a push with more counts as touching every path. */
 const maxPaths = 20_000
 
 /**
- * Puts a delivery into the inbox of a project and inserts what it deploys. Runs inside a transaction:
- * once it is answered, both are there.
+ * Stores a delivery in the inbox of a project with its deployments. Runs inside a transaction:
+ * after the response, both are stored.
  */
 export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Deployed, 'isFull'> {
   const { project } = receiver
@@ -69,7 +69,7 @@ const abridged = ({ message, paths, ...push }: Push): Push => ({
   paths: paths && paths.join('').length <= maxPaths ? paths : null,
 })
 
-/** What strangers wrote, as one line that can be stored and shown. */
+/** Untrusted text as one line that can be stored and shown. */
 const plain = (text: string, max: number) =>
   text
     .slice(0, max)

@@ -4,8 +4,7 @@ import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
-import { Button, PostForm } from '../web/form.tsx'
-import { CheckIcon, CrossIcon, DashIcon } from '../web/icons.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
 import { titles } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
@@ -17,24 +16,26 @@ import type { Project } from '../projects/store.ts'
 
 type DeliveriesPageProps = {
   project: Project
+  environments: { id: string; name: string }[]
   receivers: Receiver[]
   secret?: string | null
   items: Delivery[]
   nextCursor: string | null
-  /** The deployments that these deliveries made, by id. */
+  /** The deployments of these deliveries, by id. */
   made: Map<string, Made>
 }
 
-/** What providers delivered to a project, what became of it, and how to have them deliver. */
+/** The deliveries to a project, their outcome, and the setup of the webhook. */
 export const DeliveriesPage = ({
   project,
+  environments,
   receivers,
   secret = null,
   items,
   nextCursor,
   made,
 }: DeliveriesPageProps) => (
-  <ProjectFrame project={project} tab="webhooks">
+  <ProjectFrame project={project} tab="webhooks" environments={environments}>
     {project.sourceId && <WebhookPanelLoader project={project} />}
     <WebhookSetup project={project} receivers={receivers} secret={secret} />
     <div class="section-head">
@@ -42,7 +43,13 @@ export const DeliveriesPage = ({
     </div>
     {items.length === 0 ? (
       <EmptyState title="Nothing delivered yet">
-        <p>Push to the repository, or send a test from the provider’s page of the webhook.</p>
+        <p>
+          Add the webhook at the provider. Then push to the repository, or send a test from the
+          webhook’s page there.
+        </p>
+        <ButtonLink variant="outline" href="#webhook-setup">
+          Set up webhook
+        </ButtonLink>
       </EmptyState>
     ) : (
       <ol class="rows">
@@ -70,7 +77,7 @@ const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
         <span>{titles[delivery.provider]}</span>
         <bdi>{delivery.event || 'no event'}</bdi>
         {delivery.ref && <bdi>{branchOf({ ref: delivery.ref }) ?? delivery.ref}</bdi>}
-        <span>{delivery.signatureOk ? 'signature good' : 'signature bad'}</span>
+        <span>{delivery.signatureOk ? 'signature valid' : 'signature invalid'}</span>
       </p>
       <p class="row-facts">
         {deployments.length === 0 ? <bdi>{delivery.reason}</bdi> : <span>Deployed to</span>}
@@ -97,8 +104,8 @@ const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
 )
 
 const looks: Record<NonNullable<Delivery['decision']>, Look> = {
-  deployed: { word: 'Deployed', tone: 'good', icon: CheckIcon },
-  ignored: { word: 'Ignored', tone: 'quiet', icon: DashIcon },
-  refused: { word: 'Refused', tone: 'bad', icon: CrossIcon },
-  failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
+  deployed: { word: 'Deployed', tone: 'good', icon: 'check' },
+  ignored: { word: 'Ignored', tone: 'quiet', icon: 'minus' },
+  refused: { word: 'Refused', tone: 'bad', icon: 'x' },
+  failed: { word: 'Failed', tone: 'bad', icon: 'x' },
 }

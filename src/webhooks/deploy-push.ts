@@ -11,22 +11,22 @@ import type { Receiver } from './store.ts'
 
 type Pushed = {
   push: Push
-  /** Ids of projects none of whose watched paths the push touches. */
+  /** Ids of projects without a watched path in the push. */
   untouched: ReadonlySet<string>
 }
 
-/** What was put into the queue, and what became of the push, in a sentence. */
+/** The queued deployments, and the outcome in a sentence. */
 export type Deployed = {
   queued: Queued[]
   reason: string
-  /** Whether something was left out because its owner has too much waiting. */
+  /** Whether a deployment was skipped because its owner has too many queued. */
   isFull: boolean
 }
 
 /**
- * Queues a deployment of the pushed commit for each environment of the project that it deploys, but for
- * those that would wait beyond what their owner may have waiting. Runs in a transaction: the caller
- * tells and wakes.
+ * Queues a deployment of the pushed commit for each environment that follows it, up
+ * to the owner's limit of queued deployments. Runs in a transaction: the caller
+ * publishes and wakes.
  */
 export function deployPush(
   db: Db,
@@ -46,7 +46,7 @@ export function deployPush(
     const branch = branchOf(push)
     const asked = {
       environmentId: environment.id,
-      // what a tag points at may not be a commit: it is deployed by its name
+      // a tag may not point to a commit: it is deployed by name
       ...(branch === null ? { branch: tagOf(push) } : { branch, commit: push.after.toLowerCase() }),
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
@@ -56,10 +56,10 @@ export function deployPush(
   return { queued, reason: why, isFull: true }
 }
 
-/** The environments that a push deploys; when there are none, the reason is why. */
+/** The environments that a push deploys; if none, the reason. */
 type Decision = { environments: Environment[]; reason: string }
 
-/** What a push means for one project as it is set up now. */
+/** The effect of a push on one project with its current settings. */
 function decide(
   { project, isOwnerDisabled }: Receiver,
   environments: Environment[],
@@ -69,7 +69,7 @@ function decide(
   const name = branch ?? tagOf(push)
   if (project.deletingAt) return nothing('The project is being deleted.')
   if (isOwnerDisabled) return nothing('The account of the project’s owner is disabled.')
-  if (name === null) return nothing('What was pushed is neither a branch nor a tag.')
+  if (name === null) return nothing('The pushed ref is neither a branch nor a tag.')
   const refused = refuseBranch(name)
   if (refused) return nothing(refused)
   const what = `${branch === null ? 'tag' : 'branch'} ${name}`
@@ -82,15 +82,14 @@ function decide(
   })
   if (following.length === 0) return nothing(`No environment follows the ${what}.`)
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
-  if (automatic.length === 0)
-    return nothing(`Deploying when pushed is off for ${namesOf(following)}.`)
+  if (automatic.length === 0) return nothing(`Deploying on push is off for ${namesOf(following)}.`)
   const skip = skipMarks.find((mark) => push.message?.toLowerCase().includes(mark))
-  if (skip) return nothing(`The message of the commit says ${skip}.`)
-  if (untouched.has(project.id)) return nothing('The push touches none of the watched paths.')
+  if (skip) return nothing(`The commit message contains ${skip}.`)
+  if (untouched.has(project.id)) return nothing('The push changes none of the watched paths.')
   return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
 }
 
-/** A sender that does not name the repository's default branch is taken to use a usual one. */
+/** If the sender doesn't name the repository's default branch, a common name is assumed. */
 const isDefault = (branch: string, { defaultBranch }: Push) =>
   (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
 

@@ -5,14 +5,14 @@ const [ampersand, plus, space, percent] = [0x26, 0x2b, 0x20, 0x25]
 /** Bytes that are decoded at a time. */
 const slice = 32 * 1024
 
-/** The form of an event has one part; one of more than this is not looked at to its end. */
+/** The form of an event has one field; a form with more than this isn't read to its end. */
 const maxParts = 1000
 
 type Take = (bytes: Uint8Array) => void
 
 /**
- * Decodes the values of a field of a form from its bytes and hands them on in pieces, which are only
- * lent. Returns how many fields of the name it found; of more than one the first is handed on.
+ * Decodes the values of a form field from its bytes and passes them on in chunks, which are only
+ * valid during the call. Returns how many fields of the name it found; only the first is passed on.
  */
 export async function readField(
   form: Buffer,
@@ -32,7 +32,7 @@ export async function readField(
   return count
 }
 
-/** What is no escape is taken as it stands, as in the URL standard. */
+/** Invalid escapes are literal, as in the URL standard. */
 async function decode(value: Buffer, take: Take) {
   const bytes = Buffer.allocUnsafe(slice)
   let size = 0
@@ -49,7 +49,7 @@ async function decode(value: Buffer, take: Take) {
   take(bytes.subarray(0, size))
 }
 
-/** The byte that two hex digits stand for; -1 when they are none. */
+/** The byte of two hex digits; -1 when they aren't. */
 function hexByte(part: Buffer, at: number) {
   if (at + 1 >= part.length) return -1
   const high = digits[part[at]!]!
@@ -57,7 +57,7 @@ function hexByte(part: Buffer, at: number) {
   return high < 0 || low < 0 ? -1 : high * 16 + low
 }
 
-/** By their codes; a lookup, for a body may be millions of them. */
+/** By character code, in a lookup table: a body may have millions of them. */
 const digits = new Int8Array(256).fill(-1)
 for (const [value, digit] of [...'0123456789abcdef'].entries())
   for (const letter of [digit, digit.toUpperCase()]) digits[letter.charCodeAt(0)] = value

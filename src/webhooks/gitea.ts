@@ -15,7 +15,7 @@ const fields = {
 /** Gitea, and Forgejo, which sends the same. */
 export const gitea: Provider = {
   name: 'gitea',
-  mediaTypes: ['application/json'], // of a form it signs the field, not the bytes that it sends
+  mediaTypes: ['application/json'], // for a form it signs the field, not the bytes
   eventHeader: 'X-Gitea-Event',
   pushEvents: ['push'],
   signatureHeaders: ['X-Gitea-Signature'],
@@ -32,7 +32,7 @@ export const gitea: Provider = {
     return {
       defaultBranch: push.repository.default_branch,
       pusher: pusher?.login ?? pusher?.username,
-      // It lists the newest few, as many as its settings say; before 1.18 it does not tell how many there were.
+      // It lists the newest few, depending on its settings; before 1.18 it doesn't report how many there were.
       total: push.total_commits,
     }
   }),

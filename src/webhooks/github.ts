@@ -20,7 +20,7 @@ export const github: Provider = {
   pushEvents: ['push'],
   signatureHeaders: ['X-Hub-Signature-256'],
   idHeaders: ['X-GitHub-Delivery'],
-  // Gitea and its kin send GitHub's headers beside their own, with a signature that fits.
+  // Gitea and Forgejo also send GitHub's headers, with a valid signature.
   isSignedWith: async (secret, { headers, body }) =>
     ![...headers.keys()].some((name) => /^x-(gitea|forgejo|gogs)-/.test(name)) &&
     isSignedInHex(headers.get('X-Hub-Signature-256'), { key: secret, body, prefix: 'sha256=' }),

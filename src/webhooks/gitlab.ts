@@ -47,7 +47,7 @@ function isSignedByToken(key: string, { headers, body, now }: Received) {
   const timestamp = headers.get('webhook-timestamp') ?? ''
   if (id === '' || !/^\d{1,12}$/.test(timestamp)) return false
   if (Math.abs(now / 1000 - Number(timestamp)) > tolerance) return false
-  // or a delivery that was overheard could be sent again under another id
+  // or an intercepted delivery could be replayed under another id
   if ((headers.get('Idempotency-Key') ?? id) !== id) return false
   return isSigned({
     key: Buffer.from(key, 'base64'),

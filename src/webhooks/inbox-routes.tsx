@@ -4,11 +4,12 @@ import { deploymentJson } from '../deployments/json.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { aboutProject, ownKey } from '../projects/own-project.ts'
-import { findLiveProject, findProject } from '../projects/store.ts'
+import { findLiveProject, findProject, listTargets } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
 import type { WebhookDeps } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
+import { originOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
@@ -24,7 +25,7 @@ import { findDelivery, getSourceProvider, listDeliveries, listMade } from './sto
 import type { Delivery } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
-/** The inbox of a project: what was delivered to it, and the webhook that delivers. */
+/** The inbox of a project: its deliveries, and its webhook. */
 export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -44,6 +45,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       })
       return moveOn(c, {
         to: deploymentPath(deployments[0]!),
+        said: `Deployment #${deployments[0]!.number} queued.`,
         created: true,
         json: () => ({ deployments: deployments.map(deploymentJson) }),
       })
@@ -62,7 +64,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       return shown(c, { project, secret })
     })
 
-  /** The secret in the answer itself: nothing keeps it for a later one. */
+  /** The secret in the response itself: it isn't stored for a later one. */
   function shown(c: Context, { project, secret }: { project: Project; secret: string }) {
     c.header('Cache-Control', 'no-store')
     return show(c, {
@@ -85,6 +87,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       page: () => (
         <DeliveriesPage
           {...{ project, receivers, secret, ...list }}
+          environments={listTargets(db, project.id)}
           made={listMade(
             db,
             list.items.flatMap(({ deploymentIds }) => deploymentIds),
@@ -95,9 +98,9 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
     }
   }
 
-  /** Where the provider of this project posts to; all of them when it is not known which one that is. */
+  /** The address for this project's provider; all of them when it is unknown. */
   function receiversOf(c: Context, project: Project) {
-    const origin = (config.url ?? new URL(c.req.url)).origin
+    const origin = originOf(c, config)
     const host = placeOf(project.repositoryUrl)?.host ?? ''
     const known = getSourceProvider(db, project) ?? providerOf.get(host)
     return (known ? [known] : (Object.keys(providers) as ProviderName[])).map((provider) => ({
@@ -107,7 +110,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   }
 }
 
-/** By host, where its name says it. */
+/** By host name, if it is known. */
 const providerOf = new Map<string, ProviderName>([
   ['github.com', 'github'],
   ['gitlab.com', 'gitlab'],

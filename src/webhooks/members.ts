@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes of a member that is kept; only a list of commits is ever larger. */
+/** Bytes of a member that is stored; only a list of commits is ever larger. */
 const maxMember = 512 * 1024
 /** Bytes of all that are. */
 const maxKept = 768 * 1024
-/** No event has as many members: an object of more is refused, because each costs a look at its name. */
+/** No event has as many members: an object with more is refused, because each name has a cost. */
 const maxMembers = 10_000
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Finds members of a JSON object in its bytes, as these come: the outermost ones of these names. All
- * others are not looked at, but for where they end, so that a body costs no more than its length.
+ * Finds top-level members of a JSON object by name in its bytes, as they arrive.
+ * Other members are only skipped, so that a body costs no more than its length.
  */
 export class MemberReader {
   readonly #names: Set<string>
@@ -23,7 +23,7 @@ export class MemberReader {
   #depth = 0
   #inString = false
   #isEscaped = false
-  /** Of the member at hand: null while its name is read, and for one that is not wanted. */
+  /** The current member: null while its name is read, and for an unneeded one. */
   #name: string | null = null
   #inName = true
   #pieces: Uint8Array[] = []
@@ -33,9 +33,9 @@ export class MemberReader {
     this.#names = new Set(names)
   }
 
-  /** Bytes that are only lent. */
+  /** Bytes are only valid during the call. */
   push(bytes: Uint8Array) {
-    let from = 0 // where in these bytes what is kept goes on
+    let from = 0 // where the stored part continues in these bytes
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!
       if (this.#inString) {
@@ -65,7 +65,7 @@ export class MemberReader {
     if (this.#state === 'inside') this.#keep(bytes.subarray(from))
   }
 
-  /** The members found, as they were written; null when the bytes were no object. */
+  /** The members as written; null when the bytes aren't an object. */
   end(): Map<string, string> | null {
     if (this.#state !== 'after' || !this.#found.values().every((value) => isUtf8(value)))
       return null
@@ -87,7 +87,7 @@ export class MemberReader {
   #endMember(rest: Uint8Array) {
     this.#keep(rest)
     if (this.#name !== null) {
-      this.#kept -= this.#found.get(this.#name)?.length ?? 0 // of a name that comes twice the last counts
+      this.#kept -= this.#found.get(this.#name)?.length ?? 0 // of duplicate names the last counts
       this.#found.delete(this.#name)
       if (this.#size <= maxMember && this.#kept + this.#size <= maxKept) {
         this.#found.set(this.#name, Buffer.concat(this.#pieces))

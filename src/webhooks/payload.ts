@@ -12,13 +12,13 @@ import { gitea } from './gitea.ts'
 import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'
 
-/** Bytes that are looked through at a time. */
+/** Bytes that are scanned at a time. */
 const slice = 32 * 1024
 
-/** Characters of a repository that is read before anyone has signed it: ten times what providers send. */
+/** Characters of a repository that is read before the signature is checked: ten times what providers send. */
 const maxRepository = 64 * 1024
 
-/** Characters of JSON that are parsed at once here: more of it goes to another thread. */
+/** Characters of JSON that are parsed on this thread: more is parsed on another. */
 const maxHere = 16 * 1024
 
 type Sent = { body: Buffer; mediaType: string }
@@ -26,11 +26,11 @@ type Sent = { body: Buffer; mediaType: string }
 export type Payload = {
   /** Null when it names no repository. */
   names: RepositoryNames | null
-  /** The push that it describes; null when it describes none. Costs more: for what was signed. */
+  /** The push that it describes; null when none. Expensive: only for signed bodies. */
   readPush: () => Promise<Push | null>
 }
 
-/** What a body says, as JSON or as JSON in the field `payload` of a form; members of no use are not read. */
+/** Reads a body, as JSON or as JSON in the field `payload` of a form; unneeded members aren't read. */
 export async function readPayload(provider: Provider, sent: Sent): Promise<Payload> {
   const found = await findMembers(provider, sent)
   const { name, repository: keys } = provider
@@ -46,7 +46,7 @@ export async function readPayload(provider: Provider, sent: Sent): Promise<Paylo
   }
 }
 
-/** The body is not the event that its headers say it is. */
+/** The body doesn't match the event in its headers. */
 export const notAnEvent = (message: string) => new AppError('bad_request', message)
 
 const unreadable = notAnEvent('The body took too long to read.')
@@ -64,16 +64,16 @@ async function findMembers({ members }: Provider, { body, mediaType }: Sent) {
   } else {
     const take = (bytes: Uint8Array) => reader.push(bytes)
     if ((await readField(body, { name: 'payload', take })) !== 1)
-      throw notAnEvent('The form has to have one field named payload.')
+      throw notAnEvent('The form must have one field named payload.')
   }
   const found = reader.end()
-  if (found === null) throw notAnEvent('The body is not a JSON object.')
+  if (found === null) throw notAnEvent('The body isn’t a JSON object.')
   return found
 }
 
 const providers = { gitea, github, gitlab }
 
-/** Commits of a push, of which no provider lists as many: of more, none is read. */
+/** Maximum commits of a push, more than any provider lists: if there are more, none is read. */
 const maxCommits = 2500
 
 /** Null when the object describes no push. A large one is read by `parse`. */
@@ -87,6 +87,6 @@ function parseJson(text: string): object {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('bad_request', 'The body is not JSON.') // or nested deeper than the stack
+    throw new AppError('bad_request', 'The body isn’t JSON.') // or nested deeper than the stack
   }
 }

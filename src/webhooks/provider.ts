@@ -1,12 +1,12 @@
 import type { ProviderName } from '../git/providers/registry.ts'
 import type { Push } from './push.ts'
 
-/** What was sent, before anything in it is believed. */
+/** An untrusted delivery. */
 export type Received = {
   headers: Headers
-  /** The bytes of the body as they came, which is what is signed. */
+  /** The raw bytes of the body, which are what is signed. */
   body: Buffer
-  /** Of the receiver, in milliseconds. */
+  /** Time of arrival, in milliseconds. */
   now: number
 }
 
@@ -18,16 +18,16 @@ export type Provider = {
   /** The header that names the event, and its values for a push to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
-  /** The headers of which one proves who sent it. */
+  /** The headers of which one has the signature. */
   signatureHeaders: string[]
   /** The first of these headers is the sender's own id of the delivery: the same when it is sent again. */
   idHeaders: string[]
-  /** Whether who sent this knows the project's secret. */
+  /** Whether the sender knows the project's secret. */
   isSignedWith: (secret: string, received: Received) => Promise<boolean>
-  /** The member of the body that names the repository, and where in it the names are. */
+  /** The member of the body with the repository, and the fields with its names. */
   repository: { member: string; fullName: string; addresses: string[] }
-  /** The outermost members of the body that are read. */
+  /** The top-level members of the body that are read. */
   members: string[]
-  /** The push that the body describes, or null when it describes none. */
+  /** The push that the body describes, or null. */
   readPush: (payload: object) => Push | null
 }

@@ -2,19 +2,19 @@ import { z } from 'zod'
 import { isCommit } from '../git/ref-names.ts'
 import type { Provider } from './provider.ts'
 
-/** A push to a branch or a tag, whichever provider told of it. */
+/** A push to a branch or a tag, from any provider. */
 export type Push = {
   /** Such as `refs/heads/main`. */
   ref: string
-  /** What the ref points at now: a commit, or the object of a tag; zeros when it was deleted. */
+  /** What the ref points to now: a commit, or a tag object; zeros when it was deleted. */
   after: string
-  /** The repository's own default branch, when it was told. */
+  /** The repository's default branch, if it was sent. */
   defaultBranch: string | null
   /** The message of the commit that was pushed last. */
   message: string | null
-  /** Who pushed, as the provider names them; the author of a commit is whoever wrote it says. */
+  /** The provider's name of the pusher; a commit's author isn't verified. */
   pusher: string | null
-  /** What its commits touch; null where the provider may have left something out. */
+  /** The changed paths; null when the provider may have left something out. */
   paths: string[] | null
 }
 
@@ -27,15 +27,15 @@ export const tagOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/tags/')
 const nameOf = ({ ref }: Pick<Push, 'ref'>, prefix: string) =>
   ref.startsWith(prefix) ? ref.slice(prefix.length) : null
 
-/** Hashes of zeros stand for a ref that is not there: not yet, or not any more. */
+/** A hash of zeros stands for a ref that doesn't exist, not yet or not any more. */
 export const isZero = (hash: string) => /^0+$/.test(hash)
 
-/** Checked at once: of a list that is none, one fault is enough. */
+/** Checked as a whole: one error is enough. */
 const pathList = z
   .custom<string[]>((list) => Array.isArray(list) && list.every((path) => typeof path === 'string'))
   .nullish()
 
-/** A commit of any of the providers: they share these names. */
+/** A commit of any provider: they share these names. */
 const commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
@@ -46,7 +46,7 @@ const commit = z.object({
 
 type Commit = z.infer<typeof commit>
 
-/** What the push of every provider has; GitLab alone sends no `head_commit`. */
+/** The common fields of a push; only GitLab sends no `head_commit`. */
 const commonFields = {
   ref: z.string().min(1).max(1000),
   before: z.string().nullish(),
@@ -58,7 +58,7 @@ const commonFields = {
 type Payload<Fields extends z.ZodRawShape> = z.output<z.ZodObject<typeof commonFields>> &
   z.output<z.ZodObject<Fields>>
 
-/** What is left to each provider: `total` is how many commits there are, where that is known. */
+/** The provider's part: `total` is the number of commits, if known. */
 type Facts = {
   defaultBranch: string | null | undefined
   pusher: string | null | undefined
@@ -91,15 +91,15 @@ export function pushReader<Fields extends z.ZodRawShape>(
   }
 }
 
-/** A commit that names so many files may have been cut short. */
+/** A commit with this many files may be truncated. */
 const maxFiles = 3000
 
-/** Characters of paths that are compared with what is watched. */
+/** Characters of paths that are compared with watched paths. */
 const maxPathsSize = 500_000
 
 /**
- * The paths that a push touches, or null when they are not all there: some commits were left out, or
- * one lists no file, as providers do where the list would be long. Nor are those of a push beyond measure.
+ * The changed paths of a push, or null when they are incomplete: commits are
+ * missing, or one lists no file, as providers do for long lists. Also null for a huge push.
  */
 function pathsOf(commits: Commit[], { total }: { total: number }) {
   if (commits.length === 0 || commits.length < total) return null

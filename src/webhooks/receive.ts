@@ -19,21 +19,21 @@ import { untouchedBy } from './watch-paths.ts'
 
 export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets }
 
-/** What became of a delivery for all projects that it is for. */
+/** The outcome of a delivery for its projects. */
 type Outcome = { deployments: Deployment[]; reason: string }
 
-/** Signs for no project; checking against it takes as long as against one. */
+/** Belongs to no project; checking against it takes as long as against a real one. */
 const nobodysSecret = randomToken()
 
 /** Bytes that are hashed for one delivery: every secret takes its whole body once. */
 const maxHashed = 256 * 1024 * 1024
 
-/** Projects that keep a delivery which none of them has signed; anyone can send those. */
+/** Maximum projects that store an unsigned delivery; anyone can send those. */
 const maxRefused = 20
 
 /**
- * One delivery of any provider: finds the projects that it names, believes it for those whose secret
- * signed it, and stores it with what it deploys before it answers. Waking the queue is left to the caller.
+ * Handles one delivery of any provider: finds the projects that it names, accepts it for those whose
+ * secret signed it, and stores it with its deployments before the response. The caller wakes the queue.
  */
 export async function receive(
   deps: ReceiveDeps,
@@ -69,7 +69,7 @@ export async function receive(
   }
 }
 
-/** What of an unsigned body can't be read is of no interest either: it is refused as unsigned. */
+/** An unreadable part of an unsigned body doesn't matter: it is refused as unsigned. */
 async function readBelieved(
   provider: Provider,
   { received: { headers, body }, mediaType }: { received: Received; mediaType: string },
@@ -86,7 +86,7 @@ const claimsSignature = ({ signatureHeaders }: Provider, headers: Headers) =>
 
 /**
  * An event of an organisation, a group or a whole server belongs to no project that could check its
- * signature. It changes nothing and is accepted, because GitLab disables a webhook after four errors.
+ * signature. It is accepted without effect, because GitLab disables a webhook after four errors.
  */
 function nameless(
   provider: Provider,
@@ -95,11 +95,11 @@ function nameless(
   if (event !== null && !provider.pushEvents.includes(event))
     return { deployments: [], reason: `${titled(event)} names no repository.` }
   throw claimsSignature(provider, headers)
-    ? notAnEvent('The body names no repository.')
+    ? notAnEvent('The body doesn’t name a repository.')
     : notSigned()
 }
 
-/** Those whose secret signed it: one at most, which several projects may share. */
+/** Projects whose secret signed it: at most one secret, which several projects may share. */
 async function findSigners(
   deps: ReceiveDeps,
   provider: Provider,
@@ -123,9 +123,9 @@ async function findSigners(
   return []
 }
 
-const notSigned = () => new AppError('unauthorized', 'The signature is missing or does not fit.')
+const notSigned = () => new AppError('unauthorized', 'The signature is missing or invalid.')
 
-/** All or none, so that a sender who is told to try again does not find half of it done. */
+/** All or nothing, so that a retry doesn't find half of it done. */
 function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival) {
   const outcomes = deps.db.transaction(
     () =>
@@ -144,7 +144,7 @@ const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> }
   untouched: new Set(),
   push: null,
   decision: 'refused',
-  reason: 'Its signature is missing, or was not made with the secret of this project.',
+  reason: 'Its signature is missing, or wasn’t made with the secret of this project.',
 }
 
 async function contentOf(
@@ -152,10 +152,10 @@ async function contentOf(
   { event, payload }: { event: string; payload: Payload },
 ): Promise<Content> {
   if (event === 'ping') return ignored('The webhook is set up.')
-  if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} is no push.`)
+  if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} isn’t a push.`)
   const push = await payload.readPush()
   if (push) return { push }
-  const reason = 'The body is not the push that its header says it is.'
+  const reason = 'The body isn’t the push that its header declares.'
   return { push: null, decision: 'refused', reason }
 }
 
@@ -165,18 +165,18 @@ const titled = (event: string) =>
 
 const ignored = (reason: string): Content => ({ push: null, decision: 'ignored', reason })
 
-/** Null when the project has none that could sign, or it was sealed under another key. */
+/** Null when the project has no valid secret, or it was sealed under another key. */
 function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Named) {
   try {
     const secret = secrets.open(webhookSecret, `webhook ${id}`)
     return Buffer.byteLength(secret) >= 16 ? secret : null
   } catch {
-    journal.warn('a webhook secret can not be opened', { project: id })
+    journal.warn('a webhook secret can’t be decrypted', { project: id })
     return null
   }
 }
 
-/** A sender without ids of its own sends each delivery once. */
+/** A sender without delivery ids sends each delivery once. */
 function idOf(provider: Provider, headers: Headers) {
   const id = provider.idHeaders.map((name) => headers.get(name)).find((id) => id !== null) ?? ''
   return /^[\x21-\x7e]{1,200}$/.test(id) ? id : Bun.randomUUIDv7()

@@ -9,10 +9,10 @@ import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-/** Whether a delivery holds a push that can be decided again. */
+/** Whether a delivery has a push that can be replayed. */
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
-/** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
+/** Replays a stored push with the current settings of the project. */
 export async function replay(
   deps: TriggerDeps,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },

@@ -6,7 +6,7 @@ import { withoutTrailing } from '../platform/without-trailing.ts'
 import { listCandidates } from './store.ts'
 import type { Candidate } from './store.ts'
 
-/** How a provider names a repository. They choose which projects are looked at, and nothing else. */
+/** A provider's names for a repository. They only select the projects to check. */
 export type RepositoryNames = {
   /** `owner/name`, or with GitLab's groups `group/subgroup/name`. */
   fullName: string | null
@@ -14,10 +14,10 @@ export type RepositoryNames = {
   addresses: string[]
 }
 
-/** A repository's place: host and path without what spellings differ in. */
+/** A normalised repository address: host and path. */
 export type Place = { host: string; path: string }
 
-/** No address is longer; whoever sends one has not been believed yet. */
+/** No address is longer; the sender isn't verified yet. */
 const text = z.string().max(2000).nullish().catch(null)
 
 /** The names under these keys of an object, or null when there are none. */
@@ -36,8 +36,8 @@ export function namesIn(
 }
 
 /**
- * Where an address leads, or null when it is none. Protocol, user, port, a closing `.git` and upper
- * case make no difference: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
+ * The normalised form of an address, or null when invalid. Protocol, user, port, a trailing
+ * `.git` and case are ignored: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
  */
 export function placeOf(address: string): Place | null {
   try {
@@ -48,7 +48,7 @@ export function placeOf(address: string): Place | null {
   }
 }
 
-/** A path in the one spelling that paths are compared in. */
+/** A path normalised for comparison. */
 export const plainPath = (path: string) =>
   withoutTrailing(path.replace(/^\/+/, ''), '/')
     .replace(/\.git$/i, '')
@@ -60,9 +60,9 @@ const withoutUser = (address: string) => address.replace(/^(https?:\/\/)[^/@]*@/
 export type Named = Candidate & { exact: boolean }
 
 /**
- * The projects that build this repository. `exact` ones have an address of it; others have only its
- * path, on a host that goes by another name inside, or the repository of their source. Which of them
- * a delivery is for, its signature says. Owners take turns, so that no one's projects crowd out another's.
+ * The projects that build this repository. `exact` ones have its address; others only have its
+ * path, on a host with another internal name, or the repository of their source. The signature decides
+ * which of them a delivery is for. Round-robin by owner, so that no one's projects crowd out another's.
  */
 export async function findReceivers(
   db: Db,

@@ -18,14 +18,14 @@ import type { Provider } from './provider.ts'
 import { receive } from './receive.ts'
 import type { ReceiveDeps } from './receive.ts'
 
-/** Milliseconds after an answer until what it deploys is begun. */
+/** Milliseconds between the response and the start of its deployments. */
 const wakeDelay = 10
 
 type RouteDeps = ReceiveDeps & { config: Config; jobs: Jobs }
 
 /**
- * The receivers that providers post to. They know neither cookies nor logins, read larger bodies than
- * others, and have a rate limit of their own: a storm of pushes keeps no person out, nor the other way.
+ * The receivers that providers post to. They use neither cookies nor logins, read larger bodies than
+ * others, and have their own rate limit, so that a burst of pushes doesn't block people, or vice versa.
  */
 export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () => number } = {}) => {
   const { rateLimit: rate, rateBurst: burst, requestTimeout } = deps.config
@@ -56,7 +56,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
       : c.json({ deployments: [], reason })
   }
 
-  /** After the answer, and once for all that came with it. */
+  /** After the response, and once for all deliveries of a burst. */
   function wakeSoon() {
     waking ??= setTimeout(() => {
       waking = undefined
@@ -65,7 +65,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
   }
 }
 
-/** Senders want no pages, whatever they accept: a refusal is problem+json, and the same for all that is not signed. */
+/** Senders never get pages, whatever they accept: a refusal is problem+json, and identical for everything unsigned. */
 function answerRefusal(error: Error, c: Context<Env>) {
   const told = problemOf(error)
   if (told.status >= 500 && !(error instanceof AppError))

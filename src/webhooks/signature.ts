@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { pause } from '../platform/pause.ts'
 
-/** Secrets of fewer bytes than this sign nothing: an empty key makes signatures too. */
+/** Shorter secrets (in bytes) are never valid: an empty key would sign, too. */
 const minLength = 16
 
 /** Bytes that are hashed at a time: less than a millisecond's work. */
 const slice = 512 * 1024
 
-/** HMAC-SHA-256 of the pieces, one after the other. */
+/** HMAC-SHA-256 of the concatenated pieces. */
 export async function hmac(key: string | Buffer, pieces: Buffer[]) {
   const mac = createHmac('sha256', key)
   for (const piece of pieces)
@@ -18,7 +18,7 @@ export async function hmac(key: string | Buffer, pieces: Buffer[]) {
   return mac.digest()
 }
 
-/** Whether one of the signatures is the HMAC of the pieces; the time it takes tells nothing of where they differ. */
+/** Whether one of the signatures is the HMAC of the pieces, in constant time. */
 export async function isSigned({
   key,
   pieces,

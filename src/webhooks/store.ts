@@ -10,17 +10,17 @@ export type Delivery = typeof deliveries.$inferSelect
 type DeliveryValues = typeof deliveries.$inferInsert
 
 /**
- * How many deliveries of a project are kept: good ones with their push at least, good ones in all, and
+ * How many deliveries of a project are stored: valid ones with their push, valid ones in total, and
  * refused ones, which can't crowd out the others.
  */
 const kept = { good: 100, known: 2000, refused: 20 }
 
-/** Milliseconds for which a delivery is known again when it comes a second time, if it is kept so long. */
+/** Milliseconds for which a duplicate delivery is recognised, if it is stored that long. */
 const memory = 7 * 24 * 3_600_000
 
 export type Receiver = { project: Project; isOwnerDisabled: boolean }
 
-/** What of a project tells whether a delivery is for it. */
+/** The fields of a project that decide whether a delivery is for it. */
 export type Candidate = Pick<
   Project,
   'id' | 'ownerId' | 'repositoryUrl' | 'repository' | 'webhookSecret'
@@ -30,13 +30,13 @@ export type Candidate = Pick<
 export const listCandidates = (db: Db, paths: string[]): Candidate[] =>
   prepared(db).candidates.all({ paths: JSON.stringify(paths) })
 
-/** As it is set up now; null when it is gone. */
+/** With its current settings; null when it was deleted. */
 export function getReceiver(db: Db, id: string): Receiver | null {
   const found = prepared(db).receiver.get({ id })
   return found ? { project: found.project, isOwnerDisabled: found.disabledAt !== null } : null
 }
 
-/** Undefined when the project has this delivery already. */
+/** Undefined when the project already has this delivery. */
 export const insertDelivery = (db: Db, values: DeliveryValues) =>
   db.insert(deliveries).values(values).onConflictDoNothing().returning().get()
 
@@ -48,11 +48,11 @@ export function findDelivery(db: Db, { id, projectId }: { id: string; projectId:
   return found('delivery', getRow(db, deliveries, isIt))
 }
 
-/** A page of a project's deliveries with one row too many, newest first. */
+/** A page of a project's deliveries plus one more row, newest first. */
 export const listDeliveries = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
   listPage(db, deliveries, eq(deliveries.projectId, projectId), page)
 
-/** The deployments of these ids that are still there, each with the name of its environment. */
+/** The existing deployments of these ids, each with the name of its environment. */
 export const listMade = (db: Db, ids: string[]) =>
   new Map(
     db
@@ -74,7 +74,7 @@ export type Made = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
 export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>
   (sourceId && listValues(db, gitSources.provider, eq(gitSources.id, sourceId))[0]) || null
 
-/** Drops what is neither among the newest of its kind nor young enough to come again; called for each. */
+/** Deletes deliveries that are neither among the newest of their kind nor young enough to be sent again; called for each delivery. */
 export function forgetOldDeliveries(
   db: Db,
   { projectId, signatureOk, now }: { projectId: string; signatureOk: boolean; now: number },
@@ -85,7 +85,7 @@ export function forgetOldDeliveries(
   forgetGood.run({ projectId, since: now - memory })
 }
 
-/** What every delivery asks: building these queries takes longer than running them. */
+/** The queries of every delivery, prepared: building them takes longer than running them. */
 const prepared = preparedOnce(prepare)
 
 function prepare(db: Db) {
@@ -131,13 +131,13 @@ function prepare(db: Db) {
       .innerJoin(users, eq(users.id, projects.ownerId))
       .where(eq(projects.id, sql.placeholder('id')))
       .prepare(),
-    // the id of an older one is enough to know it again, and pushes are large
+    // the id of an older one is enough to recognise it, and pushes are large
     forgetPush: db
       .update(deliveries)
       .set({ push: null })
       .where(eq(deliveries.id, lastKept(true, kept.good + 1)))
       .prepare(),
-    // a comparison with nothing is not true: while there are fewer than are kept, none goes
+    // a comparison with NULL isn't true: none is deleted while there are fewer
     forgetGood: db
       .delete(deliveries)
       .where(

@@ -4,12 +4,12 @@ import { EffortSpent } from '../platform/automaton.ts'
 import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
 
-/** Steps in which the lists of patterns that people write are done with a push of any size. */
+/** Steps that are enough for realistic patterns and a push of any size. */
 const someSteps = 20_000_000
 
 /**
- * For each list of patterns whether one of the paths is watched: it matches a pattern, or lies below one.
- * No patterns watch all, and so do those for which the steps are used up. Call it by `parse`.
+ * For each list of patterns whether one of the paths is watched: it matches a pattern, or is below one.
+ * Without patterns, or when the steps are used up, everything is watched. Call it through `parse`.
  */
 export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   const effort = { left: someSteps }
@@ -27,7 +27,7 @@ export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   })
 }
 
-/** The ids of those projects that watch some paths, of which the push touches none. */
+/** The ids of projects that watch paths, none of which are in the push. */
 export async function untouchedBy(
   push: Pick<Push, 'paths'> | null,
   projects: Pick<Project, 'id' | 'ownerId' | 'watchPaths'>[],

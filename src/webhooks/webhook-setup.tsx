@@ -11,11 +11,11 @@ export type Receiver = { provider: ProviderName; url: string }
 type WebhookSetupProps = {
   project: Pick<Project, 'id' | 'webhookId' | 'webhookSecretShown'>
   receivers: Receiver[]
-  /** In the one answer that shows it. */
+  /** Only in the response that shows it. */
   secret?: string | null
 }
 
-/** What to enter at the provider: the address, and the secret where it may be shown. */
+/** What to enter at the provider: the address, and the secret if it may be shown. */
 export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetupProps) => (
   <section id="webhook-setup" class="settings-section" aria-labelledby="setup-heading">
     <div>
@@ -41,7 +41,7 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
           name="secret"
           label="Secret"
           value={secret}
-          hint="Copy it now: it isn’t shown again."
+          hint="Copy it now. It isn’t shown again."
           readonly
           code
         />
@@ -49,21 +49,21 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
         <p class="muted">
           {project.webhookSecretShown
             ? 'The secret was shown. If it is lost, create a new one.'
-            : 'The secret can be shown once, to be copied to the provider.'}
+            : 'The secret can be shown once, to copy it to the provider.'}
         </p>
       )}
       <div class="form-actions start">
         {!secret && !project.webhookSecretShown && (
           <SecretForm path={`/projects/${project.id}/webhook-secret/show`}>
-            <Button>Show the secret</Button>
+            <Button>Show secret</Button>
           </SecretForm>
         )}
         <SecretForm
           path={`/projects/${project.id}/webhook-secret`}
           question={{
             text: project.webhookId
-              ? 'Create a new secret? The webhook at the provider gets it too.'
-              : 'Create a new secret? The provider’s webhook is refused until it has it too.',
+              ? 'Create a new secret? Davit updates the webhook at the provider.'
+              : 'Create a new secret? Deliveries are refused until you update the webhook at the provider.',
             answer: 'Create secret',
           }}
         >
@@ -76,15 +76,14 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
 
 type SecretFormProps = { path: string; question?: Question; children: Child }
 
-/** Its answer takes the place of the section. */
+/** Its response replaces the section. */
 const SecretForm = ({ path, question, children }: SecretFormProps) => (
   <PostForm
     action={path}
-    live
     question={question}
     hx-target="#webhook-setup"
     hx-swap="outerHTML"
-    hx-disable="find button"
+    hx-disable="find button[type=submit]"
   >
     {children}
   </PostForm>

@@ -7,7 +7,7 @@ import { accountsApp, ada, asToken, registered } from './visitor.ts'
 
 const wanted = { name: 'ci', scopes: ['write'] }
 
-describe('a new token wants the password of who has one', () => {
+describe('a new token needs the password of users who have one', () => {
   test.each([[undefined], [null], [''], ['not the password'], [7]])('not %p', async (given) => {
     const { app, db } = accountsApp()
     const visitor = await registered(app, ada)

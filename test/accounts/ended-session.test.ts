@@ -18,12 +18,12 @@ const logIn = (visitor: Visitor) => visitor.post('/auth/login', ada)
 
 test('a form whose session has ended leads to the login, and from there back to its page', async () => {
   const { visitor } = await ended()
-  const headers = { Referer: 'http://localhost/settings/profile?saved=profile', Host: 'localhost' }
+  const headers = { Referer: 'http://localhost/settings/profile?from=menu', Host: 'localhost' }
   const sent = await visitor.post('/settings/tokens', { name: 'ci' }, { headers })
   expect([sent.status, sent.headers.get('Location')]).toEqual([303, '/login'])
   visitor.cookies.delete('svc_csrf')
   await visitor.get('/login')
-  expect((await logIn(visitor)).headers.get('Location')).toBe('/settings/profile?saved=profile')
+  expect((await logIn(visitor)).headers.get('Location')).toBe('/settings/profile?from=menu')
 })
 
 test('so does what a script sends', async () => {

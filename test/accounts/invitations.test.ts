@@ -42,7 +42,7 @@ describe('an invitation', () => {
     expect(late.status).toBe(403)
   })
 
-  test('taken up by ten at once lets in one', async () => {
+  test('used by ten at once lets in one', async () => {
     const t = accountsApp(inviting)
     const token = tokenOf(await invite(await registered(t.app, ada)))
     const visitor = new Visitor(t.app)

@@ -76,7 +76,7 @@ describe('logging in', () => {
     )
     expect(answers[0]).toEqual(answers[1]!)
     expect(answers[0]![0]).toBe(401)
-    expect(answers[0]![3]).toContain('The e-mail or the password is wrong.')
+    expect(answers[0]![3]).toContain('Wrong e-mail address or password.')
   })
 
   test('does the same work for an unknown e-mail as for a wrong password', async () => {

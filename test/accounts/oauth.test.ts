@@ -82,14 +82,17 @@ test.each([
   ['two states', (url: URL) => `${callback(url)}&state=${url.searchParams.get('state')}`],
   ['no code', (url: URL) => callback(url).replace('code=good', 'x=1')],
   ['a no', (url: URL) => callback(url).replace('code=good', 'error=access_denied')],
-])('a return with %s is refused in words, and the provider is not asked', async (_, back) => {
-  const t = davit()
-  const visitor = t.visitor()
-  const answer = await visitor.get(back(await consent(visitor)))
-  expect(answer.status).toBe(400)
-  expect(t.provider.exchanges).toEqual([])
-  expect(visitor.cookies.has('svc_session')).toBe(false)
-})
+])(
+  'a return with %s is refused with an explanation, and the provider is not asked',
+  async (_, back) => {
+    const t = davit()
+    const visitor = t.visitor()
+    const answer = await visitor.get(back(await consent(visitor)))
+    expect(answer.status).toBe(400)
+    expect(t.provider.exchanges).toEqual([])
+    expect(visitor.cookies.has('svc_session')).toBe(false)
+  },
+)
 
 test('a state is good in the browser that got it, and only once', async () => {
   const t = davit()
@@ -147,7 +150,7 @@ test('a provider that refuses its own token is said to, and no one is told to ma
   const answer = await visitor.get(callback(await consent(visitor)))
   expect(answer.status).toBe(502)
   expect(await answer.text()).toContain(
-    'The provider answered 401 when asked who you are. Try to log in again.',
+    'The provider responded with status 401 when asked for your profile. Try to log in again.',
   )
 })
 
@@ -181,7 +184,7 @@ test('a user links the login while logged in, and unlinks it while a password is
   expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(404)
 })
 
-test('the last way to log in can not be taken away', async () => {
+test('the last way to log in can’t be removed', async () => {
   const t = davit()
   const visitor = t.visitor()
   await visitor.get(callback(await consent(visitor)))

@@ -40,6 +40,19 @@ describe('the profile', () => {
     expect(await canLogIn(app, { ...ada, email: 'ada@lovelace.example' })).toBe(true)
   })
 
+  test('takes a name without the password, and shows it in place of the address', async () => {
+    const { visitor } = await withAda()
+    const saved = await visitor.put('/settings/profile', { email: ada.email, name: 'Ada Lovelace' })
+    expect(saved.status).toBe(200)
+    expect(await saved.json()).toMatchObject({ name: 'Ada Lovelace' })
+    const wrong = { name: 'Eve', currentPassword: 'not the password' }
+    expect((await visitor.put('/settings/profile', wrong)).status).toBe(422)
+    expect((await visitor.put('/settings/profile', { email: 'new@example.com' })).status).toBe(422)
+    const html = await (await visitor.get('/settings/audit')).text()
+    expect(html).toContain(`<bdi title="${ada.email}">Ada Lovelace`)
+    expect(html).toContain('<strong>Ada Lovelace</strong>')
+  })
+
   test('changes what is sent, and null clears', async () => {
     const { visitor } = await withAda()
     await visitor.put('/settings/profile', { name: 'Ada', currentPassword })
@@ -109,11 +122,11 @@ describe('the profile', () => {
     const fields = { email: ada.email, name: 'Ada', current_password: currentPassword }
     const response = await visitor.htmx('PUT', '/settings/profile', fields)
     const page = response.headers.get('HX-Redirect')!
-    expect(page).toBe('/settings/profile?saved=profile')
-    expect(await (await visitor.get(page)).text()).toContain('data-announce="Saved"')
+    expect(page).toBe('/settings/profile')
+    expect(await (await visitor.get(page)).text()).toContain('<span>Profile saved.</span>')
   })
 
-  test('shows the user’s own last events, and nobody else’s', async () => {
+  test('shows the user’s own last events, and no one else’s', async () => {
     const { visitor, stranger, app } = await withAda()
     await new Visitor(app, '203.0.113.77').json('/auth/login', { ...ada, password: 'a wrong one' })
     const own = await (await visitor.get('/settings/profile')).text()
@@ -147,7 +160,7 @@ describe.each(['/settings/profile', '/settings/password'])('PUT %s', (path) => {
     expect(await isIn(phone)).toBe(true)
   })
 
-  test('lets nobody guess for long, and a stranger’s failed logins count apart', async () => {
+  test('lets no one guess for long, and a stranger’s failed logins count apart', async () => {
     const { visitor, app } = await withAda()
     for (let i = 0; i < 5; i++)
       await new Visitor(app).json('/auth/login', { ...ada, password: `guess ${i}` })
@@ -171,7 +184,7 @@ describe.each(['/settings/profile', '/settings/password'])('PUT %s', (path) => {
     expect(html).not.toContain('"short"')
   })
 
-  test('of someone who logs in with a provider only wants no password', async () => {
+  test('of someone who only logs in with a provider needs no password', async () => {
     const { visitor, db, app } = await withAda()
     db.update(users).set({ passwordHash: null }).run()
     const page = await (await visitor.get('/settings/profile')).text()
@@ -235,6 +248,6 @@ describe('a new password', () => {
     const fields = { current_password: currentPassword, password }
     const response = await visitor.htmx('PUT', '/settings/password', fields)
     const page = response.headers.get('HX-Redirect')!
-    expect(await (await visitor.get(page)).text()).toContain('your other sessions are ended')
+    expect(await (await visitor.get(page)).text()).toContain('Your other sessions were ended')
   })
 })

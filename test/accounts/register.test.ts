@@ -78,7 +78,7 @@ describe('the setup code', () => {
       })
       expect(response.status).toBe(403)
       const page = await response.text()
-      expect(page).toContain('is not the one that Davit printed')
+      expect(page).toContain('isn’t the one that Davit printed')
       expect(page).toContain(`value="${ada.email}"`)
       expect(page).not.toContain(ada.password)
       expect(emailsIn(t)).toEqual([])
@@ -90,7 +90,7 @@ describe('the setup code', () => {
     expect((await visitor.post('/auth/register', { ...ada, setup_code })).status).toBe(303)
   })
 
-  test('cannot be guessed at: the sixth try waits, were it the right one', async () => {
+  test('can’t be guessed at: the sixth try waits, were it the right one', async () => {
     const t = accountsApp({ setupCode })
     const visitor = new Visitor(t.app)
     for (let i = 0; i < 5; i++)
@@ -120,7 +120,7 @@ describe('registration', () => {
     ]) {
       expect(response.status).toBe(403)
       const page = await response.text()
-      expect(page).toContain('Registration is closed. Who has an account here reaches the Docker')
+      expect(page).toContain('Registration is closed. Anyone with an account here can use Docker')
       expect(page).not.toContain('name="password"')
     }
     const problem = await visitor.json('/auth/register', bob)
@@ -146,7 +146,7 @@ describe('registration', () => {
     expect(await errorsOf(problem)).toMatchObject([{ field: 'email' }])
     const page = await visitor.post('/auth/register', fields)
     expect(page.status).toBe(409)
-    expect(await page.text()).toContain('has an account already')
+    expect(await page.text()).toContain('already has an account')
   })
 })
 
@@ -221,7 +221,7 @@ describe('what is typed', () => {
     const page = await response.text()
     expect(page).toContain('value="&lt;b&gt;ada"')
     expect(page).toContain('value="Ada L."')
-    expect(page).toContain('wants at least 8 characters')
+    expect(page).toContain('must be at least 8 characters')
     expect(page).not.toContain('secret7')
   })
 

@@ -35,7 +35,7 @@ describe('the session cookie', () => {
     expect(attributes.sort()).toEqual(flags)
   })
 
-  test('holds what the database does not: a copy of it logs nobody in', async () => {
+  test('holds what the database does not: a copy of it logs no one in', async () => {
     const { app, db } = accountsApp()
     const visitor = await registered(app, ada)
     const dump = Buffer.from(db.$client.serialize()).toString('latin1')

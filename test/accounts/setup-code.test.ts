@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isSetupCode, setupCodeFor } from '../../src/accounts/admission.ts'
+import { isSetupCode, setupCodeFor } from '../../src/accounts/setup-code.ts'
 import { parseConfig } from '../../src/config.ts'
 
 const codeFor = (host: string, url: string | null) =>
@@ -24,6 +24,11 @@ test.each([
 ])('listening on %s as %p wants one', (host, url) =>
   expect(codeFor(host, url)).toMatch(/^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/),
 )
+
+test('a domain needs one: others reach Davit through it', () => {
+  const config = parseConfig({ DAVIT_DOMAIN: 'davit.example.com' })
+  expect(setupCodeFor(config)).not.toBeNull()
+})
 
 test('it is another one at each start', () => {
   expect(codeFor('::', null)).not.toBe(codeFor('::', null))

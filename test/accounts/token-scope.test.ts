@@ -40,7 +40,7 @@ const nameOf = ({ method, path }: { method: string; path: string }) => `${method
 const missing = (scope: string) =>
   expect.objectContaining({
     status: 403,
-    detail: `This API token lacks the scope ${scope}. Make one that has it under Settings, Tokens.`,
+    detail: `This API token lacks the scope ${scope}. Create one with this scope under Settings, Tokens.`,
   })
 const isPersonal = (path: string) =>
   path.startsWith('/auth/') ||
@@ -96,7 +96,7 @@ test('no token makes tokens, changes password or e-mail, or governs users', () =
   ]) {
     const [method, path] = route.split(' ') as [string, string]
     const refused = () => refuseUngiven({ scopes: ['read', 'deploy', 'write'] }, { method, path })
-    expect(refused, route).toThrow('No API token may do this')
+    expect(refused, route).toThrow('API tokens can’t do this')
   }
 })
 

@@ -1,20 +1,22 @@
 import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import { callsOf } from '../../src/api/calls.ts'
 import { deliveries, deployments, runs } from '../../src/db/schema.ts'
 import { findDeployment, logOf } from '../../src/deployments/store.ts'
 import { addSource, token } from '../git/source.ts'
 import { aStranger } from '../containers/engine.ts'
-import { idle, made } from '../services/instances.ts'
+import { made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { everything, fill, idOf } from '../support/everything.ts'
 import type { Ids } from '../support/everything.ts'
-import { startGitServer } from '../support/git-server.ts'
+import { makeRepository, startGitServer } from '../support/git-server.ts'
 import { answered, comparison, readDocument } from '../support/openapi.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
+import { startingForever, stuckDeployment, whileHeld } from './under-way.ts'
 import { aGitlabPush, aProject, aPush, sent } from '../webhooks/senders.ts'
 
 const provider = startProviderServer('github')
@@ -24,7 +26,9 @@ const repository = provider.add({
 })
 const silent = startGitServer('/')
 silent.mode = 'hang'
+const lookedAt = makeRepository(mkdtempSync('/tmp/davit-answers-'), 'app.git')
 afterAll(() => {
+  rmSync(lookedAt, { recursive: true, force: true })
   provider.stop()
   silent.stop()
 })
@@ -40,7 +44,6 @@ const compose = `services:
     volumes: ['/etc/hostname:/host:ro']
     stop_grace_period: 1s
 `
-const neverWell = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 1s, retries: 9999}}}`
 const allowed = ['web host_path /etc/hostname']
 
 const push = { ...aPush({ after: 'c'.repeat(40) }), ref: 'refs/heads/main', paths: null }
@@ -63,7 +66,7 @@ test('every answer is what the document says, and every body that it takes', asy
       DAVIT_OAUTH_CLIENT_ID: 'davit',
       DAVIT_OAUTH_CLIENT_SECRET: 'hush',
     },
-    { config: { patience: 3000 } },
+    { config: { patience: 60_000 } },
   )
   t.faults.checkRegistry = () => Promise.resolve()
   const ada = t.logInAsAdmin('ada@example.com')
@@ -109,6 +112,7 @@ type Call = (route: string, step?: Step) => Promise<any>
 /** What queries are asked, where there must be one. */
 const asked: Record<string, (ids: Ids) => Record<string, string>> = {
   '/api/git/repos': ({ source }) => ({ sourceId: source }),
+  '/api/git/look': () => ({ repositoryUrl: lookedAt }),
   '/api/git/branches': ({ source }) => ({ sourceId: source, repository: 'team/site' }),
 }
 
@@ -129,14 +133,20 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /envs/:envId/variables', { body: { dotenv: 'B=c' } })
   await call('PUT /envs/:envId/variables/:id', { body: { buildTime: true } })
   await call('DELETE /envs/:envId/variables/:id')
+  await call('PUT /envs/:envId/variables', { body: { text: 'A=b' } })
   await call('PUT /envs/:envId/links/:id', { body: { variables: { SITE: 'host' } } })
   await call('DELETE /envs/:envId/links/:id')
   await call('POST /envs/:envId/links', { body: { serviceId: ids.service } })
+  const login = { username: 'ada', password: 'x' }
+  await call('POST /envs/:envId/domains', { body: { host: 'b.test', basicAuth: [login] } })
+  await call('POST /services/:id/domains', { body: { host: 'c.test', target: 'web:80' } })
+  await call('PUT /domains/:id', { body: { headers: { 'X-A': 'b' }, allowIps: ['10.0.0.0/8'] } })
+  await call('POST /domains/:id/check')
+  await call('DELETE /domains/:id')
 
   const live = { status: 'running', image: 'busybox:latest' } as const
   t.db.update(deployments).set(live).where(eq(deployments.id, deployment)).run()
-  const command = ['sh', '-c', 'exit 3']
-  const waits = { command, timeout: 60, attach: true }
+  const waits = { command: ['sh', '-c', 'exit 3'], timeout: 60, attach: true }
   const { id: run } = await call('POST /envs/:envId/runs', { body: waits })
   const cancel = { path: `/envs/${environment}/runs/${run}/cancel` }
   await call('POST /envs/:envId/runs/:id/cancel', cancel)
@@ -145,15 +155,13 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
     path: `/settings/activity/runs/${another}/cancel`,
   })
   for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)
-  const held = Promise.withResolvers<void>()
-  const { stopContainer } = t.docker
-  t.faults.stopContainer = (...asked) => held.promise.then(() => stopContainer(...asked))
-  await call('POST /envs/:envId/restart')
-  setTimeout(held.resolve, 100)
-  await call('POST /settings/activity/environments/:id/cancel', {
-    path: `/settings/activity/environments/${environment}/cancel`,
+  await whileHeld(t, 'stopContainer', {
+    begin: () => call('POST /envs/:envId/restart'),
+    end: () =>
+      call('POST /settings/activity/environments/:id/cancel', {
+        path: `/settings/activity/environments/${environment}/cancel`,
+      }),
   })
-  delete t.faults.stopContainer
   await call('POST /containers/:id/restart')
   await call('POST /containers/:id/stop')
 
@@ -184,11 +192,10 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })
   await call('PUT /settings/grants/:id', { id: 'service', body: { granted: true } })
 
-  const login = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
-  await call('POST /settings/git', { body: { ...login, name: 'another' } })
+  const git = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
+  await call('POST /settings/git', { body: { ...git, name: 'another' } })
   await call('DELETE /settings/git/:id', { path: `/settings/git/${ids.source}?confirm=1` })
-  const registry = { host: 'registry.example.com:5000', username: 'ada', password: 'x' }
-  await call('POST /settings/registries', { body: registry })
+  await call('POST /settings/registries', { body: { host: 'registry.example.org', ...login } })
   await call('DELETE /settings/registries/:id')
 
   await administer(call, t, ada)
@@ -197,29 +204,21 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('DELETE /projects/:id')
 }
 
-const startingForever = async (client: TestClient, name: string) =>
-  (await client.post('/services/compose', { name, compose: neverWell })).json.id
-
 async function administer(call: Call, t: TestApp, ada: TestClient) {
-  const { items } = (await ada.get('/settings/activity')).json
-  const stuck = items.find(({ kind }: { kind: string }) => kind === 'deployment')
-  const activity = '/settings/activity'
+  const stuck = await stuckDeployment(ada, { name: 'stuck again', server: silent })
   await call('POST /settings/activity/deployments/:id/cancel', {
-    path: `${activity}/deployments/${stuck.id}/cancel`,
+    path: `/settings/activity/deployments/${stuck.id}/cancel`,
   })
   const starting = await startingForever(ada, 'also starting')
   await call('POST /settings/activity/services/:id/cancel', {
-    path: `${activity}/services/${starting}/cancel`,
+    path: `/settings/activity/services/${starting}/cancel`,
   })
   await call('POST /settings/prune', { body: { what: ['containers'], dryRun: true } })
-  const held = Promise.withResolvers<void>()
-  const { removeContainer } = t.docker
-  t.faults.removeContainer = (...asked) => held.promise.then(() => removeContainer(...asked))
-  const cleaned = [`container:${await aStranger(t, 'exit 0')}`]
-  await call('POST /settings/prune', { body: { what: ['containers'], items: cleaned } })
-  setTimeout(held.resolve, 100)
-  await call('POST /settings/activity/clean-up/cancel')
-  delete t.faults.removeContainer
+  const items = [`container:${await aStranger(t, 'exit 0')}`]
+  await whileHeld(t, 'removeContainer', {
+    begin: () => call('POST /settings/prune', { body: { what: ['containers'], items } }),
+    end: () => call('POST /settings/activity/clean-up/cancel'),
+  })
   await call('PUT /settings/prune/schedule', { body: { enabled: true, hour: 5 } })
 
   const { items: invites } = (await ada.get('/settings/invites')).json
@@ -279,11 +278,8 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   const service = await made(t, ada, compose, { name: 'web', allowed })
   for (const sourceId of [ids.environment, service.id])
     t.logs.write({ sourceId, logId: '' }, [{ ...line, origin }])
+  await ada.post(`/services/${service.id}/domains`, { host: 'web.test', target: 'web:80' })
   await ada.post('/settings/invites')
-  const stuck = await ada.post('/projects', {
-    name: 'stuck',
-    repositoryUrl: `${silent.url}stuck.git`,
-  })
-  await ada.post(`/projects/${stuck.json.id}/deployments`)
+  await stuckDeployment(ada, { name: 'stuck', server: silent })
   return { ...ids, source, service: service.id }
 }

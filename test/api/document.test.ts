@@ -8,18 +8,24 @@ import { comparison, readDocument } from '../support/openapi.ts'
 const forPeople = [
   'GET /',
   'GET /login',
+  'GET /auth/login',
   'GET /auth/register',
   'GET /auth/oauth',
   'GET /auth/oauth/callback',
   'GET /dashboard',
+  'GET /live',
   'GET /api',
   'GET /static/*',
+  'POST /theme',
   'GET /projects/new',
   'GET /projects/:id/delete',
   'GET /projects/:id/envs/new',
   'GET /projects/:id/envs/:envId/edit',
   'GET /envs/:envId/variables/new',
   'GET /envs/:envId/links/new',
+  'GET /envs/:envId/domains/new',
+  'GET /services/:id/domains/new',
+  'GET /services/compose',
   'GET /services/compose/configure',
   'GET /services/:id/delete',
   'GET /settings/tokens/new',
@@ -103,7 +109,10 @@ test('a call without a login is refused where the document says that it needs on
       const isOpen = !security.some((one) => 'session' in one || 'token' in one)
       const headers = { Accept: 'application/json' }
       const init = { method: method.toUpperCase(), headers }
-      const { status } = await app.request(path.replaceAll('{id}', crypto.randomUUID()), init)
+      const { status } = await app.request(
+        path.replaceAll('{id}', crypto.randomUUID()).replace('{name}', 'security'),
+        init,
+      )
       const refused = security.some((one) => 'csrf' in one) ? 403 : isOpen ? undefined : 401
       if (!isOpen) expect([401, 403], `${method} ${path}`).toContain(status)
       else if (refused) expect(status, `${method} ${path}`).toBe(refused)
@@ -131,13 +140,33 @@ test('a token does what its scope gives, as the document says', async () => {
     }
 })
 
-test('the page shows every call and schema to a person', async () => {
+test('the page lists every call and schema, and has the details of one when they are asked for', async () => {
   const ada = testApp().logIn('ada@example.com')
   const { text } = await ada.page('/api')
   for (const path of ['/projects/{id}', '/envs/{envId}/variables', '/settings/tokens'])
     expect(text).toContain(`<code>${path}</code>`)
-  expect(text).toContain('<a href="#Project">Project</a>')
   expect(text).toContain('id="Project"')
+  expect(text).not.toContain('class="api-schema"')
+  const names = Array.from(text.matchAll(/hx-get="(\/api\?open=\w+)"/g), ([, address]) => address!)
+  expect(new Set(names).size).toBeGreaterThan(100)
+  for (const address of names.filter((_, at) => at % 20 === 0)) {
+    const { status, text } = await ada.htmx('GET', address)
+    expect(status, address).toBe(200)
+    expect(text, address).toContain('class="api-schema"')
+  }
+  expect((await ada.htmx('GET', '/api?open=getProjectsId')).text).toContain(
+    '<a href="#Project">Project</a>',
+  )
+})
+
+test('without script a link leads to the page with the details of one call', async () => {
+  const ada = testApp().logIn('ada@example.com')
+  const { text } = await ada.page('/api')
+  expect(text).toContain('<a href="/api?open=getProjectsId#getProjectsId">Details</a>')
+  const opened = await ada.page('/api?open=getProjectsId')
+  expect(opened.text.match(/<details class="api-operation" open=""/g)).toHaveLength(1)
+  expect(opened.text).toContain('<a href="#Project">Project</a>')
+  expect((await ada.page('/api?open=nothing')).status).toBe(404)
 })
 
 test('a field, a status or a kind of answer that is not documented is found', async () => {

@@ -42,7 +42,7 @@ describe('an event', () => {
     ])
   })
 
-  test('is not kept when what it tells of is undone', () => {
+  test('is not kept when the action is undone', () => {
     const db = openDatabase(':memory:')
     const undone = () =>
       db.transaction((tx) => {

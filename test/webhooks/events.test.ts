@@ -99,7 +99,7 @@ describe.each(Object.keys(ofRepositories) as ProviderName[])('of %s', (provider)
       const { id } = await aProject(t.owner)
       const headers = { [headerOf[provider]]: event }
       const { status, json } = await post(t, sent[provider](payload, { headers }))
-      const reason = event === 'ping' ? 'The webhook is set up.' : `${named(event)} is no push.`
+      const reason = event === 'ping' ? 'The webhook is set up.' : `${named(event)} isn’t a push.`
       expect({ status, json }).toEqual({ status: 200, json: { deployments: [], reason } })
       expect(inbox(t, id)).toMatchObject([{ decision: 'ignored', signature_ok: 1 }])
       const forged = sent[provider](payload, { headers, key: 'not the secret of it' })
@@ -160,7 +160,7 @@ describe('a pushed tag', () => {
     const other = await post(t, sent.github(tag({ ref: 'refs/tags/v2' })))
     expect(other.json.reason).toBe('No environment follows the tag v2.')
     const neither = await post(t, sent.github(tag({ ref: 'refs/notes/commits' })))
-    expect(neither.json.reason).toBe('What was pushed is neither a branch nor a tag.')
+    expect(neither.json.reason).toBe('The pushed ref is neither a branch nor a tag.')
     expect(countDeployments(t)).toBe(0)
   })
 

@@ -51,7 +51,7 @@ test.each([
 
 test('an object of nothing is one', () => expect(read(' { } ')).toBe('{}'))
 
-test('of a name that comes twice the last counts', () => {
+test('of duplicate names the last counts', () => {
   expect(read('{"ref":1,"after":3,"ref":2}')).toBe('{"after":3,"ref":2}')
   expect(read(`{"ref":1,"ref":"${large}"}`, { size: 65_536 })).toBe('{}')
 })

@@ -141,7 +141,7 @@ describe('numbers and names that JSON allows', () => {
       /^\{/,
       '{"size":1e999,"ref":"refs/heads/other","__proto__":{"x":1},',
     )
-    expect((await post(t, sent.github(body))).status).toBe(202) // of a name that comes twice the last counts
+    expect((await post(t, sent.github(body))).status).toBe(202) // of duplicate names the last counts
     expect(inbox(t, project.id)[0]!.ref).toBe('refs/heads/main')
   })
 

@@ -44,7 +44,7 @@ describe('a delivery that comes again', () => {
     expect(countDeployments(t)).toBe(2)
   })
 
-  test('can not be kept out by one of the same id that nobody signed', async () => {
+  test('can’t be kept out by one of the same id that no one signed', async () => {
     const t = aReceiver()
     const project = await aProject(t.owner)
     const delivery = sent.github(aPush())
@@ -70,7 +70,7 @@ test('of a hundred pushes in a row the last one wins', async () => {
   expect(all.at(-1)).toEqual({ status: 'pending', hash: (99).toString(16).padStart(40, 'a') })
 })
 
-test('a delivery whose deployment can not be stored is not stored either', async () => {
+test('a delivery whose deployment can’t be stored is not stored either', async () => {
   const t = aReceiver()
   const project = await aProject(t.owner)
   t.db.$client.run(
@@ -99,7 +99,7 @@ test('a full disk is answered 503, so that it is sent again', async () => {
   expect(inbox(t, project.id)).toHaveLength(countDeployments(t))
 })
 
-test('what a delivery would have superseded goes on waiting, and nobody is told otherwise, when it can not be stored', async () => {
+test('what a delivery would have superseded goes on waiting, and no one is informed otherwise, when it can’t be stored', async () => {
   const t = aReceiver()
   const [first, second] = [await aProject(t.owner), await aProject(t.owner)]
   const waiting = (await t.owner.post(`/projects/${first.id}/deployments`)).json

@@ -138,7 +138,7 @@ describe('several projects on one repository', () => {
   })
 })
 
-test('a branch of nobody is the default one, as the provider names it', async () => {
+test('a branch of no one is the default one, as the provider names it', async () => {
   const t = aReceiver()
   await aProject(t.owner, { branch: null })
   const push = aPush({ repository: { ...aPush().repository, default_branch: 'trunk' } })

@@ -17,7 +17,7 @@ test('a browser shows the secret of a project’s webhook when it is asked to, o
   const path = await made(ada)
   const page = await ada.page(`${path}/deliveries`)
   expect(secretIn(page)).toBeUndefined()
-  expect(page.text).toContain('Show the secret')
+  expect(page.text).toContain('Show secret')
 
   const shown = await ada.form(`${path}/webhook-secret/show`, {})
   const secret = secretIn(shown)!
@@ -40,7 +40,7 @@ test('a browser shows the secret of a project’s webhook when it is asked to, o
   const again = await ada.form(`${path}/webhook-secret/show`, {})
   expect([again.status, secretIn(again)]).toEqual([409, undefined])
   const after = await ada.page(`${path}/deliveries`)
-  expect(after.text).not.toContain('Show the secret')
+  expect(after.text).not.toContain('Show secret')
   expect(after.text).not.toContain(secret)
   expect(after.text).toContain('The secret was shown.')
 })
