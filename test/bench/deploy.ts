@@ -2,8 +2,10 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
 import { DavitClient } from '../demo/client.ts'
-import { startDavit } from '../support/davit.ts'
+import { setupCodeIn, startDavit } from '../support/davit.ts'
+import { anEdgeOfItsOwn } from '../load/site.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+import { removeInstallation } from '../support/remove-from-engine.ts'
 import { commitMany } from './many-files.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
@@ -16,9 +18,23 @@ export const benchDeploy = (directory: string, executable: string): Promise<Row>
     what: 'deploy, one file edited',
     aim: '≤ 1.10',
     peer: '1.70',
-    edit: (repository) =>
-      commitFiles(repository, { Dockerfile: dockerfile('www'), 'www/index.html': unique() }),
+    edit: editPage,
   })
+
+const editPage = (repository: string) =>
+  commitFiles(repository, { Dockerfile: dockerfile('www'), 'www/index.html': unique() })
+
+/** The same behind the edge, where the previous container serves until the new one does. */
+export async function benchEdgeDeploy(directory: string, executable: string): Promise<Row> {
+  const { settings } = await anEdgeOfItsOwn()
+  const env = { ...settings, DAVIT_DOMAIN: 'apps.test' }
+  return benchDeploys(directory, executable, {
+    what: 'deploy behind the edge, one file edited',
+    aim: '≤ 1.10',
+    env,
+    edit: editPage,
+  })
+}
 
 /** The same with a repository that takes long to be cloned and sent. */
 export const benchLargeRepository = (directory: string, executable: string): Promise<Row> =>
@@ -31,6 +47,7 @@ export const benchLargeRepository = (directory: string, executable: string): Pro
   })
 
 type Case = Pick<Row, 'what' | 'aim' | 'peer'> & {
+  env?: Record<string, string>
   prepare?: (repository: string) => Promise<void>
   edit: (repository: string) => void
 }
@@ -38,7 +55,7 @@ type Case = Pick<Row, 'what' | 'aim' | 'peer'> & {
 async function benchDeploys(
   directory: string,
   executable: string,
-  { prepare, edit: editFile, ...row }: Case,
+  { env: more = {}, prepare, edit: editFile, ...row }: Case,
 ): Promise<Row> {
   const fresh = join(directory, unique())
   mkdirSync(fresh)
@@ -50,18 +67,18 @@ async function benchDeploys(
   edit()
   const server = startGitServer(join(fresh, 'repositories'))
   const url = `${server.url}app.git`
-  const env = { DAVIT_DATA_DIR: join(fresh, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const env = { DAVIT_DATA_DIR: join(fresh, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1', ...more }
   const davit = await startDavit({ directory: fresh, command: [executable], env })
   const signal = AbortSignal.timeout(900_000)
   const client = new DavitClient({ url: davit.url, signal })
-  await client.get<unknown>('/health') // brings the cookie with the CSRF token
-  await client.post('/auth/register', { email: 'bench@example.com', password: unique() })
-  const project = await client.post<{ id: string }>('/projects', {
-    name: 'bench',
-    repositoryUrl: url,
-  })
 
-  const deployWithDavit = async () => {
+  const enter = async () => {
+    const account = { email: 'bench@example.com', password: unique() }
+    await client.enter('/auth/register', { ...account, setupCode: setupCodeIn(env.DAVIT_DATA_DIR) })
+    return client.post<{ id: string }>('/projects', { name: 'bench', repositoryUrl: url })
+  }
+
+  const deployWithDavit = async (project: { id: string }) => {
     edit()
     const started = nextStart((attributes) => attributes['davit.project'] === project.id)
     const from = Date.now()
@@ -88,13 +105,15 @@ async function benchDeploys(
   }
 
   try {
-    await deployWithDavit() // the first one makes the network and the mirror
-    const values = await inPairs(pairs, { davit: deployWithDavit, floor: deployWithScript })
+    const project = await enter()
+    const deploy = () => deployWithDavit(project)
+    await deploy() // the first one makes the network and the mirror
+    const values = await inPairs(pairs, { davit: deploy, floor: deployWithScript })
     const against = 'git clone && docker build && docker run'
     return { ...row, against, unit: 'ms', ...values }
   } finally {
-    await client.delete(`/projects/${project.id}`)
     await davit.stop()
+    await removeInstallation(docker, env.DAVIT_DATA_DIR)
     server.stop()
   }
 

@@ -3,6 +3,15 @@ import { backupsUnderWrites } from '../faults/backups.ts'
 import { cancels } from '../faults/cancels.ts'
 import { fillTheDisk } from '../faults/disk-full.ts'
 import { restartTheEngine } from '../faults/engine-restarts.ts'
+import {
+  deploysUnderLoad,
+  failuresUnderLoad,
+  killsUnderLoad,
+  rollbacksUnderLoad,
+} from '../faults/edge-deploys.ts'
+import { engineUnderEdge } from '../faults/edge-engine.ts'
+import { newInstanceDies, socketGone } from '../faults/edge-odd.ts'
+import { caddyUnderLoad, hostsUnderLoad, instancesUnderLoad } from '../faults/edge-parts.ts'
 import { greedyBuilds } from '../faults/greedy-builds.ts'
 import { killLoop } from '../faults/kill-loop.ts'
 import { kills } from '../faults/kills.ts'
@@ -35,6 +44,16 @@ export const faults: Record<string, Scenario> = {
   'webhook-storm': ({ command }) => webhookStorm({ command, rounds: 20 }),
   'greedy-builds': ({ command }) => greedyBuilds({ command, rounds: 4 }),
   'engine-restarts': ({ command }) => restartTheEngine({ command, rounds: 4 }),
+  'edge-deploys': ({ command }) => deploysUnderLoad({ command, rounds: 50 }),
+  'edge-rollbacks': ({ command }) => rollbacksUnderLoad({ command, rounds: 20 }),
+  'edge-gates': ({ command }) => failuresUnderLoad({ command, rounds: 20 }),
+  'edge-kills': ({ command }) => killsUnderLoad({ command, rounds: 10 }),
+  'edge-instances': ({ command }) => instancesUnderLoad({ command, rounds: 10 }),
+  'edge-new-instances': ({ command }) => newInstanceDies({ command, rounds: 10 }),
+  'edge-hosts': ({ command }) => hostsUnderLoad({ command, rounds: 20 }),
+  'edge-caddy': ({ command }) => caddyUnderLoad({ command, rounds: 3 }),
+  'edge-socket': ({ command }) => socketGone({ command, rounds: 3 }),
+  'edge-engine': ({ command }) => engineUnderEdge({ command, rounds: 4 }),
   'full-disk': () => fillTheDisk({ rounds: 3 }),
   upgrades: () => killUpgrades({ rounds: 10 }),
   backups: () => backupsUnderWrites({ rounds: 20 }),

@@ -24,7 +24,7 @@ export function makeInstallation(directory: string, size: Size): Installation {
   const db = openDatabase(join(dataDir, 'davit.db'))
   const logDb = openLogDatabase(join(dataDir, 'logs.db'))
   const { ownerId, cookie } = logIn(db)
-  fill(db.$client, { ...size, ownerId })
+  fillProjects(db.$client, { ...size, ownerId })
   fillLog(logDb.$client, size)
   for (const { $client } of [db, logDb]) {
     $client.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -55,7 +55,11 @@ const id = (kind: number, n: string) => `printf('01900000-000${kind}-7000-8000-%
 const numbers = (count: number) =>
   `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count - 1})`
 
-function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { ownerId: string }) {
+/** Projects with one environment each, and deployments of them in turn. */
+export function fillProjects(
+  sqlite: Database,
+  { projects, deployments, ownerId }: Omit<Size, 'logLines'> & { ownerId: string },
+) {
   const now = Date.now()
   const steps = JSON.stringify([
     { name: 'cloning', startedAt: '2026-11-20T10:00:00Z', finishedAt: '2026-11-20T10:00:01Z' },
@@ -78,12 +82,12 @@ function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { own
     )
     // in turn for each project; the last ones are stopped, as Davit finds no container of theirs
     sqlite.run(
-      `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
+      `INSERT INTO deployments (id, project_id, environment_id, number, status, "trigger", triggered_by,
          repository_url, branch, commit_hash, commit_author, commit_message, image, url,
          steps, created_at, finished_at)
        ${numbers(deployments)}
        SELECT ${id(3, 'n')}, ${id(1, `n % ${projects}`)}, ${id(2, `n % ${projects}`)},
-         iif(n >= ${deployments - projects}, 'stopped', 'superseded'), 'webhook', 'push to main',
+         n / ${projects} + 1, iif(n >= ${deployments - projects}, 'stopped', 'superseded'), 'webhook', 'push to main',
          'https://git.example.com/team/app-' || n % ${projects} || '.git', 'main',
          printf('%040x', n), 'Ada', 'Change number ' || n, 'davit/image:' || n,
          'http://127.0.0.1:' || (20000 + n % ${projects}), ?, ?, ? FROM numbers`,
@@ -95,12 +99,12 @@ function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { own
     )
     sqlite.run(
       `INSERT INTO releases (id, workload_id, created_at)
-       SELECT id, environment_id, created_at FROM deployments`,
+       SELECT id, environment_id, created_at FROM deployments WHERE triggered_by = 'push to main'`,
     )
     sqlite.run(
       `INSERT INTO instances (id, release_id, workload_id, component, container_id, state, created_at)
        SELECT id, id, environment_id, 'web', id, iif(status = 'stopped', status, 'removed'), created_at
-       FROM deployments`,
+       FROM deployments WHERE triggered_by = 'push to main'`,
     )
   })()
 }

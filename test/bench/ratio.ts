@@ -15,15 +15,23 @@ export type Row = {
 const mostPairs = Number(process.env.BENCH_PAIRS ?? Infinity)
 
 /** Measures both sides in turn, so that a machine that slows down slows both. */
-export async function inPairs(
+export const inPairs = (
   count: number,
   { davit, floor }: { davit: () => Promise<number>; floor: () => Promise<number> },
+) => inTurns(count, { floor, davit })
+
+/** The same for any number of them. */
+export async function inTurns<Name extends string, Value>(
+  count: number,
+  sides: Record<Name, () => Promise<Value>>,
 ) {
-  const values = { davit: [] as number[], floor: [] as number[] }
-  for (let pair = 0; pair < Math.min(count, mostPairs); pair++) {
-    values.floor.push(await floor())
-    values.davit.push(await davit())
-  }
+  const names = Object.keys(sides) as Name[]
+  const values = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
+    Name,
+    Value[]
+  >
+  for (let turn = 0; turn < Math.min(count, mostPairs); turn++)
+    for (const name of names) values[name].push(await sides[name]())
   return values
 }
 

@@ -2,13 +2,18 @@ import { benchCollection } from './collection.ts'
 import { benchContainerLogs } from './container-logs.ts'
 import { benchContainers } from './containers.ts'
 import { benchDashboard } from './dashboard.ts'
-import { benchDeploy, benchLargeRepository } from './deploy.ts'
+import { benchDeploy, benchEdgeDeploy, benchLargeRepository } from './deploy.ts'
 import { benchDeploymentLogMemory } from './deployment-log-memory.ts'
 import { benchDeploymentLog } from './deployment-log.ts'
 import { benchDeploymentReaders } from './deployment-readers.ts'
+import { benchEdgeMemory } from './edge-memory.ts'
+import { benchEdge } from './edge.ts'
 import { benchLinks } from './links.ts'
 import { benchMemory } from './memory.ts'
 import type { Row } from './ratio.ts'
+import { benchPages } from './pages.ts'
+import { benchRest } from './rest.ts'
+import { benchRollback } from './rollback.ts'
 import { benchServices } from './services.ts'
 import { benchStalledViewers } from './stalled-viewers.ts'
 import { benchStart } from './start.ts'
@@ -18,7 +23,7 @@ import { benchWebhooks } from './webhooks.ts'
 
 type Bench = (directory: string, executable: string) => Promise<Row | Row[]>
 
-/** What the README promises first, and then the rest; by the names under which each can be run alone. */
+/** What `assets/docs/measurements.md` has first, and then the rest; by the names under which each can be run alone. */
 export const parts: { title: string; rows: Record<string, Bench> }[] = [
   {
     title: 'What counts most',
@@ -28,9 +33,20 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       'deployment-log': (_, executable) => benchDeploymentLog([executable]),
       'deployment-readers': (_, executable) => benchDeploymentReaders([executable]),
       dashboard: benchDashboard,
+      pages: benchPages,
       memory: benchMemory,
       'log-memory': benchDeploymentLogMemory,
       start: benchStart,
+      rest: benchRest,
+    },
+  },
+  {
+    title: 'The edge',
+    rows: {
+      'edge-deploy': benchEdgeDeploy,
+      'edge-requests': benchEdge,
+      'edge-rollback': benchRollback,
+      'edge-memory': benchEdgeMemory,
     },
   },
   {

@@ -1,4 +1,4 @@
-type Account = { email: string; password: string }
+type Account = { email: string; password: string; setupCode?: string | null | undefined }
 type Options = { body?: object; headers?: Record<string, string>; signal?: AbortSignal }
 
 /** Talks to Davit as a program does, in JSON, with the cookies of one session. */

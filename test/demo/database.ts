@@ -1,6 +1,6 @@
 import { until } from '../support/until.ts'
 import type { DavitClient } from './client.ts'
-import { watch } from './deploy.ts'
+import { fetchApp, watch } from './deploy.ts'
 import type { Deployment } from './deploy.ts'
 import { makeNotes } from './notes.ts'
 import type { Stage } from './stage.ts'
@@ -74,7 +74,7 @@ export async function showDatabase({ davit, account, signal, ...stage }: Stage) 
   }
 
   async function addNote({ url }: Deployment, text: string) {
-    await fetch(`${url}/notes`, { method: 'POST', body: new URLSearchParams({ text }), signal })
+    await fetchApp(`${url}/notes`, { method: 'POST', body: new URLSearchParams({ text }), signal })
     let note: Note | undefined
     await until(async () => {
       signal.throwIfAborted()
@@ -87,7 +87,7 @@ export async function showDatabase({ davit, account, signal, ...stage }: Stage) 
   }
 
   async function notesOf({ url }: Pick<Deployment, 'url'>) {
-    return (await (await fetch(`${url}/notes`, { signal })).json()) as Note[]
+    return (await (await fetchApp(`${url}/notes`, { signal })).json()) as Note[]
   }
 }
 

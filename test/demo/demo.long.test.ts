@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { ensureEdgeImages } from '../support/machine.ts'
 
 async function runDemo(...options: string[]) {
   const demo = Bun.spawn([process.execPath, 'test/demo/main.ts', '--once', ...options], {
@@ -13,10 +14,13 @@ async function runDemo(...options: string[]) {
   return output
 }
 
-test('the demo deploys, deploys a change, and rolls back', async () => {
+test('the demo deploys, deploys a change, and rolls back, and no visitor notices', async () => {
+  await ensureEdgeImages({ say: console.error })
   const output = await runDemo()
   const said = [...output.matchAll(/^✓ http\S+ says “(\w+)”$/gm)].map(([, greeting]) => greeting)
   expect(said).toEqual(['Hello', 'Ahoy', 'Hello'])
+  expect(output).toMatch(/^✓ http:\/\/hello\.davit\.localhost:\d+ says/m)
+  expect(output).toMatch(/^✓ \d{3,} requests came meanwhile, 0 failed$/m)
 }, 60_000)
 
 test('the demo of an app with its databases links, migrates, and has the worker work', async () => {

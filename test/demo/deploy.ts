@@ -53,8 +53,16 @@ export async function checkApp(
 ) {
   const { url, commit } = deployment
   if (commit.hash !== hash) throw new Error(`Commit ${commit.hash} was deployed, not ${hash}.`)
-  const answer = await fetch(url, { signal })
+  const answer = await fetchApp(url, { signal })
   const text = await answer.text()
   if (answer.status !== 200 || !text.includes(`<h1>${greeting}</h1>`))
     throw new Error(`${url} does not say “${greeting}” but answers ${answer.status}: ${text}`)
+}
+
+/** A name below localhost is this machine's for a browser; not for each system. */
+export function fetchApp(url: string, init: RequestInit = {}) {
+  const { hostname, port, pathname } = new URL(url)
+  if (!hostname.endsWith('.localhost')) return fetch(url, init)
+  const headers = { ...init.headers, Host: `${hostname}:${port}` }
+  return fetch(`http://127.0.0.1:${port}${pathname}`, { ...init, headers })
 }

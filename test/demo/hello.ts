@@ -5,6 +5,7 @@ import { makeSample } from './sample.ts'
 import type { Stage } from './stage.ts'
 import { heading, success } from './terminal.ts'
 import { removeProject } from './tidy.ts'
+import { visit } from './visitors.ts'
 
 /** From a git URL to a running app, a change to it, and back again. */
 export async function showDeployments({ davit, account, signal, ...stage }: Stage) {
@@ -26,12 +27,21 @@ export async function showDeployments({ davit, account, signal, ...stage }: Stag
   const hello = sample.commit('Hello')
   const first = await follow(await davit.post(deployments), hello)
 
+  const visitors = stage.hasEdge ? visit(first.url, ['Hello', 'Ahoy']) : null
+
   heading('Commit a change and deploy again')
   const ahoy = sample.commit('Ahoy')
   await follow(await davit.post(deployments), ahoy)
 
   heading('Roll back to the first deployment')
   const back = await follow(await davit.post(`${deployments}/${first.id}/rollback`), hello)
+
+  if (visitors) {
+    const { requests, failures } = await visitors.stop()
+    const sum = `${requests} requests came meanwhile, ${failures.length} failed`
+    if (failures.length > 0) throw new Error(`${sum}: ${failures[0]}`)
+    success(sum)
+  }
 
   stage.showPlaces(`${deployments}/${back.id}`, back.url)
 }

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startDavit } from '../support/davit.ts'
+import { setupCodeIn, startDavit } from '../support/davit.ts'
 import { startGitServer } from '../support/git-server.ts'
 import { DavitClient } from './client.ts'
-import { bold, heading, say, success } from './terminal.ts'
+import { setEdge } from './edge.ts'
+import { bold, dim, heading, say, success } from './terminal.ts'
 
 export type Stage = Awaited<ReturnType<typeof setStage>>
 
@@ -26,7 +27,14 @@ export async function setStage({
   const git = startGitServer(repositories)
   made.defer(git.stop)
 
-  const env = { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const dataDir = join(directory, 'data')
+  const edge = await setEdge(dataDir)
+  if (edge) made.defer(edge.remove)
+  else say(dim('Caddy isn’t available here: apps are reached by their ports.'))
+  const env = {
+    ...{ DAVIT_DATA_DIR: dataDir, DAVIT_ALLOW_HOSTS: '127.0.0.1' },
+    ...(edge?.settings ?? { DAVIT_EDGE: 'direct' }),
+  }
   const server = await startDavit({ directory, env, detached: true })
   made.defer(async () => void (await server.stop()))
   void server.exited.then((status) => failed(new Error(`Davit ended, with status ${status}.`)))
@@ -34,7 +42,7 @@ export async function setStage({
 
   const davit = new DavitClient({ url: server.url, signal })
   const account = { email: 'demo@example.com', password: crypto.randomUUID() }
-  await davit.enter('/auth/register', account)
+  await davit.enter('/auth/register', { ...account, setupCode: setupCodeIn(dataDir) })
 
   const tools = made.move()
   return {
@@ -44,6 +52,8 @@ export async function setStage({
     signal,
     repositories,
     gitUrl: git.url,
+    /** Whether apps are behind a Caddy of the demo's. */
+    hasEdge: edge !== null,
     defer: (undo: () => Promise<unknown>) => void tools.defer(async () => void (await undo())),
     /** Where a person sees what was shown. */
     showPlaces(path: string, url: string) {

@@ -57,7 +57,7 @@ test('a login made while the clock ran years ahead ends in time', async () => {
 
 const token30 = { name: 'ci', scopes: ['read'], expiresInDays: 30 }
 
-test('nobody waits for logins that have failed at a time to come', () => {
+test('no one waits for logins that have failed at a time to come', () => {
   const { db } = testApp()
   const tries = { email: ada.email, address: '192.0.2.1' }
   ahead(years)

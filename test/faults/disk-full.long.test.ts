@@ -11,7 +11,9 @@ test('a deployment whose disk fills up ends when that can be stored, and its log
   expect(meanwhile).toBe('building')
   expect({ status, code }).toEqual({ status: 'failed', code: 'disk_full' })
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1))
-  expect(log.map(({ text }) => text).join('\n')).toMatch(/Here lines are missing: \d+ could not/)
+  expect(log.map(({ text }) => text).join('\n')).toMatch(
+    /\d+ lines are missing here, because they couldn’t be stored/,
+  )
 })
 
 test('a deployment that is cancelled because the disk is too full to store that it runs lets the old one serve', async () => {

@@ -14,8 +14,7 @@ test('each page says that the engine hangs, and shows all again when it goes on'
   const asked = ['/containers', `/containers/${id}`].map((path) => ada.page(path))
   const answers = await Promise.all([...asked, ada.page('/projects')])
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
-  for (const { text } of answers.slice(0, 2))
-    expect(text).toContain('The Docker Engine does not answer.')
+  for (const { text } of answers.slice(0, 2)) expect(text).toContain('Docker doesn’t respond.')
 
   await engine.thaw()
   expect((await ada.get(`/containers/${id}`)).status).toBe(404)

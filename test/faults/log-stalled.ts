@@ -5,7 +5,7 @@ import { LogReader } from './log-reader.ts'
 import type { FaultReport } from './report.ts'
 
 /** MiB by which the memory of a process differs from one run to the next, whoever reads. */
-const noise = 30
+const noise = 60
 
 /** Of those who stalled first, and of those who did last, so many read on to the end. */
 const witnesses = 2

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { lastLine, requireRoot, run, which } from '../support/machine/command.ts'
 import { askEngine } from '../support/machine/engine.ts'
 import { aHost } from './private-host.ts'
@@ -12,6 +12,14 @@ type Options = {
   diskMb?: number
   /** More of `daemon.json`, over what is there. */
   config?: Record<string, unknown>
+  /** Which of the machine's images it has beside busybox. */
+  images?: string[]
+  /** More arguments, such as where else it listens. */
+  listen?: (address: string) => string[]
+  /** A root file system whose `dockerd` it is, in place of the machine's; it stays as it is. */
+  root?: string
+  /** What it keeps lies in there, in a folder of its own. */
+  within?: string
 }
 
 const patience = 30_000 // ms
@@ -20,15 +28,22 @@ const patience = 30_000 // ms
  * An engine that a test may stop, freeze and fill: with a network, processes and a disk of its own,
  * which all go when it is disposed of, or when we die. It has `busybox:latest`, and runs.
  */
-export async function startPrivateEngine({ diskMb, config = {} }: Options = {}) {
+export async function startPrivateEngine({
+  diskMb,
+  config = {},
+  images = [],
+  listen = () => [],
+  root,
+  within = tmpdir(),
+}: Options = {}) {
   checkMachine()
   await using undo = new AsyncDisposableStack()
-  const directory = await mkdtemp(join(tmpdir(), 'davit-private-'))
+  const directory = await mkdtemp(join(within, 'davit-private-'))
   undo.defer(() => rm(directory, { recursive: true, force: true }))
   const dataRoot = join(directory, 'data')
   await mkdir(dataRoot)
   if (diskMb) undo.use(await aDisk(dataRoot, diskMb))
-  undo.defer(() => removeGroups(directory))
+  undo.defer(() => removeGroups(basename(directory)))
   const host = undo.use(await aHost())
   const socket = join(directory, 'docker.sock')
   const pidFile = join(directory, 'docker.pid')
@@ -61,7 +76,9 @@ export async function startPrivateEngine({ diskMb, config = {} }: Options = {}) 
       const parts = ['--data-root', dataRoot, '--exec-root', join(directory, 'exec')]
       const files = ['--pidfile', pidFile, '--config-file', configFile, '-H', engine.host]
       const output = Bun.file(log)
-      process = Bun.spawn([...host.inside, 'dockerd', ...parts, ...files], {
+      const more = listen(host.address)
+      const program = root ? [...inRoot(root, directory), 'dockerd'] : ['dockerd']
+      process = Bun.spawn([...host.inside, ...program, ...parts, ...files, ...more], {
         stdin: 'ignore',
         stdout: output,
         stderr: output,
@@ -97,17 +114,41 @@ export async function startPrivateEngine({ diskMb, config = {} }: Options = {}) 
     },
   }
   await engine.start()
-  await loadBusybox(socket)
+  await loadImages({ socket, directory }, ['busybox:latest', ...images])
   const owned = undo.move()
   return engine
 }
 
 /** Nothing that it makes lies among what the machine's own engine has. */
 const ownPlace = (directory: string) => ({
-  'cgroup-parent': `/${directory.split('/').at(-1)}`,
+  'cgroup-parent': `/${basename(directory)}`,
   'shutdown-timeout': 1,
   'storage-driver': 'overlay2',
 })
+
+/**
+ * Runs the argv that follows in that root, as the whole machine that it sees: by `pivot_root`, since in
+ * a root by chroot an engine can't import images. What it writes beside its own folder is lost.
+ */
+function inRoot(root: string, directory: string) {
+  const script = `
+    set -e
+    mkdir -p "$2/upper" "$2/work"
+    mount -t overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" engine /mnt
+    for place in /proc /sys /dev /tmp "$2"; do
+      mkdir -p "/mnt$place"
+      mount --rbind "$place" "/mnt$place"
+    done
+    mount -t tmpfs engine /mnt/run
+    cd /mnt
+    pivot_root . .
+    umount -l .
+    cd /
+    shift 2
+    exec "$@"`
+  const apart = ['unshare', '--mount', '--propagation', 'private']
+  return [...apart, 'sh', '-c', script, 'sh', root, directory]
+}
 
 function checkMachine() {
   requireRoot('an engine of a test')
@@ -116,8 +157,8 @@ function checkMachine() {
 }
 
 /** The engine leaves the control groups of what it ran; with nothing in them they can go. */
-async function removeGroups(directory: string) {
-  const ours = ['-depth', '-type', 'd', '-path', `*/${directory.split('/').at(-1)}*`]
+export async function removeGroups(name: string) {
+  const ours = ['-depth', '-type', 'd', '-path', `*/${name}*`]
   await run(['find', '/sys/fs/cgroup', ...ours, '-delete'])
 }
 
@@ -127,13 +168,19 @@ async function aDisk(path: string, megabytes: number) {
   return { [Symbol.asyncDispose]: () => must(['umount', path], 'take the disk away') }
 }
 
-async function loadBusybox(socket: string) {
-  const saved = await askEngine('/images/busybox:latest/get')
-  if (!saved.ok) throw new Error(`The machine's engine has no busybox: ${await saved.text()}`)
-  const body = await saved.blob()
-  const answer = await fetch('http://localhost/images/load', { unix: socket, method: 'POST', body })
-  if (!answer.ok) throw new Error(`The private engine takes no busybox: ${await answer.text()}`)
-  await answer.text()
+/** In one file, where a layer of several images is only once. */
+async function loadImages(engine: { socket: string; directory: string }, images: string[]) {
+  const names = images.map((image) => `names=${encodeURIComponent(image)}`).join('&')
+  const saved = await askEngine(`/images/get?${names}`)
+  if (!saved.ok) throw new Error(`The machine's engine doesn't have all: ${await saved.text()}`)
+  const file = join(engine.directory, 'images.tar')
+  await Bun.write(file, saved)
+  const given = { unix: engine.socket, method: 'POST', body: Bun.file(file), timeout: false }
+  const answer = await fetch('http://localhost/images/load', given)
+  const output = await answer.text() // 200 before the outcome is known
+  if (!answer.ok || output.includes('"errorDetail"'))
+    throw new Error(`The private engine doesn't load ${images.join(', ')}: ${output}`)
+  await rm(file)
 }
 
 async function must(command: string[], doing: string) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { lastLine, run } from '../support/machine/command.ts'
 
 /**
@@ -22,12 +23,16 @@ export async function aHost() {
   const address = await wire(inside, pid)
 
   return {
+    /** Its first process. */
+    pid,
     inside,
     address,
     env,
     async [Symbol.asyncDispose]() {
       holder.kill('SIGKILL')
       await holder.exited
+      // its first process ends after all others, and only then their files are free
+      while (existsSync(`/proc/${pid}`)) await Bun.sleep(10)
     },
   }
 }

@@ -88,4 +88,4 @@ test('killed at any step of a switch of several processes, all of one version ru
   } finally {
     await davit.leave()
   }
-}, 180_000)
+}, 400_000)

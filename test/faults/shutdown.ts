@@ -124,6 +124,6 @@ async function goOn({ client }: Process, [building, ...others]: Deployment[]) {
   return [
     ...(status === 'running' ? [] : [`the build that was put back is ${status}`]),
     ...(log.includes('Davit is stopping.') ? [] : ['the log does not tell of the stop']),
-    ...(log.includes('Davit ended') ? ['the log tells of a crash'] : []),
+    ...(log.includes('Davit crashed') ? ['the log tells of a crash'] : []),
   ]
 }
