@@ -1,37 +1,43 @@
 import { join } from 'node:path'
-import { setupCodeFor } from './accounts/admission.ts'
-import { handleAppJobs } from './apps/app-jobs.ts'
+import { setupCodeFor } from './accounts/setup-code.ts'
+import { planOf } from './addresses/plan.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './runtime/conditions.ts'
+import { edgeEngine } from './runtime/edge-container.ts'
+import { InstanceTasks } from './runtime/instance-tasks.ts'
+import { leadAll, leadNew } from './runtime/lead.ts'
 import { ContainerStates } from './containers/container-states.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
+import { ServerMeter } from './home/server.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import type { Db, LogDb } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
-import { deployHandler } from './deployments/deploy-job.ts'
 import { connectDocker, EngineFeed } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
+import { CertificateKeeper } from './domains/certificate-keeper.ts'
+import { caddyOf } from './edge/caddy.ts'
+import { Edge } from './edge/edge.ts'
+import { appJobs } from './environments/app-steps.ts'
 import { connectGit } from './git/git.ts'
 import type { Git } from './git/git.ts'
-import { Hub } from './live/hub.ts'
+import { ChangeFeed } from './live/change-feed.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { Collector } from './logs/collector.ts'
 import { Logs } from './logs/logs.ts'
 import { Masks } from './logs/masks.ts'
+import { ReleaseWatch } from './releases/watch.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
-import type { ServiceEvent } from './services/state.ts'
 import type { PullProgress } from './services/progress.ts'
-import { runHandler } from './runs/run-job.ts'
 import { Starts } from './runs/starts.ts'
-import { handleServiceJobs } from './services/service-jobs.ts'
+import { serviceJobs } from './services/state.ts'
 import { Streams } from './web/streams.ts'
 
-/** Everything with a lifetime: built once in a server, once in a test. */
+/** Everything with a lifetime: built once per server or test. */
 export type Deps = ReturnType<typeof assemble>
 
-/** What a test gives instead of what the settings say. */
+/** What a test overrides in the settings. */
 export type Overrides = Partial<{
   secrets: Secrets
   db: Db
@@ -41,9 +47,11 @@ export type Overrides = Partial<{
   setupCode: string | null
   /** Milliseconds between two polls of a container that is watched. */
   usageInterval: number
+  /** Name servers (`127.0.0.1:5300`) used for users' domains; null: the system's. */
+  nameServers: string[] | null
 }>
 
-/** Builds everything that has a lifetime from the settings, each from what stands above it. */
+/** Builds everything with a lifetime from the settings, in order of dependency. */
 export function assemble(config: Config, overrides: Overrides = {}) {
   const {
     secrets = openSecrets(config),
@@ -51,36 +59,68 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     logDb = openLogDatabase(join(config.dataDir, 'logs.db')),
     docker = connectDocker({ host: config.dockerHost }),
     git = connectGit(config),
-    /** What registering the first account needs; null where loopback is protection enough. */
+    /** The setup code for the first account; null when listening on loopback only. */
     setupCode = setupCodeFor(config),
     usageInterval,
+    nameServers = null,
   } = overrides
-  /** The `davit.instance` label of everything that this installation makes. */
+  /** The `davit.instance` label of everything this installation creates. */
   const instanceId = openInstallation(db, secrets)
   const streams = new Streams(config.streamsPerUser)
-  const outside = { config, db, logDb, secrets, docker, git, streams, instanceId, setupCode }
+  const changes = new ChangeFeed()
+  db.$client.onWrite = () => changes.touch()
+  const plan = () => planOf({ db, secrets, config })
+  const folder = join(config.dataDir, 'edge')
+  const isDirect = config.edge === 'direct'
+  const edge: Edge = new Edge({
+    folder,
+    caddy: caddyOf(config, { folder, engine: edgeEngine({ docker, instanceId }) }),
+    isOptional: config.edge === 'auto' || isDirect,
+    isEnding: isDirect,
+    plan() {
+      leadNew({ db, edge })
+      return isDirect ? { ...plan(), hosts: [] } : plan()
+    },
+    fill: () => leadAll({ db, edge, secrets }),
+  })
+  const instanceTasks = new InstanceTasks()
+  const hosts = () => plan().hosts
+  const known = { config, db, docker, edge, instanceId, nameServers, hosts }
+  const certificates = new CertificateKeeper(known)
+  const releases = new ReleaseWatch(config)
+  const outside = {
+    ...{ config, db, logDb, secrets, docker, edge, instanceTasks, certificates },
+    ...{ git, streams, changes, instanceId, setupCode, releases },
+  }
 
   const feed = new EngineFeed()
   const conditions = new Conditions()
+  conditions.listen(streams.shutdown, () => changes.touch())
   const states = new ContainerStates({ docker, feed })
+  const server = new ServerMeter(config)
   const usage = new UsagePoller({ docker, states, logDb }, { interval: usageInterval })
-  const watching = { feed, conditions, states, usage }
+  const watching = { feed, conditions, states, usage, server }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })
   const collector = new Collector({ db, logDb, docker, feed, instanceId, masks, logs })
 
-  /** States and pulls of services, and how far the latter are, by the service's id. */
-  const serviceEvents = new Hub<ServiceEvent>()
+  /** How far the pulls of services are, by the service's id. */
   const pulls = new Map<string, PullProgress>()
   const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }
   const jobs = new Jobs({ db, slots })
   const starts = new Starts()
-  const working = { ...outside, logs, collector, masks, jobs, starts, serviceEvents, pulls }
-  jobs.handle('deploy', deployHandler(working))
-  jobs.handle('run', runHandler(working))
-  handleAppJobs(working)
-  handleServiceJobs(working)
+  const working = { ...outside, logs, collector, masks, jobs, starts, pulls }
+  jobs.handle('deploy', async () =>
+    (await import('./deployments/deploy-job.ts')).deployHandler(working),
+  )
+  jobs.handle('run', async () => (await import('./runs/run-job.ts')).runHandler(working))
+  for (const kind of appJobs)
+    jobs.handle(kind, async () => (await import('./apps/app-jobs.ts')).appHandler(working, kind))
+  for (const kind of serviceJobs)
+    jobs.handle(kind, async () =>
+      (await import('./services/service-jobs.ts')).serviceHandler(working),
+    )
   const cleanUps = new CleanUps(working)
   return { ...watching, ...working, cleanUps }
 }

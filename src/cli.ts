@@ -1,15 +1,9 @@
-import { backup } from './cli/backup.ts'
 import { UsageError, print, readArguments, warn } from './cli/command.ts'
 import type { Command, Environment } from './cli/command.ts'
-import { connect } from './cli/connect.ts'
-import { restore } from './cli/restore.ts'
-import { user } from './cli/user.ts'
 import { ConfigError, parseConfig, unknownSettings } from './config.ts'
-import { examine } from './doctor/examine.ts'
 import { AppError, Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { version } from './platform/root.ts'
-import { serve as serveUntilEnd } from './serve.ts'
 
 const usage = `Davit ${version}: builds, runs and watches your apps from git.
 
@@ -17,54 +11,112 @@ Usage: davit [command]
 
 Commands:
   serve                       Start the server (the default). Settings come from DAVIT_* variables.
-  backup FILE                 Write all that Davit knows into one file, also while it runs.
-                              --with-logs takes the logs too, --force replaces a file.
-  restore FILE                Bring it back, into a data directory that is empty.
-  user reset-password EMAIL   Give a user a new password: typed, piped in, or made up.
+  backup FILE                 Write all of Davit's data to one file, also while it runs.
+                              --with-logs includes the logs, --certificates Caddy’s, --force
+                              replaces a file.
+  restore FILE                Restore a backup into an empty data directory.
+  user reset-password EMAIL   Set a user's password: typed, piped in, or generated.
   connect SERVICE             Forward a local port to a service, for psql and the like, until Ctrl-C.
                               --port chooses the local port, --target COMPONENT:PORT the service's,
                               --owner EMAIL the owner where two have a service of that name.
-  doctor                      Look at engine, git, disk, clock and data: what is well, and what to do.
+  install                     Install Davit on this server, as root: what it needs, a user and a service.
+                              --domain, --email, --host and --port are settings; --yes doesn't ask,
+                              --dry-run changes nothing.
+  upgrade [FILE or URL]       Upgrade the installed Davit; without a file, to the newest of DAVIT_RELEASES.
+                              --sha256 SUM is its expected checksum, --force installs also the version
+                              that runs, --timeout SECONDS limits the start of the new one.
+  uninstall                   Remove Davit from this server. Data and apps stay, unless --data and --apps
+                              are given; --yes doesn't ask, --dry-run changes nothing.
+  move USER@SERVER            Copy everything to another server with Davit, through ssh, and start it there: a
+                              rehearsal. --cut-over stops this one for good, --undo starts it again (with
+                              --force even if the other server can't be stopped);
+                              --volumes and --without choose, --port and --identity are ssh's; --yes, --dry-run.
+  doctor                      Check Docker, git, disk, clock, ports, domains, certificates and data, and say
+                              what to fix. --json prints the findings for other programs.
 
 Options:
-  --passphrase-file FILE      What seals a backup, or opens it; else DAVIT_BACKUP_PASSPHRASE, or asked for.
+  --passphrase-file FILE      The passphrase of a backup; else DAVIT_BACKUP_PASSPHRASE, or asked for.
   --help                      Show this text.
-  --version                   Show the version.
+  --version [--json]          Show the version; with --json also which databases it opens.
 
-Settings are described in the README; DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL are the
-ones most installations need.
+Davit serves its documentation under /docs, with all settings under /docs/settings. Most installations
+need DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL.
 `
 
 const serve: Command = async (args, env) => {
   if (args.length > 0) throw new UsageError(`there is no command serve ${args.join(' ')}.`)
   const config = parseConfig(env)
   for (const name of unknownSettings(env))
-    journal.warn(`${name} is not a setting of this version of Davit`)
-  await serveUntilEnd(config)
+    journal.warn(`${name} isn’t a setting of this version of Davit`)
+  await (await import('./serve.ts')).serve(config)
   return 0
 }
 
 const doctor: Command = async (args, env) => {
-  readArguments(args, { usage: 'davit doctor', names: [] as const, options: {} })
+  const { json } = readArguments(args, {
+    usage: 'davit doctor [--json]',
+    names: [] as const,
+    options: { json: { type: 'boolean' } },
+  })
+  const { examine } = await import('./doctor/examine.ts')
+  const { findingJson } = await import('./doctor/finding.ts')
   const findings = await examine(parseConfig(env), env)
-  for (const { what, is, todo } of findings)
-    print(`${todo ? 'to do' : 'ok   '}  ${what.padEnd(9)}  ${todo ? sentences(is, todo) : is}`)
+  if (json) print(JSON.stringify({ findings: findings.map(findingJson) }, null, 2))
+  else
+    for (const { what, is, todo } of findings)
+      print(`${todo ? 'to do' : 'ok   '}  ${what.padEnd(9)}  ${todo ? sentences(is, todo) : is}`)
   return findings.some(({ todo }) => todo) ? 1 : 0
 }
 
 const sentences = (is: string, todo: string) => `${is.replace(/\.$/, '')}. ${todo}`
 
-const commands: Record<string, Command> = { serve, backup, restore, user, connect, doctor }
+/** A command as root runs it on a server: with the settings of what is installed there, as its user. */
+async function onServer(command: Command): Promise<Command> {
+  const { asItsUser } = await import('./server/as-installed.ts')
+  return (args, env) => command(args, asItsUser(env))
+}
 
-/** Runs a subcommand; resolves with the exit status: 2 for a wrong call or setting, 1 for what else stops it. */
+/** The same for a command whose files may be anywhere: root opens those. */
+async function withFiles(command: Command): Promise<Command> {
+  const { withItsRights } = await import('./server/as-installed.ts')
+  return (args, env) => withItsRights(env, (settings) => command(args, settings))
+}
+
+/** Only root sees whose sockets they are, so it looks before it becomes Davit's user. */
+const doctorOnServer: Command = async (args, env) => {
+  const { asInstalled } = await import('./server/as-installed.ts')
+  const { listenersOn } = await import('./platform/tcp-sockets.ts')
+  const { port, edgePorts } = parseConfig(asInstalled(env))
+  await listenersOn([port, edgePorts.http, edgePorts.https])
+  return (await onServer(doctor))(args, env)
+}
+
+/** The module of a command is loaded when it runs, so that the server holds nothing of the others. */
+const commands: Record<string, () => Command | Promise<Command>> = {
+  serve: () => serve,
+  backup: async () => withFiles((await import('./cli/backup.ts')).backup),
+  restore: async () => withFiles((await import('./cli/restore.ts')).restore),
+  user: async () => onServer((await import('./cli/user.ts')).user),
+  connect: async () => onServer((await import('./cli/connect.ts')).connect),
+  doctor: () => doctorOnServer,
+  install: async () => (await import('./cli/install.ts')).install,
+  upgrade: async () => (await import('./cli/upgrade.ts')).upgrade,
+  uninstall: async () => (await import('./cli/uninstall.ts')).uninstall,
+  move: async () => (await import('./cli/move.ts')).move,
+  receive: async () => (await import('./cli/move.ts')).receive, // by move, on the other server
+}
+
+/** Runs a subcommand; resolves with the exit status: 2 for wrong arguments or settings, 1 for other failures. */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   const [name = 'serve', ...rest] = args
   if (['--help', '-h', 'help'].includes(name) || rest.includes('--help'))
     return tell(usage.trimEnd())
-  if (['--version', '-v', 'version'].includes(name)) return tell(version)
-  const command = Object.hasOwn(commands, name) ? commands[name] : null
-  if (!command) return refuse(2, `there is no command ${args.join(' ')}. See davit --help.`)
+  if (['--version', '-v', 'version'].includes(name))
+    return tell(rest.includes('--json') ? await describe() : version)
+  const load = Object.hasOwn(commands, name) ? commands[name] : null
+  if (!load) return refuse(2, `there is no command ${args.join(' ')}. See davit --help.`)
   try {
+    const command = await load()
     return await command(rest, env)
   } catch (error) {
     if (error instanceof ConfigError) return refuse(2, error.message)
@@ -72,8 +124,14 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
     if (error instanceof Failure) return refuse(1, `${error.message} ${error.hint}`)
     if (error instanceof AppError) return refuse(1, error.message)
     journal.error('unexpected error', error)
-    return refuse(1, `it ended by an error of its own: ${(error as Error).message}`)
+    return refuse(1, `unexpected error: ${(error as Error).message}`)
   }
+}
+
+/** For another version, which upgrades to this one or not. */
+async function describe() {
+  const { knownSchema } = await import('./db/index.ts')
+  return JSON.stringify({ version, schema: knownSchema() })
 }
 
 function tell(text: string) {

@@ -1,14 +1,15 @@
 import type { Server } from 'bun'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fillLabels } from './addresses/labels.ts'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
-import { recoverRemovals } from './admin/remove-user.ts'
-import { createApp } from './app.tsx'
-import { recoverApps } from './apps/app-jobs.ts'
+import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
-import { openDataDir, refuseHalfRestored } from './backup/restore.ts'
+import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
+import { originOf } from './config.ts'
 import type { Config } from './config.ts'
-import { recoverCleanUps } from './containers/clean-up/clean-ups.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { recoverTerminals } from './containers/terminal/recover.ts'
 import { watchConditions } from './containers/crash-loop.ts'
@@ -20,29 +21,41 @@ import type { Deps } from './assemble.ts'
 import { keepLogs } from './logs/retention.ts'
 import { recover } from './deployments/recover.ts'
 import { apps } from './deployments/observe.ts'
+import { writeFileAtomically } from './platform/atomic-write.ts'
+import { appJobs } from './environments/app-steps.ts'
+import { lazyApp } from './front.ts'
+import { recoverJobs } from './jobs/recover.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
+import { watchEdge } from './runtime/edge-container.ts'
+import { leaveOutEnded } from './runtime/leave-out-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
-import { recoverRuns } from './runs/run-job.ts'
 import { recoverServices } from './services/recover.ts'
 import { fillHosts } from './services/hosts.ts'
-import { fillSecretValues } from './services/stored-definition.ts'
+import { fillSecretValues } from './services/fill-secret-values.ts'
 import { services } from './services/observe.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
+import { keepTraffic } from './traffic/collect.ts'
 import { webSockets } from './web/web-socket.ts'
 import type { Peer } from './web/web-socket.ts'
 import { startWatchdog } from './platform/watchdog.ts'
 
-/** Milliseconds after which the process ends whatever is left to do. */
+/** Milliseconds after which the process ends even if work is left. */
 const shutdownLimit = 20_000
+
+/** Milliseconds until what runs only at the start has run. */
+const startTime = 2000
+
+/** Milliseconds between the starts of two kinds of upkeep. */
+const pause = 50
 
 const databases = ['davit.db', 'logs.db']
 
 /** Runs the server until a signal asks it to end, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
-  process.umask(0o077) // databases, mirrors and keys are nobody else's to read
-  const signalled = firstSignal() // heard from the start: one that comes early must not kill
+  process.umask(0o077) // no one else may read databases, mirrors and keys
+  const signalled = firstSignal() // handled from the start: an early one must not kill
   surviveBrokenPipes()
   openDataDir(config.dataDir)
   refuseHalfRestored(config.dataDir)
@@ -58,93 +71,162 @@ export async function serve(config: Config) {
   resetFutureTimes(deps.db)
   await fillSecretValues(deps)
   fillHosts(deps.db)
+  fillLabels(deps.db, config)
   for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()
-  const app = createApp(deps)
-  const server = listen(config, (request, server) => app.fetch(request, { server }))
+  const respond = lazyApp(deps, async () => {
+    const { createApp } = await import('./app.tsx')
+    // what a server without visitors does isn't worth compiling: --compile-jit-policy is for that
+    Bun.unsafe.setJITPolicy(1)
+    return createApp(deps)
+  })
+  const server = listen(config, (request, server) => respond(request, { server }))
+  const edgeServer = listenToEdge(deps, (request, server) =>
+    respond(request, { server, isEdges: true }),
+  )
 
   const background = [
     ...resume(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
-    keepSchedule(deps, { signal: stop.signal }),
-    sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
-    reserve.keep({ signal: stop.signal }),
-    keepEvents(deps.db, { signal: stop.signal }),
-    keepLogs(deps, { signal: stop.signal }),
-  ].map((work) => work.catch((error) => journal.error('background work failed', error)))
+  ].map(reported)
   announce(deps, server.url)
   startWatchdog(process.env)
+  const upkeep = startInTurn(stop.signal, [
+    (signal) => deps.edge.run({ signal }),
+    (signal) => watchEdge(deps, { signal }),
+    (signal) => sampleUsage(deps, { signal }),
+    (signal) => deps.server.run({ signal }),
+    (signal) => deps.certificates.run({ signal }),
+    (signal) => reserve.keep({ signal }),
+    (signal) => keepSchedule(deps, { signal }),
+    (signal) => keepEvents(deps.db, { signal }),
+    (signal) => keepLogs(deps, { signal }),
+    (signal) => keepTraffic(deps, { signal }),
+    (signal) => deps.releases.run({ signal }),
+  ])
+  setTimeout(() => Bun.gc(true), startTime).unref() // else a server at rest keeps it for minutes
 
   const signal = await signalled
   journal.info('stopping', { signal })
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
-  await Promise.all([deps.streams.endAll(), server.stop(), deps.jobs.stop(), ...background])
+  await Promise.all([
+    deps.streams.endAll(),
+    server.stop(),
+    edgeServer?.stop(),
+    deps.jobs.stop(),
+    deps.instanceTasks.stop(),
+    ...background,
+    upkeep,
+  ])
   for (const { $client } of [deps.db, deps.logDb]) closeCleanly($client)
   hold.close()
   journal.info('stopped')
 }
 
-/** Goes on with what the last process left, and keeps what the database says true until the signal. */
+type Start = (signal: AbortSignal) => Promise<void>
+
+/** Starts what no request waits for: those that come meanwhile are answered in between. */
+async function startInTurn(signal: AbortSignal, starts: Start[]) {
+  const started: Promise<void>[] = []
+  for (const start of starts) {
+    await sleep(pause)
+    if (signal.aborted) break
+    started.push(reported(start(signal)))
+  }
+  await Promise.all(started)
+}
+
+const reported = (work: Promise<void>) =>
+  work.catch((error) => journal.error('background work failed', error))
+
+/** Resumes what the last process left, and keeps the database in sync with the engine until the signal. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
-  const recovery = [recover, recoverServices, recoverApps].map((work) => work(deps, { signal }))
+  const recovery = [
+    recover(deps, { signal }),
+    recoverServices(deps, { signal }),
+    recoverJobs(deps, appJobs, { signal }),
+  ]
   return [
     ...recovery,
-    recoverRuns(deps, { signal }),
-    recoverCleanUps(deps, { signal }),
+    recoverJobs(deps, ['run', 'clean-up'], { signal }),
     recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
+    leaveOutEnded(deps, { signal }),
     deps.feed.run(deps.docker, { signal }),
   ]
 }
 
-/** Seconds for the head of a request, however it trickles in, and between two on one connection. */
+/** Seconds for the head of a request, however slowly it arrives, and between two on one connection. */
 const headersWithin = 6
 
-function listen(
-  { host, port, requestTimeout }: Config,
-  fetch: (request: Request, server: Server<Peer>) => Response | Promise<Response>,
-) {
-  const patience = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
+type Fetch = (request: Request, server: Server<Peer>) => Response | Promise<Response>
+
+const serving = ({ requestTimeout }: Pick<Config, 'requestTimeout'>, fetch: Fetch) => {
+  const patience = Math.min(requestTimeout + 15, 255) // we end slow responses, not the socket
+  return {
+    websocket: webSockets,
+    development: false, // else an error shows its stack to the client
+    fetch(request: Request, server: Server<Peer>) {
+      server.timeout(request, patience)
+      return fetch(request, server)
+    },
+    error: answerBrokenAnswer,
+  }
+}
+
+/**
+ * The timeout of a single request can't be set on a Unix socket: each would end after 10 idle seconds.
+ * Bun's types don't know that this option works there.
+ */
+const untimed: object = { idleTimeout: 0 }
+
+/** A server on a socket that only Davit's own Caddy reaches; null when there is none. */
+function listenToEdge({ config, edge }: Pick<Deps, 'config' | 'edge'>, fetch: Fetch) {
+  const unix = edge.openSocket()
+  return unix === null ? null : Bun.serve({ unix, ...untimed, ...serving(config, fetch) })
+}
+
+function listen(config: Config, fetch: Fetch) {
+  const { host, port } = config
   try {
     return Bun.serve({
       hostname: host,
       port,
       idleTimeout: headersWithin,
-      websocket: webSockets,
-      development: false, // else an error shows its stack to whoever asks
-      fetch(request, server) {
-        server.timeout(request, patience)
-        return fetch(request, server)
-      },
-      error: answerBrokenAnswer,
+      ...serving(config, fetch),
     })
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? 'something else listens there' : message
+    const why = code === 'EADDRINUSE' ? 'another program listens there' : message
     throw new Failure(
       'cannot_listen',
-      `Davit can not listen on ${host} port ${port}: ${why}.`,
+      `Davit can’t listen on ${host} port ${port}: ${why}.`,
       'Set DAVIT_HOST and DAVIT_PORT to an address of this host and a free port.',
       { cause },
     )
   }
 }
 
-/** For an error in the answering of errors. */
+/** For an error in the error handler. */
 function answerBrokenAnswer(error: Error) {
-  journal.error('answering failed', error)
+  journal.error('the error handler failed', error)
   return new Response('Internal error\n', { status: 500 })
 }
 
+/** Prints where Davit is; the setup code is also in a file, for who installs it. */
 function announce({ db, setupCode, config }: Deps, address: URL) {
-  const url = (config.url ?? address).origin
+  const url = config.url || config.domain ? originOf(config) : address.origin
+  const codeFile = join(config.dataDir, 'setup-code')
+  const code = hasUsers(db) ? null : setupCode
+  if (code) writeFileAtomically(codeFile, `${code}\n`)
+  else rmSync(codeFile, { force: true })
   process.stdout.write(`Davit ${version} listens on ${address.origin}\n`)
   if (url !== address.origin) process.stdout.write(`Its public address is ${url}\n`)
   if (hasUsers(db)) return
-  process.stdout.write(`Make the first account at ${url}/auth/register\n`)
-  if (setupCode) process.stdout.write(`Setup code: ${setupCode}\n`)
+  process.stdout.write(`Create the first account at ${url}/auth/register\n`)
+  if (code) process.stdout.write(`Setup code: ${code}\n`)
 }

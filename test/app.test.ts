@@ -187,7 +187,7 @@ test('a multipart form is a form, and a file is no text', async () => {
 })
 
 test.each([
-  ['a user', 'over 1 MiB', 1_100_000, '/projects'],
+  ['a user', 'larger than 1 MiB', 1_100_000, '/projects'],
   ['someone who is not logged in', 'over 16 KiB', 17_000, '/auth/login'],
 ])('a body of %s %s is refused, whatever it says of its length', async (who, _, size, path) => {
   const t = testApp()
@@ -213,7 +213,7 @@ test.each([
   expect(contentsOf(t)).toEqual(before)
 })
 
-test('one client that asks too often is told when to come back, and others are not', async () => {
+test('one client that asks too often is reported when to come back, and others are not', async () => {
   const t = testApp({
     DAVIT_RATE_LIMIT: '1',
     DAVIT_RATE_BURST: '3',
@@ -231,7 +231,7 @@ test('one client that asks too often is told when to come back, and others are n
   expect((await ask('198.51.100.2')).status).toBe(200)
 })
 
-test('an error of our own tells the request id, and nothing else', async () => {
+test('an error of our own shows the request id, and nothing else', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   t.db.$client.run('ALTER TABLE projects RENAME TO hidden')

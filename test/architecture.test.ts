@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { dirname, join, normalize } from 'node:path'
+import { programs } from '../src/platform/program.ts'
 
 const source = join(import.meta.dir, '../src')
 
@@ -9,25 +10,30 @@ const lines = [
   'cli.ts',
   'cli',
   'serve.ts',
+  'server',
   'backup doctor',
   'app.tsx',
+  'front.ts',
   'assemble.ts',
   'api',
-  'webhooks home admin',
+  'palette',
+  'webhooks home admin docs',
+  'map',
   'apps',
   'runs',
   'deployments',
-  'links',
+  'links domains traffic',
   'services containers',
   'environments',
   'projects',
+  'addresses',
   'runtime',
   'jobs logs',
   'accounts',
   'git registries',
   'audit',
   'web',
-  'docker edge',
+  'docker edge releases',
   'live db',
   'config.ts',
   'platform',
@@ -117,7 +123,7 @@ test('a file of the tests has 300 lines at most', async () => {
 
 describe('only one file knows', () => {
   test('docker-modem', () => {
-    expect(except(filesThatImport(/^docker-modem/), /^docker\/engine\.ts$/)).toEqual([])
+    expect(except(filesThatImport(/^docker-modem/), /^docker\/modem\.ts$/)).toEqual([])
   })
 
   test('the packages that do cryptography', () => {
@@ -125,7 +131,7 @@ describe('only one file knows', () => {
   })
 
   test('how to start a process', () => {
-    expect(except(filesWith(/\bspawn(Sync)?\b/), /^git\/run\.ts$/)).toEqual([])
+    expect(except(filesWith(/\bspawn(Sync)?\b/), /^platform\/program\.ts$/)).toEqual([])
   })
 })
 
@@ -162,10 +168,19 @@ describe('no text becomes a program:', () => {
     expect(except(filesWith(door), allowed)).toEqual([])
   })
 
-  test('the one program that is started is git, by a list of arguments', () => {
+  test('programs are started by a list of arguments, and only these', () => {
+    const { code } = files.find(({ path }) => path === 'platform/program.ts')!
+    expect(code.match(/\bBun\.spawn\w*\(\S+/g)).toEqual(['Bun.spawn([file,'])
+    expect(programs.join(' ')).toBe(
+      'git apt-get davit dnf dpkg journalctl ssh sync systemctl tar useradd userdel usermod',
+    )
+  })
+
+  test('git is started for repositories, everything else to install Davit on a server', () => {
+    const starters = filesThatImport(/\bplatform\/program\.ts$/)
+    expect(except(starters, /^(git\/run\.ts$|server\/)/)).toEqual([])
     const { code } = files.find(({ path }) => path === 'git/run.ts')!
-    expect(code.match(/\bBun\.spawn\w*\(\w+/g)).toEqual(['Bun.spawn(argv'])
-    expect(code).toMatch(/\bargv = \[\s*"git",/)
+    expect(code.match(/argv: \[\s*\S+/g)).toEqual([expect.stringMatching(/"git",$/)])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { ConfigError, parseConfig, unknownSettings } from '../src/config.ts'
+import { ConfigError, originOf, parseConfig, unknownSettings } from '../src/config.ts'
 
 function complaint(env: Record<string, string>) {
   try {
@@ -31,6 +31,11 @@ test('without settings Davit is for this machine only', () => {
     allowHosts: [],
     allowLocalRepos: false,
     publishAddress: '127.0.0.2',
+    edge: 'auto',
+    edgeAdmin: null,
+    edgePorts: { http: 80, https: 443 },
+    acme: { email: null, directory: null, root: null },
+    publicAddresses: [],
     terminal: 'own',
     templatesDir: null,
     buildConcurrency: 1,
@@ -43,6 +48,8 @@ test('without settings Davit is for this machine only', () => {
     logDays: 14,
     logSize: 64 * 1024 * 1024,
     dockerHost: undefined,
+    releases: null,
+    releaseKey: null,
     oauth: null,
   })
 })
@@ -135,7 +142,12 @@ describe('a setting that can’t be used is one line that names it', () => {
       'localhost',
       'proxy.lan',
     ],
-    DAVIT_EDGE: ['caddy'],
+    DAVIT_EDGE: ['nginx'],
+    DAVIT_EDGE_PORTS: ['80', '80,80', '0,443', '80,70000'],
+    DAVIT_EDGE_ADMIN: ['caddy', 'http://x/y'],
+    DAVIT_ACME_EMAIL: ['ada'],
+    DAVIT_ACME_URL: ['acme.example'],
+    DAVIT_PUBLIC_ADDRESS: ['example.com', '10.0.0.1/8'],
     DAVIT_RATE_LIMIT: ['0', 'many'],
     DAVIT_RATE_BURST: ['0', '-5'],
     DAVIT_REQUEST_TIMEOUT: ['0', '3601', '15s'],
@@ -162,7 +174,7 @@ describe('a setting that can’t be used is one line that names it', () => {
   )
 
   test.each(cases)('%s=%s', (key, value) => {
-    expect(complaint({ [key]: value })).toMatch(new RegExp(`^${key} wants [^\\n]+$`))
+    expect(complaint({ [key]: value })).toMatch(new RegExp(`^${key} must be [^\\n]+$`))
   })
 
   test('without the secret that was typed', () => {
@@ -173,4 +185,14 @@ describe('a setting that can’t be used is one line that names it', () => {
 test('a name that is no setting is noticed', () => {
   const env = { DAVIT_PROT: '3000', DAVIT_PORT: '3000', PATH: '/bin' }
   expect(unknownSettings(env)).toEqual(['DAVIT_PROT'])
+})
+
+test('people reach it at DAVIT_URL, else at its domain, else where it listens', () => {
+  const at = (env: Record<string, string>) => originOf(parseConfig(env))
+  const DAVIT_DOMAIN = 'example.com'
+  expect(at({ DAVIT_URL: 'https://davit.example', DAVIT_DOMAIN })).toBe('https://davit.example')
+  expect(at({ DAVIT_DOMAIN })).toBe('https://example.com')
+  expect(at({ DAVIT_DOMAIN, DAVIT_EDGE_PORTS: '80,8443' })).toBe('https://example.com:8443')
+  expect(at({ DAVIT_DOMAIN, DAVIT_EDGE: 'direct' })).toBe('http://127.0.0.1:3000')
+  expect(at({ DAVIT_HOST: '::1' })).toBe('http://[::1]:3000')
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import { bareEnvironment, startDavit } from './support/davit.ts'
+import { buildExecutable } from './support/executable.ts'
 import { listenForStates } from './support/notify-socket.ts'
 import { until } from './support/until.ts'
 
@@ -20,17 +21,17 @@ beforeAll(async () => {
   await Bun.write(join(hostile, '.env'), 'DAVIT_HOST=no.host.invalid\nDAVIT_DATA_DIR=/dev/null\n')
   await Bun.write(join(hostile, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
   await Bun.write(join(hostile, 'preload.ts'), 'process.exit(42)\n')
-  await build()
+  await buildExecutable(davit)
 }, 120_000)
 
 afterAll(() => rm(work, { recursive: true }))
 
-test('the executable tells its version', async () => {
+test('the executable shows its version', async () => {
   expect(await run(['--version'])).toMatchObject({ exitCode: 0, stderr: '' })
   expect((await run(['--version'])).stdout).toContain(manifest.version)
 })
 
-test('the executable tells what it can do', async () => {
+test('the executable shows what it can do', async () => {
   const { exitCode, stdout } = await run(['--help'])
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^ +serve /m)
@@ -58,6 +59,8 @@ test('the executable serves from a directory that holds nothing of it', async ()
     await until(() => systemd.states().includes('READY=1'))
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
+    expect(await (await fetch(`${server.url}/docs/settings`)).text()).toContain('DAVIT_DATA_DIR')
+    expect(await (await fetch(`${server.url}/docs?q=port`)).text()).toContain('<mark>')
 
     const page = await (await fetch(`${server.url}/auth/register`)).text()
     const assets = [...page.matchAll(/"(\/static\/[^"]+)"/g)].map(([, path]) => path)
@@ -96,19 +99,6 @@ async function register(url: string) {
   await ask('/auth/register')
   await ask('/auth/register', { email: 'ada@example.com', password: 'correct horse battery' })
   return ask
-}
-
-/** The script of package.json, its flags and all, with another place for the result. */
-async function build() {
-  const command = manifest.scripts.build.replace('dist/davit', davit).split(' ')
-  expect(command.splice(0, 2)).toEqual(['exec', 'bun'])
-  const child = Bun.spawn([process.execPath, ...command], {
-    cwd: join(import.meta.dir, '..'),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [output, exitCode] = await Promise.all([child.stderr.text(), child.exited])
-  if (exitCode !== 0) throw new Error(output)
 }
 
 async function run(args: string[], env: Record<string, string> = {}) {

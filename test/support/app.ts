@@ -38,6 +38,7 @@ export function testApp(
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
   const parsed = parseConfig({
     DAVIT_DATA_DIR: dataDir,
+    DAVIT_EDGE: 'direct',
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
     DAVIT_RATE_LIMIT: '100000',
@@ -70,7 +71,7 @@ export function testApp(
   if (jobsWait) deps.jobs.wake = () => {}
   const app = createApp(deps)
   onTestFinished(async () => {
-    await deps.jobs.stop()
+    await Promise.all([deps.jobs.stop(), deps.instanceTasks.stop()])
     if (hasMade) await removeFromEngine(docker, labelFilter(deps.instanceId))
     for (const { name } of deps.db.select().from(givenImages).all())
       await docker.removeImage(name, { force: true })

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Page } from 'playwright-core'
+import { connectDocker } from '../../src/docker/index.ts'
 import { startDavit } from './davit.ts'
-import { findChromium } from './machine/chromium.ts'
+import { findBrowser } from './machine/browsers.ts'
+import { removeInstallation } from './remove-from-engine.ts'
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' }
 
@@ -25,6 +27,7 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
   const opened = await openPage(davit.url)
   onTestFinished(async () => {
     await davit.stop()
+    await removeInstallation(connectDocker(), join(directory, 'data'))
     rmSync(directory, { recursive: true, force: true })
   })
   return { ...opened, davit, directory, account }
@@ -33,7 +36,7 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
 /** A browser in front of that address; what it complains of is collected. */
 export async function openPage(url: string) {
   const browser = await chromium.launch({
-    executablePath: findChromium()!,
+    executablePath: findBrowser('chromium')!,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -77,16 +80,33 @@ async function outliveNetworkChanges(page: Page) {
   await page.route('**/static/**', async (route) => {
     const url = route.request().url()
     if (!files.has(url)) files.set(url, read(url))
-    await route.fulfill(await files.get(url)!)
+    const file = await files.get(url)!.catch(() => null) // the server stops as the test ends
+    await (file ? route.fulfill(file) : route.abort())
   })
-  const open = page.goto.bind(page)
-  page.goto = async (...asked) => {
-    for (;;)
-      try {
-        return await open(...asked)
-      } catch (error) {
-        if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
-      }
+  const [open, reload] = [page.goto.bind(page), page.reload.bind(page)]
+  page.goto = (url, options) => untilWhole(page, () => open(url, options))
+  page.reload = (options) => {
+    const url = page.url()
+    return untilWhole(
+      page,
+      () => reload(options),
+      () => open(url, options),
+    )
+  }
+}
+
+async function untilWhole<Result>(
+  page: Page,
+  attempt: () => Promise<Result>,
+  again = attempt,
+): Promise<Result> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
+    // the page that says so comes a moment later, and would interrupt the next attempt
+    await page.waitForURL(/^chrome-error:/, { waitUntil: 'commit' })
+    return untilWhole(page, again)
   }
 }
 

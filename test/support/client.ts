@@ -23,7 +23,10 @@ export class TestClient {
   constructor(deps: Deps, app: App, user: { id: string; email: string }) {
     this.user = user
     this.#app = app
-    this.#cookies.set(hostCookie('svc_session', deps.config), aSession(deps, user.id))
+    this.#cookies.set(
+      hostCookie('svc_session', { isSecure: deps.config.url?.protocol === 'https:' }),
+      aSession(deps, user.id),
+    )
   }
 
   get = (path: string) => this.#json('GET', path)

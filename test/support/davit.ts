@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const repository = join(import.meta.dir, '../..')
@@ -46,6 +46,12 @@ export async function startDavit({
     return child.exitCode
   }
   return { url, pid: child.pid, stop, exited: child.exited }
+}
+
+/** The code for the first account, which a Davit that others can reach asks for; else null. */
+export function setupCodeIn(dataDir: string) {
+  const path = join(dataDir, 'setup-code')
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : null
 }
 
 /** What a server needs of our environment; no `DAVIT_*` of the person who runs the tests. */

@@ -1,6 +1,7 @@
+import { insertDomain } from '../../src/addresses/store.ts'
 import { insertIdentity } from '../../src/accounts/identity-store.ts'
 import { insertSession } from '../../src/accounts/store.ts'
-import { deliveries } from '../../src/db/schema.ts'
+import { certificates, deliveries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
 import { insertLink } from '../../src/links/store.ts'
@@ -27,6 +28,7 @@ export type Ids = Record<
   | 'registry'
   | 'service'
   | 'link'
+  | 'domain'
   | 'user'
   | 'container',
   string
@@ -112,6 +114,13 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     serviceId,
     variables: { CACHE_HOST: 'host' },
   })
+  const domain = insertDomain(
+    t.db,
+    { environmentId: environment.id },
+    { host: `${environment.id}.example.com` },
+    t,
+  )
+  t.db.insert(certificates).values({ host: domain.host, status: 'failed' }).run()
   const delivery = t.db
     .insert(deliveries)
     .values({
@@ -158,6 +167,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     registry: registry.id,
     service: service.id,
     link: link.id,
+    domain: domain.id,
   }
 }
 
@@ -171,11 +181,13 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
     .replace(':owner/:repo', 'team/site')
     .replace(/:id(\{[^/]*\})?/, ids[id])
     .replace(':template', 'redis')
+    .replace(':name', 'security')
 
 /** What stands at `:id` in a path. */
 export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/links')) return 'link'
   if (path.includes('/runs/')) return 'run'
+  if (path.startsWith('/domains/')) return 'domain'
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'

@@ -13,16 +13,16 @@ export type GitServer = {
 }
 
 /** Serves the bare repositories in a directory over smart HTTP, as a git host does. */
-export function startGitServer(dir: string): GitServer {
+export function startGitServer(dir: string, { hostname = '127.0.0.1' } = {}): GitServer {
   const http = Bun.serve({
-    hostname: '127.0.0.1',
+    hostname,
     port: 0,
     idleTimeout: 0,
     fetch: (request) => answer(server, dir, request),
   })
   const server: GitServer = {
-    url: `http://127.0.0.1:${http.port}/`,
-    host: `127.0.0.1:${http.port}`,
+    url: `http://${hostname}:${http.port}/`,
+    host: `${hostname}:${http.port}`,
     requests: [],
     mode: 'serve',
     stop: () => void http.stop(true),

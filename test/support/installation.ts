@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
 import { DavitClient } from '../demo/client.ts'
-import { startDavit } from './davit.ts'
+import { setupCodeIn, startDavit } from './davit.ts'
 import type { DavitProcess } from './davit.ts'
 import { removeFromEngine } from './remove-from-engine.ts'
 import { readBlock } from '../../src/logs/block.ts'
@@ -29,6 +29,7 @@ export function anInstallation(
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
   const settings = {
     DAVIT_DATA_DIR: dataDir,
+    DAVIT_EDGE: 'direct',
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
     DAVIT_RATE_LIMIT: '100000',
@@ -57,7 +58,8 @@ export function anInstallation(
       davit = await startDavit({ directory, env: settings, ...(command && { command }) })
       instanceId = rows<{ id: string }>('SELECT id FROM installation')[0]!.id
       const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
-      await client.enter(isNew ? '/auth/register' : '/auth/login', account)
+      const setupCode = setupCodeIn(dataDir)
+      await client.enter(isNew ? '/auth/register' : '/auth/login', { ...account, setupCode })
       return { ...davit, client }
     },
     async kill() {

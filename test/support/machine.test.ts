@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { withMachineLock } from './machine/lock.ts'
-import { ensureBusyboxImage, ensureChromium, ensureEngine, ensureServiceImages } from './machine.ts'
+import { ensureBrowser, ensureBusyboxImage, ensureEngine, ensureServiceImages } from './machine.ts'
 
 test('a machine that has everything is left as it is', async () => {
   const said: string[] = []
@@ -8,11 +8,11 @@ test('a machine that has everything is left as it is', async () => {
   await ensureEngine({ say })
   await ensureBusyboxImage({ say })
   await ensureServiceImages({ say })
-  expect(await ensureChromium({ say })).toStartWith('/')
+  expect(await ensureBrowser('chromium', { say })).toStartWith('/')
   expect(said).toEqual([])
 })
 
-test('an engine of DOCKER_HOST that does not answer is named', () => {
+test('an engine of DOCKER_HOST that doesn’t respond is named', () => {
   const machine = JSON.stringify(new URL('machine.ts', import.meta.url).pathname)
   const code = `await (await import(${machine})).ensureEngine({ say: console.error })`
   const child = Bun.spawnSync([process.execPath, '-e', code], {

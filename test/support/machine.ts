@@ -1,6 +1,7 @@
+import { makeEdgeImages, missingEdgeImages } from './images/edge.ts'
 import { makeServiceImages, missingServiceImages } from './images/make.ts'
 import { imageOf } from './images/recipes.ts'
-import { findChromium } from './machine/chromium.ts'
+import { findBrowser } from './machine/browsers.ts'
 import { buildBusyboxTar } from './machine/busybox.ts'
 import { which } from './machine/command.ts'
 import { startDockerd } from './machine/dockerd.ts'
@@ -41,17 +42,18 @@ export async function ensureBusyboxImage({ say }: Options) {
   })
 }
 
-/** Finds a Chromium, installing Debian's where there is none, and answers its path. */
-export async function ensureChromium({ say }: Options) {
-  const found = findChromium()
+/** Finds that browser, installing Debian's where there is none, and answers its path. */
+export async function ensureBrowser(name: 'chromium' | 'firefox', { say }: Options) {
+  const found = findBrowser(name)
   if (found) return found
+  const debian = name === 'firefox' ? 'firefox-esr' : name
   return withMachineLock(async () => {
-    const now = findChromium()
+    const now = findBrowser(name)
     if (now) return now
-    say("Installing Debian's chromium, which the tests of the pages look through.")
-    await installPackages(['chromium'])
-    const installed = findChromium()
-    if (!installed) throw new Error("Debian's chromium is installed, but `chromium` is not found.")
+    say(`Installing Debian's ${debian}, which the tests of the pages look through.`)
+    await installPackages([debian])
+    const installed = findBrowser(name)
+    if (!installed) throw new Error(`Debian's ${debian} is installed, but \`${name}\` isn't found.`)
     return installed
   })
 }
@@ -106,6 +108,36 @@ export async function ensureServiceImages({ say }: Options) {
     await makeServiceImages()
   })
 }
+
+/** Makes sure that the engine has the Caddy that Davit runs as its edge, and an authority for it. */
+export async function ensureEdgeImages({ say }: Options) {
+  if ((await missingEdgeImages()).length === 0) return
+  await withMachineLock(async () => {
+    const missing = await missingEdgeImages()
+    if (missing.length === 0) return
+    say(`Making ${missing.join(', ')} of Debian's packages.`)
+    await makeEdgeImages()
+  })
+}
+
+/** Makes sure that programs are there, by their packages in Debian, which may need others. */
+export async function ensurePackages(
+  what: string,
+  programs: Record<string, string>,
+  others: string[] = [],
+) {
+  const missing = () => Object.keys(programs).filter((program) => !which(program))
+  if (missing().length === 0) return
+  await withMachineLock(async () => {
+    if (missing().length === 0) return
+    console.error(`Installing ${what} from Debian.`)
+    await installPackages([...missing().map((program) => programs[program]!), ...others])
+  })
+}
+
+/** Whether the engine has an image, or could pull it in time. */
+export const ensureImage = async (name: string, { seconds }: { seconds: number }) =>
+  (await hasImage(name)) || pull(name, { seconds })
 
 const hasImage = async (name: string) => (await askEngine(`/images/${name}/json`)).ok
 const hasBusybox = () => hasImage('busybox:latest')

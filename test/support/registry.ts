@@ -49,7 +49,7 @@ async function untilAnswers(url: string) {
     if (answer) return
     await Bun.sleep(50)
   }
-  throw new Error(`The registry does not answer at ${url}.`)
+  throw new Error(`The registry doesn’t respond at ${url}.`)
 }
 
 function freePort() {

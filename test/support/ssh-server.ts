@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureSshd } from './machine.ts'
@@ -11,11 +11,25 @@ export type SshServer = {
   allow: (publicKey: string) => void
   /** Starts anew at the same port with another host key. */
   changeHostKey: () => Promise<void>
+  /** Breaks every connection that is open; new ones are let in. */
+  cut: () => void
   stop: () => Promise<void>
 }
 
+type Place = {
+  address?: string
+  /** The argv that runs what follows it among other processes and networks. */
+  inside?: string[]
+  /** The environment of what is run over it. */
+  env?: Record<string, string>
+}
+
 /** Debian's sshd on loopback, with keys and settings of its own. */
-export async function startSshServer(): Promise<SshServer> {
+export async function startSshServer({
+  address = '127.0.0.1',
+  inside = [],
+  env = {},
+}: Place = {}): Promise<SshServer> {
   const sshd = await ensureSshd({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-sshd-'))
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
@@ -24,7 +38,7 @@ export async function startSshServer(): Promise<SshServer> {
   const port = freePort()
   const settings = {
     Port: port,
-    ListenAddress: '127.0.0.1',
+    ListenAddress: address,
     HostKey: hostKey,
     AuthorizedKeysFile: allowed,
     PidFile: 'none',
@@ -34,6 +48,10 @@ export async function startSshServer(): Promise<SshServer> {
     KbdInteractiveAuthentication: 'no',
     PermitRootLogin: 'prohibit-password',
     LogLevel: 'ERROR',
+    // what the user's shell reads at its start has nothing to do with the tests
+    SetEnv: Object.entries({ HOME: dir, ...env })
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' '),
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}`)
   writeFileSync(join(dir, 'config'), `${lines.join('\n')}\n`)
@@ -42,11 +60,14 @@ export async function startSshServer(): Promise<SshServer> {
   let child = await start()
   return {
     port,
-    urlOf: (path) => `ssh://${user}@127.0.0.1:${port}${path}`,
+    urlOf: (path) => `ssh://${user}@${address}:${port}${path}`,
     allow: (publicKey) => writeFileSync(allowed, `${publicKey}\n`),
     async changeHostKey() {
       await end()
       child = await start()
+    },
+    cut() {
+      for (const pid of childrenOf(daemon())) process.kill(pid, 'SIGKILL')
     },
     async stop() {
       await end()
@@ -57,11 +78,11 @@ export async function startSshServer(): Promise<SshServer> {
   async function start() {
     rmSync(hostKey, { force: true })
     Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', hostKey], { stdin: null })
-    const started = Bun.spawn([sshd, '-D', '-e', '-f', join(dir, 'config')], {
+    const started = Bun.spawn([...inside, sshd, '-D', '-e', '-f', join(dir, 'config')], {
       stdout: 'ignore',
       stderr: 'pipe',
     })
-    while (!(await answers(port))) {
+    while (!(await answers(address, port))) {
       if (started.exitCode !== null) {
         throw new Error(`sshd does not start: ${await started.stderr.text()}`)
       }
@@ -70,12 +91,20 @@ export async function startSshServer(): Promise<SshServer> {
   }
 
   async function end() {
-    child.kill()
+    process.kill(daemon(), 'SIGTERM')
     await child.exited
+  }
+
+  /** What enters other namespaces stays its parent. */
+  function daemon() {
+    return inside.length > 0 ? childrenOf(child.pid)[0]! : child.pid
   }
 }
 
 const user = Bun.spawnSync(['id', '-un']).stdout.toString().trim()
+
+const childrenOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
 function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
@@ -84,10 +113,10 @@ function freePort(): number {
 }
 
 /** Whether an SSH server greets at this port. */
-function answers(port: number): Promise<boolean> {
+function answers(hostname: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   Bun.connect({
-    hostname: '127.0.0.1',
+    hostname,
     port,
     socket: {
       data(socket) {

@@ -7,8 +7,14 @@ const env = { ...process.env, PATH: path, DEBIAN_FRONTEND: 'noninteractive', LC_
 export const which = (program: string) => Bun.which(program, { PATH: path })
 
 /** Runs a program of the machine to its end, its output (both streams) kept. */
-export async function run(command: string[]) {
-  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env })
+export async function run(command: string[], options: { cwd?: string } = {}) {
+  const child = Bun.spawn(command, {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env,
+    ...options,
+  })
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
   return { exitCode: await child.exited, output: stdout + stderr }
 }

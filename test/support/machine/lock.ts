@@ -2,13 +2,16 @@ import { Database } from 'bun:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const path = join(tmpdir(), `davit-machine-${process.getuid?.()}.lock`)
+const machineLock = join(tmpdir(), `davit-machine-${process.getuid?.()}.lock`)
+
+/** Runs the work while no other process of this user does work that changes the machine. */
+export const withMachineLock = <T>(work: () => Promise<T>) => withLock(machineLock, work)
 
 /**
- * Runs the work while no other process of this user does such work. The lock is one of SQLite's:
- * the kernel frees it when its holder dies, however that happens.
+ * Runs the work while no other process does so under the same lock. It is one of SQLite's: the kernel
+ * frees it when its holder dies, however that happens.
  */
-export async function withMachineLock<T>(work: () => Promise<T>) {
+export async function withLock<T>(path: string, work: () => Promise<T>) {
   using database = new Database(path, { create: true })
   while (!isTaken(database)) await Bun.sleep(200)
   return await work()

@@ -16,3 +16,33 @@ export async function installPackages(names: string[]) {
   const reason = output.split('\n').find((line) => line.startsWith('E: ')) ?? lastLine(output)
   throw new Error(`apt-get can't install ${what}: ${reason.replace('E: ', '')}`)
 }
+
+/** Where the packages of this machine's Debian are from. */
+export async function mirror() {
+  const { output } = await run(['apt-get', 'indextargets', '--format', '$(REPO_URI)'])
+  const found = output.split('\n').find((uri) => /\/debian\/?$/.test(uri))
+  if (!found) throw new Error('apt has no mirror of Debian here.')
+  return found
+}
+
+/**
+ * Makes the root file system of a suite, with these packages and what they need. Its processes and mounts
+ * end with it, or with us.
+ */
+export async function debootstrap({
+  suite,
+  include,
+  root,
+}: {
+  suite: string
+  include: string[]
+  root: string
+}) {
+  requireRoot('debootstrap')
+  if (!which('debootstrap')) await installPackages(['debootstrap'])
+  const apart = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--kill-child']
+  const options = ['--variant=minbase', `--include=${include.join(',')}`]
+  const command = ['--fork', '--mount-proc', 'debootstrap', ...options, suite, root, await mirror()]
+  const { exitCode, output } = await run([...apart, ...command])
+  if (exitCode !== 0) throw new Error(`debootstrap can't make ${suite}: ${lastLine(output)}`)
+}
