@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
@@ -102,7 +102,7 @@ export function insertDomain(
   const own = listDomains(tx, holder)
   if (own.length >= mostOfOne)
     throw new AppError('conflict', `This has ${mostOfOne} domains, the maximum. Remove one first.`)
-  refuseMore('domains', countDomains(tx, ownerOf(tx, holder)!))
+  refuseMore('domains', sumDomains(tx, ownerOf(tx, holder)!).count)
   const [twin] = listOfHost(tx, host)
   const position = (own.at(-1)?.position ?? -1) + 1
   return tx
@@ -177,16 +177,28 @@ const ownerOf = (tx: Tx, holder: Holder) =>
         .get()?.ownerId
     : listValues(tx, services.ownerId, eq(services.id, holder.serviceId))[0]
 
+/** In a transaction, after a change: throws `conflict` when the options of the owner's domains are too long together. */
+export const refuseMoreSettings = (tx: Tx, holder: Holder) =>
+  refuseMore('domainSettings', sumDomains(tx, ownerOf(tx, holder)!).size)
+
+const { accounts, allowIps, headers, certificate, certificateKey, redirectTo } = domains
+const size = sql.join(
+  [accounts, allowIps, headers, certificate, certificateKey, redirectTo].map(
+    (column) => sql`coalesce(length(${column}), 0)`,
+  ),
+  sql` + `,
+)
+
 /** Of all environments and services of a user. */
-const countDomains = (tx: Tx, ownerId: string) =>
+const sumDomains = (tx: Tx, ownerId: string) =>
   tx
-    .select({ count: count() })
+    .select({ count: count(), size: sql<number>`coalesce(sum(${size}), 0)` })
     .from(domains)
     .leftJoin(environments, eq(environments.id, domains.environmentId))
     .leftJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(services, eq(services.id, domains.serviceId))
     .where(or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)))
-    .get()!.count
+    .get()!
 
 /** Environments with a name under DAVIT_DOMAIN, oldest first. */
 export const listLabelled = (db: Tx) =>

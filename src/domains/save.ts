@@ -3,6 +3,7 @@ import {
   holderOf,
   insertDomain,
   listOfHost,
+  refuseMoreSettings,
   refuseTaken,
   setHostOptions,
 } from '../addresses/store.ts'
@@ -79,6 +80,7 @@ function finished(
   const { db, config } = deps
   const { id, host } = domain
   setHostOptions(db, host, httpsAfter(deps, { host, current, asked }))
+  refuseMoreSettings(db, holderOf(domain))
   if (isInCircle(listRedirectSites(db), { host, ports: config.edgePorts }))
     throw invalidField('redirectTo', 'leads back to this domain in a loop.')
   return updateDomain(db, id, {})

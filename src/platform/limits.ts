@@ -15,6 +15,8 @@ export const limits = {
   links: 20,
   /** Over all environments and services. */
   domains: 1000,
+  /** Characters of all their options and certificates, which the edge holds in memory. */
+  domainSettings: 1_000_000,
   tokens: 100,
   sources: 50,
   registries: 50,
@@ -65,6 +67,8 @@ const said: Record<Limited, string> = {
   links: 'This environment has % links, the maximum. Remove one first.',
   services: 'You have % services, the maximum. Delete one first.',
   domains: 'You have % domains, the maximum. Remove some first.',
+  domainSettings:
+    'The headers, certificates and other options of your domains have more than % characters together, the maximum. Shorten or remove some first.',
   tokens: 'You have % API tokens, the maximum. Revoke one first.',
   sources: 'You have % git sources, the maximum. Remove one first.',
   registries: 'You have % registries, the maximum. Remove one first.',

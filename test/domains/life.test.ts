@@ -115,6 +115,24 @@ describe('no one may have more than so many:', () => {
   })
 })
 
+test('the options of all domains of a user have a maximum length together', async () => {
+  const { t, ada, environment, add } = await aSite()
+  const value = 'x'.repeat(7000)
+  const { json } = await add({ host: 'a.test', headers: { 'x-long': value } })
+  t.db.$client.run('UPDATE domains SET headers = ?', [
+    JSON.stringify({ 'x-long': 'x'.repeat(limits.domainSettings - 7000) }),
+  ])
+  const options = { headers: { 'x-long': value } }
+  const refused = await add({ host: 'b.test', ...options })
+  expect([refused.status, refused.json.detail]).toEqual([
+    409,
+    expect.stringContaining('1000000 characters'),
+  ])
+  expect((await ada.get(environment.path)).json.domains).toEqual(['a.test'])
+  expect((await ada.put(`/domains/${json.id}`, options)).status).toBe(200)
+  expect((await add({ host: 'b.test', ...options })).status).toBe(201)
+})
+
 test('what is taken over from a user comes with all of its addresses', async () => {
   const { t, ada, environment, add } = await aSite()
   const other = (await anEnvironment(t, ada)).id
