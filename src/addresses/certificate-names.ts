@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { canonicalHost } from '../platform/hosts.ts'
-import { listOwnedHosts, listOwnedLabels } from './owner-store.ts'
+import { listOwnedHosts, ownersOfHosts } from './owner-store.ts'
 
 /** The database, or a transaction of it. */
 type Tx = Pick<Db, 'select'>
@@ -45,19 +44,6 @@ export const isNameOfOther = (
       oddNameIn(certificate) === null && // else it isn't used
       isAmong(namesIn(certificate), host),
   )
-
-/** The owner of each host; null for Davit's own. */
-function ownersOfHosts(db: Tx, { url, domain }: Pick<Config, 'url' | 'domain'>) {
-  const owners = new Map<string, string | null>()
-  for (const { label, ownerId } of domain ? listOwnedLabels(db) : [])
-    owners.set(`${label}.${domain}`, ownerId)
-  for (const { host, ownerId } of listOwnedHosts(db)) owners.set(host, ownerId)
-  for (const name of [url?.hostname, domain]) {
-    const host = name && canonicalHost(name)
-    if (host) owners.set(host, null)
-  }
-  return owners
-}
 
 /** All names Caddy reads from a certificate, including those that browsers ignore, and alternative names of any kind. */
 function namesIn(certificate: string): ReadonlySet<string> {

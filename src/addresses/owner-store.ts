@@ -1,6 +1,8 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
+import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { domains, environments, projects, services } from '../db/schema.ts'
+import { canonicalHost } from '../platform/hosts.ts'
 
 type Tx = Pick<Db, 'select'>
 
@@ -19,10 +21,23 @@ export const listOwnedHosts = (db: Tx) =>
     .all()
 
 /** Names of environments under DAVIT_DOMAIN. */
-export const listOwnedLabels = (db: Tx) =>
+const listOwnedLabels = (db: Tx) =>
   db
     .select({ label: environments.label, ownerId: projects.ownerId })
     .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
     .where(isNotNull(environments.label))
     .all()
+
+/** The owner of each host; null for Davit's own. */
+export function ownersOfHosts(db: Tx, { url, domain }: Pick<Config, 'url' | 'domain'>) {
+  const owners = new Map<string, string | null>()
+  for (const { label, ownerId } of domain ? listOwnedLabels(db) : [])
+    owners.set(`${label}.${domain}`, ownerId)
+  for (const { host, ownerId } of listOwnedHosts(db)) owners.set(host, ownerId)
+  for (const name of [url?.hostname, domain]) {
+    const host = name && canonicalHost(name)
+    if (host) owners.set(host, null)
+  }
+  return owners
+}

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ownersOfHosts } from '../addresses/owner-store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
@@ -19,6 +20,17 @@ import {
   setCertificate,
 } from './certificate-store.ts'
 import type { Certificate } from './certificate-store.ts'
+import {
+  after,
+  day,
+  delayAfter,
+  earliest,
+  isLate,
+  minute,
+  nextLook,
+  otherAgain,
+  waitingAgain,
+} from './certificate-times.ts'
 import { checkDns } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { ownAddresses, publicAddresses } from './public-address.ts'
@@ -38,26 +50,6 @@ type Kept = {
 /** Hosts that are checked in parallel. */
 const atOnce = 4
 
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
-
-/** Milliseconds until a name that leads elsewhere is checked again, and one without HTTPS from Davit. */
-const waitingAgain = 2 * minute
-const otherAgain = 10 * minute
-
-/** Milliseconds until a certificate is requested again, by the number of consecutive failures. */
-const delays = [minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, day]
-const delayAfter = (failures: number) => delays[Math.min(failures, delays.length) - 1] ?? minute
-
-/** Failures after which a user can't request it at once: Let's Encrypt allows five an hour. */
-const manyFailures = 4
-const sparingly = 15 * minute
-
-/** The remaining fraction of a certificate's lifetime at which it should have been renewed: Caddy renews at a third. */
-const lateBelow = 0.25
-
 /**
  * Makes Caddy get and renew the certificates of all hosts with automatic HTTPS: only for names
  * that lead here, and less often after each failure. Its state is in the database.
@@ -71,6 +63,7 @@ export class CertificateKeeper {
   #queue: string[] = []
   /** By host, as of the last check: scanning all hosts to find one is too expensive. */
   #https = new Map<string, Https['kind']>()
+  #owners = new Map<string, string | null>()
   #woken = Promise.withResolvers<void>()
   #expected: string[] | null = null
 
@@ -124,7 +117,7 @@ export class CertificateKeeper {
       const { due, next } = listByTime(this.#kept.db, now)
       this.#queue = due.map(({ host }) => host).filter((host) => !this.#busy.has(host))
       this.#goOn(signal)
-      return Math.min(Math.max((next?.getTime() ?? Infinity) - Date.now(), second), minute)
+      return Math.min(Math.max((next?.getTime() ?? Infinity) - Date.now(), 1000), minute)
     } catch (error) {
       report('checking certificates failed', error)
       return minute
@@ -133,7 +126,7 @@ export class CertificateKeeper {
 
   #goOn(signal: AbortSignal) {
     while (this.#busy.size < atOnce && !signal.aborted) {
-      const host = this.#queue.shift()
+      const host = this.#nextDue()
       if (host === undefined) return
       this.#again.delete(host)
       const work = this.#tend(host, signal).finally(() => {
@@ -143,6 +136,20 @@ export class CertificateKeeper {
       })
       this.#busy.set(host, work)
     }
+  }
+
+  /**
+   * Removed from the queue. Owners with the fewest checks in progress come first: a request can take minutes,
+   * and no one's many names may delay other owners.
+   */
+  #nextDue() {
+    const load = (host: string) => {
+      const owner = this.#owners.get(host)
+      return [...this.#busy.keys()].filter((other) => this.#owners.get(other) === owner).length
+    }
+    const loads = this.#queue.map(load)
+    const [host] = this.#queue.splice(loads.indexOf(Math.min(...loads)), 1)
+    return host
   }
 
   async #tend(host: string, signal: AbortSignal) {
@@ -220,14 +227,12 @@ export class CertificateKeeper {
     const { config } = this.#kept
     const { https: port } = config.edgePorts
     const served = await servedCertificate(host, { port, signal })
-    const left = served ? served.notAfter.getTime() - Date.now() : 0
-    if (!served || left <= 0) {
+    if (!served || served.notAfter.getTime() <= Date.now()) {
       if (dns.mayAsk) await this.#ask(row, dns, signal)
       else await this.#wait({ ...row, status: 'pending' }, dns, signal)
       return
     }
-    const isLate = left < (served.notAfter.getTime() - served.from.getTime()) * lateBelow
-    const trouble = isLate ? await whyLate(this.#kept) : dns.mayAsk ? {} : troubleOf(dns)
+    const trouble = isLate(served) ? await whyLate(this.#kept) : dns.mayAsk ? {} : troubleOf(dns)
     this.#set(host, { ...issued(served), ...trouble })
 
     async function whyLate(kept: Kept) {
@@ -259,6 +264,7 @@ export class CertificateKeeper {
   }
 
   #hosts() {
+    this.#owners = ownersOfHosts(this.#kept.db, this.#kept.config)
     this.#https = new Map(this.#kept.hosts().map(({ name, https }) => [name, https.kind]))
     return new Set(this.#https.keys())
   }
@@ -274,25 +280,12 @@ export class CertificateKeeper {
   #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.look(), signal)
 }
 
-const after = (milliseconds: number) => new Date(Date.now() + milliseconds)
-
-/** When a user's request may run. An authority's limit, or many failures, still count. */
-function earliest({ failures, status, nextTryAt }: Certificate, now: Date): Date | null {
-  if (status !== 'failed' || nextTryAt === null || failures < 1) return null
-  const isLimited = nextTryAt.getTime() - now.getTime() > delayAfter(failures)
-  if (isLimited) return nextTryAt
-  if (failures < manyFailures) return null
-  return new Date(Math.min(nextTryAt.getTime(), now.getTime() + sparingly))
-}
-
 const troubleOf = ({ trouble, ok }: DnsCheck) => ({
   errorMessage: ok === true ? null : (trouble?.message ?? null),
   errorHint: ok === true ? null : (trouble?.hint ?? null),
 })
 
-/** It is checked daily, and more often near its end. */
-function issued({ issuer, notAfter }: Served): Partial<Certificate> {
-  const left = notAfter.getTime() - Date.now()
-  const nextTryAt = after(Math.min(Math.max(left / 10, 5 * second), day))
-  return { status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null, nextTryAt }
-}
+const issued = ({ issuer, notAfter }: Served): Partial<Certificate> => ({
+  ...{ status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null },
+  nextTryAt: nextLook({ notAfter }),
+})
