@@ -7,6 +7,7 @@ import { placeAuthority } from './certificates.ts'
 import type { Caddy, LeftOut } from './caddy.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
+import { LoadPace } from './load-pace.ts'
 import { isEngineAway, isTooLong } from './mode.ts'
 import type { PageName, Plan } from './plan.ts'
 import { forgetSlots, keepSlots, makeFolder, readSlots, setSlots } from './slots.ts'
@@ -44,6 +45,7 @@ const intervalInTrouble = 1000
  */
 export class Edge {
   readonly #given: Given
+  readonly #pace = new LoadPace()
   /** Null until the first check. */
   #mode: Mode | null = null
   #writesSlots: boolean
@@ -170,6 +172,8 @@ export class Edge {
       const timer = sleep(pause, undefined, { signal: either, ref: false }).catch(() => {})
       await Promise.race([this.#woken.promise, timer])
       over.abort()
+      const rest = this.#pace.wait()
+      if (rest > 0) await sleep(rest, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
@@ -213,6 +217,7 @@ export class Edge {
     setRedirects(folder, served) // to certificates that exist by now
     if (state === 'in force') sweepHosts(folder, plan.hosts)
     this.#loadedAt = loadedAt
+    this.#pace.count(loadedAt)
     this.#leftOut = leftOut
     this.#say(leftOut[0]?.failure ?? failure)
     this.#settle(this.#given.isEnding ? 'direct' : caddy.mode)

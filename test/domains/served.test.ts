@@ -111,7 +111,7 @@ test('a host is free again when its environment was deleted', async () => {
   expect((await t.get('a.test')).status).toBe(503)
   expect((await bob.post(his, { host: 'a.test' })).status).toBe(409)
   await ada.delete(`/projects/${environment.projectId}`)
-  expect((await t.get('a.test')).status).toBe(404)
+  await until(async () => (await t.get('a.test')).status === 404)
   expect((await bob.post(his, { host: 'a.test', maintenance: true })).status).toBe(201)
   expect(await t.text('a.test')).toContain('Down for maintenance')
   await t.edge.look()

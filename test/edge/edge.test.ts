@@ -183,6 +183,20 @@ test('a port that is taken is left out until it is free', async () => {
   await davits.look()
 })
 
+test('after many changes in a row, the next ones share a load', async () => {
+  const sized = (maxBody: number) => (hosts = [aHost('app.test', { maxBody })])
+  await davits.look()
+  for (let size = 1000, isShared = false; !isShared; size += 2) {
+    expect(size).toBeLessThan(1100)
+    sized(size)
+    const look = davits.look()
+    await serves('app.test') // long enough for a look that doesn't wait
+    sized(size + 1)
+    await look
+    isShared = (await configured()).includes(`"max_size":${size + 1}}`)
+  }
+})
+
 test('a Caddy that is killed is back by itself with its configuration, Davit being down', async () => {
   over.abort()
   await running
