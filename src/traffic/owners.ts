@@ -4,7 +4,7 @@ import { ownChangesOf } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { timeOfId } from '../db/new-id.ts'
 
-type Owner = { sourceId: string; since: number }
+type Owner = { sourceId: string; since: number; row: string }
 
 /** The owner of the requests for a host, a host with a path, or a port, according to the database. */
 export class Owners {
@@ -32,11 +32,17 @@ export class Owners {
   #read() {
     const { db, config } = this.#deps
     const owners = new Map<string, Owner>()
-    const add = (key: string, sourceId: string, { id }: { id: string }) =>
-      owners.set(key, { sourceId, since: sinceOf(id) })
+    const rows = new Set([...this.#owners.values()].map(({ row }) => row))
+    const add = (key: string, sourceId: string, { id, row = id }: { id: string; row?: string }) => {
+      const before = this.#owners.get(key)
+      const isRenamed = before?.row !== row && rows.has(row)
+      const since = before?.row === row ? before.since : isRenamed ? Date.now() : sinceOf(id)
+      owners.set(key, { sourceId, since, row })
+    }
     for (const { id, label } of config.domain ? listLabelled(db) : [])
       add(`${label}.${config.domain}`, id, { id })
-    for (const { id, port } of listEdgePorts(db)) add(String(port), id, { id })
+    for (const { id, port } of listEdgePorts(db))
+      add(String(port), id, { id, row: `port of ${id}` })
     for (const { id, host, path, environmentId, serviceId } of listAllDomains(db))
       add(keyOf(host, { path }), environmentId ?? serviceId!, { id })
     return owners

@@ -91,7 +91,8 @@ test('a service has its own', async () => {
   const values = { ownerId: ada.user.id, name: 'db', host: 'db', version: '', values: '', ...file }
   const service = insertService(t.db, values, [])
   insertDomain(t.db, { serviceId: service.id }, { host: 'db.test' }, t)
-  log.write(aLine('db.test', { duration: 0, ts: Date.now() / 1000 + 1 }))
+  await Bun.sleep(2)
+  log.write(aLine('db.test', { duration: 0 }))
   await collect()
   const path = `/services/${service.id}/traffic`
   expect((await ada.get(path)).json.hosts).toEqual([{ host: 'db.test', requests: 1 }])
