@@ -3,7 +3,10 @@ import { loginFailures } from '../db/schema.ts'
 import type { Store } from './store.ts'
 
 export const insertFailure = (db: Store, values: typeof loginFailures.$inferInsert) =>
-  db.insert(loginFailures).values(values).run()
+  db.insert(loginFailures).values(values).returning({ id: loginFailures.id }).get().id
+
+export const forgetFailure = (db: Store, id: string) =>
+  db.delete(loginFailures).where(eq(loginFailures.id, id)).run()
 
 /** After a successful login, earlier failures were typos. */
 export const forgiveFailures = (db: Store, email: string) =>

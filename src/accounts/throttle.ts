@@ -1,7 +1,13 @@
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { networkOf } from '../web/client-address.ts'
-import { forgetOutside, forgiveFailures, insertFailure, timeOfFailure } from './failure-store.ts'
+import {
+  forgetFailure,
+  forgetOutside,
+  forgiveFailures,
+  insertFailure,
+  timeOfFailure,
+} from './failure-store.ts'
 import { isPassword } from './passwords.ts'
 
 /** Milliseconds for which failures count. */
@@ -11,13 +17,19 @@ const limits = { email: 5, address: 20 }
 
 type Try = Record<'email' | 'address', string>
 
-/** Whether the password matches the hash. Until it does, the attempt counts as a failure. */
+/**
+ * Whether the password matches the hash. Until it does, the attempt counts as a failure, unless it was
+ * refused without a comparison.
+ */
 export async function tryPassword(
   db: Db,
   { password, hash, ...counted }: Try & { password: string; hash: string | null },
 ) {
-  countTry(db, counted)
-  const fits = await isPassword(password, hash)
+  const id = countTry(db, counted)
+  const fits = await isPassword(password, hash).catch((error) => {
+    forgetFailure(db, id)
+    throw error
+  })
   if (fits) forgiveFailures(db, counted.email)
   return fits
 }
@@ -30,14 +42,14 @@ export function countTry(db: Db, { email, address }: Try) {
   const keys = { email, address: networkOf(address) }
   const now = Date.now()
   const after = new Date(now - window)
-  db.transaction(
+  return db.transaction(
     (tx) => {
       forgetOutside(tx, { after, until: new Date(now) })
       for (const by of ['email', 'address'] as const) {
         const oldest = timeOfFailure(tx, { by, value: keys[by], nth: limits[by], after })
         if (oldest) throw tooMany(oldest.getTime() + window - now)
       }
-      insertFailure(tx, keys)
+      return insertFailure(tx, keys)
     },
     { behavior: 'immediate' },
   )

@@ -6,11 +6,13 @@ import { canonicalHost } from '../platform/hosts.ts'
 
 type Tx = Pick<Db, 'select'>
 
-/** Each path of each host, with its uploaded certificate. */
+/** Each path of each host, with its owner. */
 export const listOwnedHosts = (db: Tx) =>
   db
     .select({
       host: domains.host,
+      path: domains.path,
+      redirectTo: domains.redirectTo,
       certificate: domains.certificate,
       ownerId: sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`,
     })

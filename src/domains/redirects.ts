@@ -3,50 +3,52 @@ import type { Config } from '../config.ts'
 /** A path of a host, and where it redirects to. */
 export type RedirectSite = { host: string; path: string; redirectTo: string | null }
 
-/** More than anyone has; a loop whose path grows with each round never repeats. */
-const mostHops = 30
+type Place = { host: string; path: string }
 
-/** Whether these redirects contain a loop through this host. */
+/** Browsers follow no more. */
+const mostHops = 20
+
+/**
+ * Whether a request is redirected through this host in a loop, or more often than a browser follows. A
+ * loop whose path grows with each round never repeats.
+ */
 export function isInCircle(
   sites: RedirectSite[],
   { host, ports }: { host: string; ports: Config['edgePorts'] },
 ) {
-  const byHost = Map.groupBy(sites, (site) => site.host)
-  return sites.some((start) => start.redirectTo !== null && circles(start))
+  const byHost = Map.groupBy(
+    sites
+      .map((site) => ({ ...site, prefix: prefixOf(site.path), target: targetOf(site.redirectTo) }))
+      .toSorted((a, b) => b.path.length - a.path.length),
+    (site) => site.host,
+  )
+  return [...byHost.values()]
+    .flat()
+    .some((site) => site.target && [site.host, site.target.host].includes(host) && circles(site))
 
-  function circles(start: RedirectSite) {
-    let place: Place | null = { host: start.host, path: start.path }
-    let touches = false
-    for (let hops = 0; hops < mostHops; hops++) {
-      touches ||= place.host === host
-      place = next(place)
-      if (!place) return false
-    }
-    return touches
+  function circles(start: Place) {
+    let place: Place | null = start
+    for (let hops = 0; hops < mostHops && place; hops++) place = next(place)
+    return place !== null
   }
 
   /** Where a request is redirected; null when it is served, or leaves these hosts. */
   function next({ host, path }: Place): Place | null {
-    const to = siteAt(byHost.get(host) ?? [], path)?.redirectTo
-    const url = to ? URL.parse(to) : null
+    const prefix = prefixOf(path)
+    // the longest prefix wins, ignoring case
+    const target = byHost.get(host)?.find((site) => prefix.startsWith(site.prefix))?.target
+    return target
+      ? { host: target.host, path: target.path + (path === '/' ? '' : path) || '/' }
+      : null
+  }
+
+  function targetOf(redirectTo: string | null): Place | null {
+    const url = redirectTo ? URL.parse(redirectTo) : null
     if (!url) return null
     const [usual, own] = url.protocol === 'https:' ? [443, ports.https] : [80, ports.http]
     if (![usual, own].includes(Number(url.port || usual))) return null
-    const prefix = url.pathname.replace(/\/$/, '')
-    return {
-      host: url.hostname.replace(/\.$/, ''),
-      path: prefix + (path === '/' ? '' : path) || '/',
-    }
+    return { host: url.hostname.replace(/\.$/, ''), path: url.pathname.replace(/\/$/, '') }
   }
 }
 
-type Place = { host: string; path: string }
-
-/** The longest prefix wins, ignoring case. */
-const siteAt = (sites: RedirectSite[], path: string) =>
-  sites
-    .filter(
-      (site) =>
-        site.path === '/' || `${path}/`.toLowerCase().startsWith(`${site.path}/`.toLowerCase()),
-    )
-    .toSorted((a, b) => b.path.length - a.path.length)[0]
+const prefixOf = (path: string) => (path === '/' ? '/' : `${path.toLowerCase()}/`)

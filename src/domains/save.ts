@@ -1,4 +1,4 @@
-import { inTurn } from '../accounts/passwords.ts'
+import { listOwnedHosts } from '../addresses/owner-store.ts'
 import {
   holderOf,
   insertDomain,
@@ -10,13 +10,14 @@ import {
 import type { Domain, Holder } from '../addresses/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { invalidField } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 import type { AskedAccount, AskedDomain } from './forms.ts'
 import type { Target } from '../services/ports.ts'
 import { httpsAfter } from './https.ts'
 import { isInCircle } from './redirects.ts'
-import { listRedirectSites, updateDomain } from './store.ts'
+import { updateDomain } from './store.ts'
 import type { DomainChanges } from './store.ts'
 
 type SaveDeps = { db: Db; secrets: Secrets; config: Config }
@@ -35,14 +36,28 @@ export type HashedAccount = { username: string; hash: string | null }
 /** What Caddy compares. */
 const bcrypt = { algorithm: 'bcrypt', cost: 10 } as const
 
-/** Slow for each password. */
-export const hashAccounts = (accounts: AskedAccount[]): Promise<HashedAccount[]> =>
-  Promise.all(
-    accounts.map(async ({ username, password }) => ({
-      username,
-      hash: password ? await inTurn(() => Bun.password.hash(password, bcrypt)) : null,
-    })),
-  )
+/** Apart from logins, which many of these mustn't delay. */
+const hashing = new Semaphore(1)
+
+/** Requests that wait for it, each with 20 passwords at most: a second for each. */
+const maxWaiting = 10
+
+/** Slow for each password. Throws `unavailable` when too many wait. */
+export async function hashAccounts(accounts: AskedAccount[]): Promise<HashedAccount[]> {
+  if (hashing.waiting >= maxWaiting)
+    throw new AppError(
+      'unavailable',
+      'Too many passwords are being stored. Try again in a moment.',
+      {
+        retryAfter: 10,
+      },
+    )
+  using _ = await hashing.acquire()
+  const hashed: HashedAccount[] = []
+  for (const { username, password } of accounts)
+    hashed.push({ username, hash: password ? await Bun.password.hash(password, bcrypt) : null })
+  return hashed
+}
 
 /** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
 export function addDomain(
@@ -77,13 +92,21 @@ function finished(
   deps: SaveDeps,
   { domain, current, asked }: { domain: Domain; current: Domain; asked: AskedDomain },
 ): Domain {
-  const { db, config } = deps
+  const { db } = deps
   const { id, host } = domain
   setHostOptions(db, host, httpsAfter(deps, { host, current, asked }))
   refuseMoreSettings(db, holderOf(domain))
-  if (isInCircle(listRedirectSites(db), { host, ports: config.edgePorts }))
-    throw invalidField('redirectTo', 'leads back to this domain in a loop.')
+  if (domain.redirectTo !== null) refuseCircle(deps, host)
   return updateDomain(db, id, {})
+}
+
+/** With the redirects of the same owner: what others have set up is no reason to refuse. */
+function refuseCircle({ db, config }: SaveDeps, host: string) {
+  const sites = listOwnedHosts(db)
+  const owner = sites.find((site) => site.host === host)?.ownerId
+  const own = sites.filter(({ ownerId }) => ownerId === owner)
+  if (isInCircle(own, { host, ports: config.edgePorts }))
+    throw invalidField('redirectTo', 'leads back to this domain in a loop, or redirects too often.')
 }
 
 function changesOf(

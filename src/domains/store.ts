@@ -6,7 +6,6 @@ import { changeRow, listPage, listRows } from '../db/queries.ts'
 import { certificates, domains, environments, projects, services } from '../db/schema.ts'
 import { found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
-import type { RedirectSite } from './redirects.ts'
 
 export { certificateStatuses } from '../db/schema.ts'
 
@@ -48,13 +47,6 @@ export const updateDomain = (tx: Tx, id: string, changes: DomainChanges): Domain
 /** In a transaction. */
 export const deleteDomain = (tx: Tx, id: string) =>
   tx.delete(domains).where(eq(domains.id, id)).run()
-
-/** Of all owners. */
-export const listRedirectSites = (db: Tx): RedirectSite[] =>
-  db
-    .select({ host: domains.host, path: domains.path, redirectTo: domains.redirectTo })
-    .from(domains)
-    .all()
 
 /** The state of these hosts, by their names. */
 export const getCertificates = (db: Tx, hosts: string[]): Map<string, Certificate> =>

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { afterEach, describe, expect, setSystemTime, test, spyOn } from 'bun:test'
+import { isPassword } from '../../src/accounts/passwords.ts'
 import { loginFailures } from '../../src/db/schema.ts'
 import { accountsApp, ada, bob, costlyHash, registered, Visitor } from './visitor.ts'
 
@@ -160,6 +162,20 @@ describe('the throttle', () => {
     )
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(25)
+  })
+
+  test('doesn’t count what is refused because too many log in', async () => {
+    const { app, db } = await withAda()
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    using verify = spyOn(Bun.password, 'verify').mockReturnValue(promise)
+    const waiting = Array.from({ length: 128 + availableParallelism() }, () => isPassword('x', 'y'))
+    for (let tries = 0; tries < 6; tries++)
+      expect((await new Visitor(app).json('/auth/login', ada)).status).toBe(503)
+    expect(db.select().from(loginFailures).all()).toEqual([])
+    resolve(true)
+    await Promise.all(waiting)
+    expect((await new Visitor(app).json('/auth/login', ada)).status).toBe(200)
+    expect(verify).toHaveBeenCalled()
   })
 
   test('forgets the failures of an e-mail when its owner gets in', async () => {

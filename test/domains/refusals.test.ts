@@ -203,6 +203,21 @@ describe('redirects that would never end are refused:', () => {
     expect(json.errors).toMatchObject([{ field: 'redirectTo' }])
   })
 
+  test('more than a browser follows', async () => {
+    const { add } = await aSite()
+    const to = (at: number) => ({ host: `n${at}.test`, redirectTo: `https://n${at + 1}.test` })
+    for (let at = 20; at > 1; at--) expect((await add(to(at))).status).toBe(201)
+    expect((await add(to(1))).status).toBe(422)
+  })
+
+  test('but not for what others have set up', async () => {
+    const { t, add } = await aSite()
+    const bob = t.logIn('bob@example.com')
+    const his = `/envs/${(await anEnvironment(t, bob)).id}/domains`
+    await bob.post(his, { host: 'b.test', redirectTo: 'https://a.test' })
+    expect((await add({ host: 'a.test', redirectTo: 'https://b.test' })).status).toBe(201)
+  })
+
   test('but not those that end', async () => {
     const { ada, add } = await aSite()
     expect((await add({ host: 'a.test', path: '/blog' })).status).toBe(201)
