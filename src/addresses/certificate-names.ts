@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
@@ -30,6 +31,31 @@ export function foreignNames(db: Tx, config: Pick<Config, 'url' | 'domain'>) {
     return (config.domain && [...names].find(isFree)) || null
   }
 }
+
+/**
+ * A name in a certificate that isn't one of its owner's hosts, directly above one, or below one: it would
+ * keep other users from having that name. Null: there is none, or the owner is an admin.
+ */
+export function strangeNameIn(tx: Tx, { host, certificate }: Uploaded) {
+  const hosts = listOwnedHosts(tx)
+  const ownerId = hosts.find((other) => other.host === host)?.ownerId ?? null
+  if (isAdmin(tx, ownerId)) return null
+  const own = hosts.filter((other) => other.ownerId === ownerId).map((other) => other.host)
+  const isUsual = (name: string) => {
+    const base = name.replace(/^\*\./, '')
+    if (isIP(base) || !hostLike.test(base)) return true // no one can have it as a host
+    const isBelow = own.some((one) => `.${base}`.endsWith(`.${one}`))
+    const isAbove = own.some((one) => one.slice(one.indexOf('.') + 1) === base)
+    return !isShared.test(base) && (isBelow || isAbove)
+  }
+  return [...namesIn(certificate)].find((name) => !isUsual(name)) ?? null
+}
+
+const hostLike = /^[\w-]+(\.[\w-]+)+$/
+
+/** Names below which strangers have theirs: the usual second levels of countries, and names made of addresses. */
+const isShared =
+  /^(ac|co|com|edu|go|gob|gov|gouv|info|ltd|me|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$|(^|\.)(sslip|nip)\.io$/
 
 /** Whether a certificate that another user (not an admin) uploaded would be used for a host. */
 export const isNameOfOther = (

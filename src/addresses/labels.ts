@@ -3,7 +3,7 @@ import type { Db } from '../db/index.ts'
 import { firstFree, slugOf } from '../platform/names.ts'
 import { isDavits } from './hosts.ts'
 import { hasLabel, listNamed, setLabel } from './label-store.ts'
-import { listGivenHosts } from './store.ts'
+import { hasHostBelow, listGivenHosts } from './store.ts'
 
 type Named = { project: string; environment: string }
 
@@ -27,7 +27,9 @@ export function freeLabel(db: Db, { project, environment, ...config }: Named & N
     (end) => wanted.slice(0, maxLabel - end.length).replace(/-+$/, '') + end,
     (label) => {
       const host = config.domain && `${label}.${config.domain}`
-      const isGiven = host && (isDavits(host, config) || listGivenHosts(db, [host]).length > 0)
+      const isGiven =
+        host &&
+        (isDavits(host, config) || listGivenHosts(db, [host]).length > 0 || hasHostBelow(db, host))
       return !hasLabel(db, label) && !isGiven
     },
   )

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNotNull, isNull, like, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
@@ -147,6 +147,8 @@ export function refuseTaken(
 ) {
   if (isDavits(host, config)) throw invalidField(field, `${host} is Davit’s own name.`)
   const others = listOfHost(tx, host).filter((other) => other.id !== id)
+  if (others.length >= mostOfOne)
+    throw conflictField(field, `${host} has ${mostOfOne} paths, the maximum. Remove one first.`)
   const isSame = (other: string) => other.toLowerCase() === path.toLowerCase() // as Caddy compares
   if (others.some((other) => isSame(other.path)))
     throw conflictField(field, `${host}${path === '/' ? '' : path} is already in use.`)
@@ -161,6 +163,10 @@ export function refuseTaken(
   const [labelled] = listValues(tx, environments.id, eq(environments.label, label))
   const isOwn = 'environmentId' in holder && labelled === holder.environmentId
   if (labelled && !isOwn) throw conflictField(field, `${host} is the name of another app.`)
+  const above = label.slice(label.lastIndexOf('.') + 1) // it could set cookies for this one
+  const [other] = listValues(tx, environments.id, eq(environments.label, above))
+  if (other && ownerOf(tx, { environmentId: other }) !== owner)
+    throw conflictField(field, `${host} is below the name of another app.`)
 }
 
 export const holderOf = ({ environmentId, serviceId }: Domain): Holder =>
@@ -240,3 +246,7 @@ export const isIssued = (db: Tx, host: string) =>
 /** Hosts of that list that someone was given. */
 export const listGivenHosts = (db: Tx, hosts: string[]) =>
   listValues(db, domains.host, inArray(domains.host, hosts))
+
+/** Whether someone was given a name below a host. */
+export const hasHostBelow = (db: Tx, host: string) =>
+  listValues(db, domains.host, like(domains.host, `%.${host}`)).length > 0

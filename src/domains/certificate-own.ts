@@ -6,8 +6,11 @@ import { invalidField } from '../platform/errors.ts'
 export type Uploaded = { certificate: string; key: string }
 
 /** Characters; a chain of four has about 8,000. */
-export const maxCertificate = 64 * 1024
+export const maxCertificate = 32 * 1024
 export const maxKey = 16 * 1024
+
+/** Names in a certificate: Let's Encrypt issues none with more. */
+const maxNames = 100
 
 /** A chain has two or three. */
 const maxChain = 8
@@ -25,6 +28,8 @@ export function readOwnCertificate(
   const leaf = chain.find((one) => one.checkPrivateKey(opened))
   if (!leaf) throw keyError('doesn’t belong to this certificate.')
   refuseName(leaf, host)
+  if ((leaf.subjectAltName?.split(', ').length ?? 0) > maxNames)
+    throw certificateError(`has more than ${maxNames} names. Use one with fewer.`)
   refuseTime(leaf, now)
   if (!/^[0-9A-F]+$/i.test(leaf.serialNumber) || /^0*$/.test(leaf.serialNumber))
     throw certificateError(

@@ -1,4 +1,4 @@
-import { foreignNames } from '../addresses/certificate-names.ts'
+import { foreignNames, strangeNameIn } from '../addresses/certificate-names.ts'
 import { openKey, sealedAs } from '../addresses/plan.ts'
 import { hostOptionsOf } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
@@ -63,6 +63,12 @@ function certificateAfter(
       throw invalidField(
         'certificate',
         `is also for ${foreign}, which isn’t yours. Use one for your own names.`,
+      )
+    const strange = strangeNameIn(db, { host, certificate: read.certificate })
+    if (strange !== null)
+      throw invalidField(
+        'certificate',
+        `is also for ${strange}, which isn’t one of your domains. Add that domain first, or use a certificate without it.`,
       )
     return {
       certificate: read.certificate,

@@ -1,6 +1,6 @@
 /** Configurations that Caddy may load one after another, and milliseconds until one more is allowed. */
 const burst = 20
-const refill = 3000
+const refill = 10_000
 
 /**
  * How often Caddy may load a configuration. Each load closes idle connections of all users' visitors,

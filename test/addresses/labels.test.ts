@@ -36,6 +36,28 @@ test('one that is taken is numbered, whoever has it, and follows the project’s
   expect(labels()[0]).toEqual([first.id, 'site'])
 })
 
+test('names below one are its owner’s only', async () => {
+  const t = testApp({ DAVIT_DOMAIN: domain }, { jobsWait: true })
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const project = async (client: typeof ada, name: string) => {
+    const repositoryUrl = 'https://git.example.com/hello.git'
+    const { json } = await client.post('/projects', { name, repositoryUrl })
+    const { id } = (await client.get(`/projects/${json.id}/envs`)).json.items[0]
+    return t.db.query.environments.findFirst({ where: (row, { eq }) => eq(row.id, id) }).sync()!
+  }
+  const add = (client: typeof ada, { id }: { id: string }, host: string) =>
+    client.post(`/envs/${id}/domains`, { host })
+  const [hers, his] = [await project(ada, 'hello'), await project(bob, 'other')]
+  const refused = await add(bob, his, `admin.hello.${domain}`)
+  expect([refused.status, refused.json.errors[0].message]).toEqual([
+    409,
+    expect.stringContaining('is below the name of another app.'),
+  ])
+  expect((await add(ada, hers, `admin.hello.${domain}`)).status).toBe(201)
+  expect((await add(bob, his, `a.b.site.${domain}`)).status).toBe(201)
+  expect((await project(ada, 'site')).label).toBe('site-2')
+})
+
 test('none has Davit’s own, also where a setting has given it to Davit meanwhile', async () => {
   const t = testApp({ DAVIT_DOMAIN: domain, DAVIT_URL: `https://panel.${domain}` })
   const bob = t.logIn('bob@example.com')

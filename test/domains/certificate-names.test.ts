@@ -57,7 +57,48 @@ describe('a certificate, which Caddy shows for all names in it,', () => {
     expect(contentsOf(t)).toEqual(before)
   })
 
-  test('may be for several of one owner, and for names that no one has', async () => {
+  test.each([
+    { host: 'a.test', names: ['a.test', 'other.test'], strange: 'other.test' },
+    { host: 'a.test', names: ['a.test', '*.other.test'], strange: '*.other.test' },
+    { host: 'a.test', names: ['a.test', 'b.test', 'aa.test'], strange: 'aa.test' },
+    { host: 'a.co.uk', names: ['a.co.uk', '*.co.uk'], strange: '*.co.uk' },
+    {
+      host: 'x.203-0-113-7.sslip.io',
+      names: ['*.203-0-113-7.sslip.io'],
+      strange: '*.203-0-113-7.sslip.io',
+    },
+  ])('can’t reserve names that its owner hasn’t: %j', async ({ host, names, strange }) => {
+    const { t, add } = await aSite()
+    await add({ host: 'b.test' })
+    const before = contentsOf(t)
+    const { status, json } = await add(await uploaded(host, { names: [...names] }))
+    expect(status).toBe(422)
+    const message = expect.stringContaining(
+      `is also for ${strange}, which isn’t one of your domains`,
+    )
+    expect(json.errors).toMatchObject([{ field: 'certificate', message }])
+    expect(contentsOf(t)).toEqual(before)
+  })
+
+  test('may be for an own name, names below it, and the one above with all of its own', async () => {
+    const { add } = await aSite()
+    await add({ host: 'b.test' })
+    const names = ['shop.a.test', '*.a.test', 'a.test', 'x.y.shop.a.test', '*.b.test', 'b.test']
+    const subject = '/CN=My certificate'
+    expect((await add(await uploaded('shop.a.test', { names, subject }))).status).toBe(201)
+  })
+
+  test('can’t have more than a hundred names', async () => {
+    const { add } = await aSite()
+    const names = Array.from({ length: 101 }, (_, at) => `n${at}.a.test`)
+    const asked = await uploaded('a.test', { names: ['a.test', ...names.slice(0, 99)] })
+    expect((await add(asked)).status).toBe(201)
+    const { json } = await add(await uploaded('b.test', { names: ['b.test', ...names] }))
+    const message = 'has more than 100 names. Use one with fewer.'
+    expect(json.errors).toEqual([{ field: 'certificate', message }])
+  })
+
+  test('may be for several of one owner, and for names below them that no one has', async () => {
     const { add, addOfBob, served } = await aSite(davit)
     await add({ host: 'b.test' })
     await addOfBob({ host: 'deep.a.test.his' })
@@ -80,9 +121,10 @@ describe('a certificate, which Caddy shows for all names in it,', () => {
 
   test('isn’t served any more once a setting has given Davit a name in it', async () => {
     const { t, ada, add, served } = await aSite()
+    await add({ host: 'panel.test' })
     const { id } = (await add(await uploaded('a.test', { names: ['a.test', 'panel.test'] }))).json
     await add({ host: 'b.test' })
-    expect(served()).toEqual(['a.test', 'b.test'])
+    expect(served()).toEqual(['panel.test', 'a.test', 'b.test'])
     Object.assign(t.config, { domain: 'panel.test' })
     expect(served()).not.toContain('a.test')
     expect(served()).toContain('b.test')

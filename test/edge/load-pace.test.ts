@@ -17,23 +17,23 @@ test('twenty configurations may follow one another', () => {
   expect(pace.wait(now)).toBe(0)
 })
 
-test('the next ones are three seconds apart', () => {
+test('the next ones are ten seconds apart', () => {
   const { pace, now } = after(20, { apart: 0 })
-  expect(pace.wait(now)).toBeCloseTo(3 * second)
-  expect(pace.wait(now + second)).toBeCloseTo(2 * second)
-  expect(pace.wait(now + 3 * second)).toBe(0)
-  pace.count(new Date(), now + 3 * second)
-  expect(pace.wait(now + 3 * second)).toBeCloseTo(3 * second)
+  expect(pace.wait(now)).toBeCloseTo(10 * second)
+  expect(pace.wait(now + second)).toBeCloseTo(9 * second)
+  expect(pace.wait(now + 10 * second)).toBe(0)
+  pace.count(new Date(), now + 10 * second)
+  expect(pace.wait(now + 10 * second)).toBeCloseTo(10 * second)
 })
 
 test('after enough quiet it is as if none had been loaded', () => {
   const { pace, now } = after(25, { apart: 0 })
-  for (let load = 0; load < 19; load++) pace.count(new Date(load), now + 90 * second)
-  expect(pace.wait(now + 90 * second)).toBe(0)
+  for (let load = 0; load < 19; load++) pace.count(new Date(load), now + 300 * second)
+  expect(pace.wait(now + 300 * second)).toBe(0)
 })
 
-test('who changes something every three seconds never waits', () => {
-  const { pace, now } = after(100, { apart: 3 * second })
+test('who changes something every ten seconds never waits', () => {
+  const { pace, now } = after(100, { apart: 10 * second })
   expect(pace.wait(now)).toBe(0)
 })
 
