@@ -1,3 +1,4 @@
+import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { Environment } from '../environments/store.ts'
 import type { Template } from '../services/compose/template.ts'
@@ -7,7 +8,7 @@ import { ownFile } from '../services/own-file.ts'
 import type { Service } from '../services/store.ts'
 import { Fact } from '../web/components.tsx'
 import { CopyButton } from '../web/copy.tsx'
-import { DialogHeading, Modal, ModalActions, ModalForm } from '../web/dialog.tsx'
+import { DialogHeading, InDialog, Modal, ModalActions, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { TextArea, TextField } from '../web/fields-view.tsx'
@@ -87,7 +88,7 @@ export const ChooseService = ({
   </Modal>
 )
 
-/** Leads to the second step, in the same dialog. */
+/** Leads to the second step, in the same dialog if it is in one. */
 const Choice = ({
   environment,
   asked,
@@ -98,14 +99,9 @@ const Choice = ({
   children: Child
 }) => {
   const path = `${linksPath(environment)}/new${asked ? `?${asked}` : ''}`
+  const here = { 'hx-get': path, 'hx-target': 'closest dialog', 'hx-swap': 'outerHTML' }
   return (
-    <a
-      class={asked ? 'row-link' : undefined}
-      href={path}
-      hx-get={path}
-      hx-target="closest dialog"
-      hx-swap="outerHTML"
-    >
+    <a class={asked ? 'row-link' : undefined} href={path} {...(useContext(InDialog) && here)}>
       <bdi>{children}</bdi>
     </a>
   )

@@ -133,6 +133,13 @@ describe('“Add database”', () => {
     expect(text).toContain('already linked')
     expect(text).toContain(`${path}/new?template=store`)
     expect(text).not.toContain('?template=uptime-kuma')
+    const choice = `href="${path}/new?template=store"`
+    const inDialog = 'hx-target="closest dialog"'
+    const linkIn = (page: string) => page.slice(page.indexOf(choice)).split('>')[0]
+    expect(linkIn(text)).toContain(inDialog)
+    const opened = (await ada.page(`${path}/new`)).text
+    expect(linkIn(opened)).toStartWith('href=')
+    expect(linkIn(opened)).not.toContain(inDialog)
   })
 
   test('shows what a service provides, and the proposed keys as lines', async () => {
