@@ -113,7 +113,7 @@ async function sayAway(ctx) {
   if (typing && form?.querySelector('input:not([type=hidden]), textarea, select'))
     return (await typing).sayAway(form, ctx.sourceEvent?.submitter)
   modal.innerHTML =
-    '<div class="alert" data-variant="destructive" role="alert"><h2>Davit isn’t reachable</h2><section>Check the connection, then try again.</section></div>'
+    '<div id="unreachable" class="alert" data-variant="destructive" role="alert"><h2>Davit isn’t reachable</h2><section>Check the connection, then try again.</section></div>'
   openModal()
 }
 

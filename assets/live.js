@@ -99,6 +99,7 @@ function find() {
   timer = null
   notice.hidden = true
   document.documentElement.classList.remove('is-away')
+  document.getElementById('unreachable')?.closest('dialog')?.close()
 }
 
 /** The tab says the state, too, as src/web/tab.tsx has it. */

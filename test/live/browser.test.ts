@@ -58,6 +58,9 @@ test('a page says that Davit is away, and catches up when it is back', async () 
   process.kill(davit.pid, 'SIGKILL')
   await davit.exited
   await page.getByText('can’t be reached').waitFor()
+  await page.getByRole('link', { name: 'Add database' }).click()
+  const refused = page.getByRole('heading', { name: 'Davit isn’t reachable' })
+  await refused.waitFor()
   const again = await startDavit({
     directory,
     env: {
@@ -69,6 +72,7 @@ test('a page says that Davit is away, and catches up when it is back', async () 
     await setBranch(url, 'after')
     await page.getByText('after', { exact: true }).waitFor()
     await page.getByText('can’t be reached').waitFor({ state: 'hidden' })
+    await refused.waitFor({ state: 'hidden' })
   } finally {
     await again.stop()
   }
