@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { canonicalHost, refuseListEntry } from './platform/hosts.ts'
+import { canonicalHost, isLocalhost, refuseListEntry } from './platform/hosts.ts'
 import { releaseKey } from './platform/root.ts'
 import {
   cidrList,
@@ -270,9 +270,12 @@ const neededBy = (provider: string) => `must be set with DAVIT_OAUTH_PROVIDER=${
 type Reached = Pick<Config, 'url' | 'domain' | 'edge' | 'edgePorts' | 'host' | 'port'>
 
 /** Where people reach this Davit by its settings: DAVIT_URL, else its domain, else where it listens. */
-export function originOf({ url, domain, edge, edgePorts: { https }, ...listens }: Reached) {
+export function originOf({ url, domain, edge, edgePorts: { http, https }, ...listens }: Reached) {
   if (url) return url.origin
-  if (domain && edge !== 'direct') return `https://${domain}${https === 443 ? '' : `:${https}`}`
+  if (domain && edge !== 'direct')
+    return isLocalhost(domain)
+      ? `http://${domain}${http === 80 ? '' : `:${http}`}`
+      : `https://${domain}${https === 443 ? '' : `:${https}`}`
   return originAt(listens)
 }
 

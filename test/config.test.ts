@@ -194,5 +194,7 @@ test('people reach it at DAVIT_URL, else at its domain, else where it listens', 
   expect(at({ DAVIT_DOMAIN })).toBe('https://example.com')
   expect(at({ DAVIT_DOMAIN, DAVIT_EDGE_PORTS: '80,8443' })).toBe('https://example.com:8443')
   expect(at({ DAVIT_DOMAIN, DAVIT_EDGE: 'direct' })).toBe('http://127.0.0.1:3000')
+  const local = { DAVIT_DOMAIN: 'davit.localhost', DAVIT_EDGE_PORTS: '8080,8443' }
+  expect(at(local)).toBe('http://davit.localhost:8080') // no authority issues a certificate for it
   expect(at({ DAVIT_HOST: '::1' })).toBe('http://[::1]:3000')
 })

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
-import { canonicalHost } from '../platform/hosts.ts'
+import { canonicalHost, isLocalhost } from '../platform/hosts.ts'
 import { line } from '../web/fields.ts'
 
 /** Characters of a whole name in the DNS (RFC 1035). */
@@ -33,8 +33,7 @@ function refusalOf(text: string) {
   if (text.includes('%')) return 'must be a name such as app.example.com.'
   const name = canonicalName(text)
   if (isIP(name)) return 'is an address. Use a name, such as app.example.com.'
-  if (name === 'localhost' || name.endsWith('.localhost'))
-    return 'is the visitor’s own machine. Use a name in the DNS.'
+  if (isLocalhost(name)) return 'is the visitor’s own machine. Use a name in the DNS.'
   const labels = name.split('.')
   if (labels.some(({ length }) => length > 63))
     return 'can’t have a part of more than 63 characters.'

@@ -243,6 +243,12 @@ export const isIssued = (db: Tx, host: string) =>
     and(eq(certificates.host, host), eq(certificates.status, 'issued')),
   ).length > 0
 
+/** Whether a host was looked up, and isn't in the DNS. */
+export const isMissing = (tx: Tx, host: string) =>
+  listRows(tx, certificates, eq(certificates.host, host)).some(
+    ({ dnsOk, dnsFound }) => dnsOk === false && dnsFound.length === 0,
+  )
+
 /** Hosts of that list that someone was given. */
 export const listGivenHosts = (db: Tx, hosts: string[]) =>
   listValues(db, domains.host, inArray(domains.host, hosts))

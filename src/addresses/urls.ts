@@ -1,9 +1,10 @@
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { isLocalhost } from '../platform/hosts.ts'
 import { endsWithin } from '../web/within.ts'
 import type { Places } from './places.ts'
-import { isIssued, listDomains, listGivenHosts } from './store.ts'
+import { isIssued, isMissing, listDomains, listGivenHosts } from './store.ts'
 import type { Domain, Holder } from './store.ts'
 
 /** What determines how a host is reached. */
@@ -15,8 +16,8 @@ export type UrlDeps = {
 }
 
 /**
- * The first address with a name; null when there is none, or no edge to serve it. Its scheme is what
- * a browser can open now, or with `isIntended` what it will be: apps get that one.
+ * The first address with a name; null when there is none, or no edge to serve it. It is what a browser can
+ * open now, so a name that isn't in the DNS comes last; or with `isIntended` what it will be: apps get that.
  */
 export function namedUrl(
   deps: UrlDeps,
@@ -28,11 +29,13 @@ export function namedUrl(
 ) {
   const { db, config, edge } = deps
   if (!edge.isOn) return null
-  const first = listDomains(db, holder).find(({ redirectTo }) => redirectTo === null)
-  if (first) return domainUrl(deps, first, { isIntended })
+  const own = listDomains(db, holder).filter(({ redirectTo }) => redirectTo === null)
   const host = label && config.domain && `${label}.${config.domain}`
-  if (!host || listGivenHosts(db, [host]).length > 0) return null
-  return domainUrl(deps, { host, path: '/', https: 'auto' }, { isIntended })
+  const named = host && listGivenHosts(db, [host]).length === 0
+  const all = [...own, ...(named ? [{ host, path: '/', https: 'auto' as const }] : [])]
+  const isOpen = (one: { host: string }) => isIntended || !isMissing(db, one.host)
+  const first = all.length > 1 ? (all.find(isOpen) ?? all[0]) : all[0]
+  return first ? domainUrl(deps, first, { isIntended }) : null
 }
 
 /** Where one address is reached. */
@@ -41,8 +44,7 @@ export function domainUrl(
   { host, path, https }: Pick<Domain, 'host' | 'path' | 'https'>,
   { isIntended = false } = {},
 ) {
-  // no authority issues certificates for this machine's own names
-  const isToBe = isIntended && !host.endsWith('.localhost')
+  const isToBe = isIntended && !isLocalhost(host)
   const isSecure = https === 'own' || (https === 'auto' && (isToBe || isIssued(db, host)))
   const { http: plainPort, https: securePort } = config.edgePorts
   const [scheme, port, usual] = isSecure ? ['https', securePort, 443] : ['http', plainPort, 80]

@@ -78,7 +78,7 @@ export const EdgePanel = ({ state, apart }: { state: State; apart: Apart | null 
             <code>{publicAddresses.join(', ')}</code>
           ) : (
             <Unset name="DAVIT_PUBLIC_ADDRESS">
-              Davit couldn’t detect it, so it can’t check the DNS of domains.
+              Davit couldn’t detect it, so it can’t check whether domains point to this server.
             </Unset>
           )}
         </Fact>

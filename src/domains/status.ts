@@ -22,7 +22,7 @@ export function lookOf(
   if (certificate) {
     const { status, notAfter, error } = certificate
     if (status === 'failed') return https === 'own' ? looks.ended : looks.failed
-    if (status === 'waiting') return looks.waiting
+    if (status === 'waiting' && !dns.ok) return looks.waiting
     if (status === 'pending') return looks.issuing
     if (error && notAfter && endsSoon(notAfter)) return looks.endsSoon
   }

@@ -133,9 +133,9 @@ function together({ config }: ShownDeps, names: Attention[]): Attention[] {
 
 const isBad = ({ look }: { look: Look }) => look.tone === 'bad'
 
-/** No one has to add these to the DNS, so that one that isn't there isn't waited for. */
-const isBroken = ({ look, host, dns }: { look: Look } & Pick<ShownDomain, 'host' | 'dns'>) =>
-  isBad({ look }) || (dns.ok === false && !host.endsWith('.localhost'))
+/** No one has to add these to the DNS by themselves, so one that isn't there needs attention too. */
+const isBroken = ({ look, dns }: { look: Look } & Pick<ShownDomain, 'dns'>) =>
+  isBad({ look }) || dns.ok === false
 
 function ofRows(deps: ShownDeps, rows: Domain[], isTrouble: typeof isBroken = isBad): Attention[] {
   return domainsJson(deps, rows, { expected: [] }).flatMap((domain, at): Attention[] => {

@@ -125,8 +125,10 @@ function isAdmittedAddress(address: string, allow: string[]): boolean {
   return isPublic(plain) || inCidrs(plain, allow)
 }
 
-const isLocalName = (name: string) =>
-  name === 'localhost' || name.endsWith('.localhost') || name === 'metadata.google.internal'
+/** Names that lead every browser to the machine it runs on (RFC 6761); no authority issues certificates for them. */
+export const isLocalhost = (name: string) => name === 'localhost' || name.endsWith('.localhost')
+
+const isLocalName = (name: string) => isLocalhost(name) || name === 'metadata.google.internal'
 
 const isNamed = (name: string, allow: string[]) =>
   !isIP(name) && allow.some((entry) => !entry.includes('/') && canonicalHost(entry) === name)

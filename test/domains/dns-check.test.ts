@@ -38,6 +38,12 @@ test('a name that leads here is right, also by a chain of other names', async ()
     })
 })
 
+test('a name of the visitor’s own machine is in no DNS, and right', async () => {
+  const right = { found: ['127.0.0.1'], ok: true, trouble: null, mayAsk: false }
+  expect(await check('hello.davit.localhost')).toEqual({ expected: [here], ...right })
+  expect(await check('notlocalhost')).toMatchObject({ ok: false })
+})
+
 test('each address counts, however it is written', async () => {
   expect(await check('both.test', { expected: [here, here6] })).toMatchObject({ ok: true })
   expect(await check('six.test', { expected: [here], own: [here6] })).toMatchObject({ ok: true })

@@ -144,20 +144,6 @@ describe('the dashboard', () => {
     expect(page.text).toContain(`href="/envs/${shop.id}/domains"`)
   })
 
-  test('waits for no DNS of names that lead to the machine of whoever uses them', async () => {
-    const t = testApp({ DAVIT_DOMAIN: 'davit.localhost' })
-    const ada = t.logIn('ada@example.com')
-    await anApp(t, ada, { name: 'shop' })
-    servedByCaddy(t)
-    measures(t)
-    const unknown = { dnsOk: false, checkedAt: new Date(), status: 'waiting' as const }
-    t.db
-      .insert(certificates)
-      .values({ host: 'shop.davit.localhost', ...unknown })
-      .run()
-    expect(attentionOf(await ada.page('/dashboard'))).toEqual([])
-  })
-
   test('says of an app that Davit stopped, also when its container is gone, why', async () => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
