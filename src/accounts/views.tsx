@@ -68,7 +68,7 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         <TextField
           name="setup_code"
           label="Setup code"
-          hint="Davit printed it when it started: see the terminal or the service's log."
+          hint="Davit printed it when it started: see the terminal or the service’s log."
           autocomplete="off"
           required
           code

@@ -23,7 +23,7 @@ export function openDataDir(path: string) {
   } catch (cause) {
     throw new Failure(
       'data_dir_unusable',
-      `The data directory ${path} can't be used (${(cause as NodeJS.ErrnoException).code}).`,
+      `The data directory ${path} can’t be used (${(cause as NodeJS.ErrnoException).code}).`,
       'Set DAVIT_DATA_DIR to a directory that the user who runs Davit may write to.',
       { cause },
     )

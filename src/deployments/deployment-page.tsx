@@ -95,7 +95,10 @@ const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) =
           copied
         />
       ) : (
-        <span class="muted">{deployment.requestedCommit?.slice(0, 7) ?? 'not known yet'}</span>
+        <span class="muted">
+          {deployment.requestedCommit?.slice(0, 7) ??
+            (isEnded(deployment.status) ? 'not found' : 'not known yet')}
+        </span>
       )}
     </Fact>
     <Fact name="Branch">

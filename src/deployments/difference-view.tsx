@@ -32,7 +32,7 @@ export const Versions = ({
     )}
     {!isLive && (
       <Fact name={names.target}>
-        <Commit {...commit.to} />
+        <Commit {...commit.to} />{' '}
         <span class="muted">
           <Ago at={target.createdAt} />
         </span>

@@ -48,13 +48,13 @@ const buildRules: Rule[] = [
     seen: /dockerfile parse error[^:]*: (.+)|(unknown instruction: .+)/i,
     code: 'dockerfile_invalid',
     message: ([, parse, unknown]) =>
-      `the Dockerfile can't be read: ${(parse ?? unknown)!.replace(/\.$/, '')}.`,
+      `the Dockerfile can’t be read: ${(parse ?? unknown)!.replace(/\.$/, '')}.`,
     hint: 'Fix the line it names, commit and deploy again.',
   },
   {
     seen: /file with no instructions|Dockerfile .*cannot be empty|no build stage in current context/i,
     code: 'dockerfile_invalid',
-    message: () => "the Dockerfile doesn't begin with FROM, or is empty.",
+    message: () => 'the Dockerfile doesn’t begin with FROM, or is empty.',
     hint: 'Start it with FROM and a base image.',
   },
   {
@@ -75,7 +75,7 @@ const buildRules: Rule[] = [
     message: ({ groups: { path, tag, name } = {}, input }, error) => {
       const named = name ?? (path && `${path}:${tag}`) ?? `of ${stepOf(error)}`
       const why = input.trim().split(': ').at(-1)!.replace(/\.$/, '')
-      return `the image ${named} couldn't be pulled (${why}).`
+      return `the image ${named} couldn’t be pulled (${why}).`
     },
     hint: 'Check the names after FROM and --from, and that the server can reach the registry. A private registry needs a login under Settings, Registries.',
   },
@@ -83,7 +83,7 @@ const buildRules: Rule[] = [
     seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
     code: 'copy_source_missing',
     message: ([, named, path]) =>
-      `${named ?? path ?? 'a file'}, used by COPY or ADD, isn't in the build context.`,
+      `${named ?? path ?? 'a file'}, used by COPY or ADD, isn’t in the build context.`,
     hint: 'Check the path after COPY or ADD against the repository, the context directory and .dockerignore.',
   },
   {

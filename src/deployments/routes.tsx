@@ -127,8 +127,8 @@ export const deploymentRoutes = (
       const triggeredBy = userOf(c).email
       const deployment = rollBack(deps, { project, target, triggeredBy, variables })
       const details = {
-        to: target.id,
-        variables: variables === 'release' ? 'from that deployment' : 'today’s',
+        to: `#${target.number}`,
+        variables: variables === 'release' ? 'from that deployment' : 'current',
       }
       audit(c, 'deployment.rolled_back', { ...about(deployment, project), details })
       return created(c, deployment)

@@ -14,7 +14,7 @@ export const deploymentActions = ({ deployment }: DeploymentItem) => {
   if (!isEnded(status)) return <CancelButton {...deployment} />
   return (
     <ActionsMenu number={number}>
-      {!isLive(deployment) && (
+      {commitHash && !isLive(deployment) && (
         <ButtonLink variant="ghost" small href={comparePath(deployment)}>
           Compare with live
         </ButtonLink>
@@ -29,7 +29,7 @@ export const deploymentActions = ({ deployment }: DeploymentItem) => {
         {branch && <input type="hidden" name="branch" value={branch} />}
         {commitHash && <input type="hidden" name="commit" value={commitHash} />}
         <Button variant="ghost" small>
-          Redeploy this commit
+          {commitHash ? 'Redeploy this commit' : 'Deploy again'}
         </Button>
         <Button variant="ghost" small name="no_cache" value="1">
           Deploy without cache

@@ -33,7 +33,7 @@ const causes: Record<string, { what: string; hint: string }> = {
   },
   EACCES: {
     what: 'this user doesn’t have permission to open it',
-    hint: "Add the user to the socket's group (usermod -aG docker <user>), then start again.",
+    hint: 'Add the user to the socket’s group (usermod -aG docker <user>), then start again.',
   },
   ENOTFOUND: {
     what: 'the name does not resolve',

@@ -3,7 +3,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { resolveHost } from '../platform/hosts.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools } from './git.ts'
-import { readRepositoryUrl } from './repository-url.ts'
+import { readRepositoryUrl, usualPorts } from './repository-url.ts'
 import type { RepositoryUrl } from './repository-url.ts'
 import { keysFor, withKeyFile } from './keys.ts'
 import type { OwnKeys } from './keys.ts'
@@ -146,8 +146,9 @@ export const explained = (error: unknown, remote: Remote) =>
     ? explainGit(error, { where: placeOf(remote), opened: remote.keys.kind })
     : error
 
-/** The repository in messages: only the host and the path. */
-export const placeOf = ({ url }: Remote) => `${url.host}${url.path}`
+/** The repository in messages: only the host, an unusual port and the path. */
+export const placeOf = ({ url: { protocol, host, port, path } }: Remote) =>
+  `${host}${port === usualPorts[protocol] ? '' : `:${port}`}${path}`
 
 /** The host key is pinned for each port, as ssh does without an alias. */
 const sshHost = ({ host, port }: RepositoryUrl, address: string) => ({

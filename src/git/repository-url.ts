@@ -11,7 +11,7 @@ export type RepositoryUrl = {
   path: string
 }
 
-const ports = { https: 443, http: 80, ssh: 22, file: 0 }
+export const usualPorts = { https: 443, http: 80, ssh: 22, file: 0 }
 
 /**
  * Parses a repository's address, or throws an AppError that says what is wrong with
@@ -55,7 +55,7 @@ export function readRepositoryUrl(text: string, options: { allowLocal: boolean }
     href: `${protocol}://${user}${bracketed}${port}${url.pathname}${url.search}`,
     protocol,
     host,
-    port: Number(url.port) || ports[protocol],
+    port: Number(url.port) || usualPorts[protocol],
     path: url.pathname,
   }
 }

@@ -19,7 +19,7 @@ export const unknownCommit = ({ where, commit }: { where: string; commit: string
 export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string }) =>
   new Failure(
     'unknown_branch',
-    `The tag “${tag}” of ${where} doesn't name a commit.`,
+    `The tag “${tag}” of ${where} doesn’t name a commit.`,
     'Deploy a branch, or a tag that was set on a commit.',
   )
 
@@ -46,6 +46,7 @@ export async function unknownBranch({
   const tooLong = () => unknown('', 'Set the branch to an existing one.')
   const { count, few } = await parse({ nearestRefs }, [listing, branch], { tooLong, signal })
   if (count === 0) return emptyRepository(where)
+  if (count === 1) return unknown(`; it only has “${few[0]}”`, `Set the branch to ${few[0]}.`)
   const some = `${few.join(', ')}${count > few.length ? ', …' : ''}`
   return unknown(`; the nearest is “${few[0]}”`, `Set the branch to one of its ${count}: ${some}.`)
 }

@@ -89,7 +89,7 @@ export function commitTitle({
   if (commitMessage) return commitMessage
   const commit = (commitHash ?? requestedCommit)?.slice(0, 7)
   if (trigger === 'rollback') return commit ? `Rollback to ${commit}` : 'Rollback'
-  return commit ? `Commit ${commit}` : (branch ?? 'Default branch')
+  return commit ? `Commit ${commit}` : branch ? `Branch ${branch}` : 'Default branch'
 }
 
 /** The duration of the finished steps. */

@@ -16,7 +16,7 @@ export const restartContainer = (docker: Docker, container: Acted) =>
 const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
   call.catch((error) => {
     if (!(error instanceof EngineError)) throw error
-    const { message } = explain(error, { subject: 'environment', what: `Couldn't ${verb} ${name}` })
+    const { message } = explain(error, { subject: 'environment', what: `Couldn’t ${verb} ${name}` })
     throw new AppError('conflict', `${message} The container’s page and log may say why.`, {
       cause: error,
     })

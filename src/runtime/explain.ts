@@ -144,7 +144,7 @@ const startRules: Rule[] = [
   {
     seen: /(?:exec: )?"?(?<![^\s":])([^\s":]+)"?: (?:executable file not found|(?:stat [^:]+: )?no such file or directory)/i,
     code: 'command_not_found',
-    message: ([, command]) => `the command ${command} isn't in the image.`,
+    message: ([, command]) => `the command ${command} isn’t in the image.`,
     hint: ({ command }) => `Check ${command}.`,
   },
   {
@@ -162,7 +162,7 @@ const startRules: Rule[] = [
   {
     seen: /permission denied/i,
     code: 'not_executable',
-    message: () => "the command of the image can't be executed.",
+    message: () => 'the command of the image can’t be executed.',
     hint: ({ command }) => `Check ${command}: the file must be executable (chmod +x).`,
   },
   {

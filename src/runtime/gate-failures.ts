@@ -88,12 +88,12 @@ const knownExits: Record<number, Known> = {
   },
   126: {
     code: 'not_executable',
-    what: "its command can't be executed",
+    what: 'its command can’t be executed',
     hint: ({ command }) => `Check ${command}: the file must be executable (chmod +x).`,
   },
   127: {
     code: 'command_not_found',
-    what: "its command wasn't found, or can't run on this machine",
+    what: 'its command wasn’t found, or can’t run on this machine',
     hint: ({ command }) =>
       `Check ${command}: the program must be in the image, and built for this processor.`,
   },
@@ -112,10 +112,10 @@ export function silenceFailure({ name, port, path, timeout, lastSeen }: SilenceF
   const where = `on port ${port}${path ? `, path ${path}` : ''}`
   return new Failure(
     'no_answer',
-    `Start failed: ${name} didn't respond ${where} within ${timeout} s (last seen: ${lastSeen}).`,
+    `Start failed: ${name} didn’t respond ${where} within ${timeout} s (last seen: ${lastSeen}).`,
     lastSeen.startsWith('status')
       ? 'Make the health path respond with a status below 400, or choose another one.'
-      : "Make the app listen on 0.0.0.0 and the port in PORT; 127.0.0.1 inside a container can't be reached. Or set another port, 0 for a worker.",
+      : 'Make the app listen on 0.0.0.0 and the port in PORT; 127.0.0.1 inside a container can’t be reached. Or set another port, 0 for a worker.',
   )
 }
 
@@ -135,7 +135,7 @@ export async function healthFailure(
     exitCode === null ? [] : `exit code ${exitCode}`,
     last.length > maxQuoted ? 'its output is in the log' : last || 'no output',
   ].flat()
-  const passed = timeout === undefined ? "doesn't pass" : `didn't pass within ${timeout} s`
+  const passed = timeout === undefined ? 'doesn’t pass' : `didn’t pass within ${timeout} s`
   const hint =
     exitCode === 126 || exitCode === 127
       ? 'The command of the health check must be in the image: install it, or use a program that is.'

@@ -19,7 +19,7 @@ const longer = {
 export const tookTooLong = (subject: OnceSubject, seconds: number) =>
   new Failure(
     'timeout',
-    `${named[subject].what}: it didn't end within ${seconds.toLocaleString('en')} s, and was stopped.`,
+    `${named[subject].what}: it didn’t end within ${seconds.toLocaleString('en')} s, and was stopped.`,
     longer[subject],
   )
 

@@ -76,7 +76,7 @@ describe('the HEALTHCHECK of an image', () => {
       step: 'deploying',
       code: 'unhealthy',
       message:
-        "Start failed: the health check of the app didn't pass within 3 s (exit code 4: refused with ***).",
+        'Start failed: the health check of the app didn’t pass within 3 s (exit code 4: refused with ***).',
       hint: expect.stringContaining('health timeout'),
     })
     const log = await logOf(ada, deployment)

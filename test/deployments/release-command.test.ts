@@ -106,7 +106,7 @@ describe('a release command fails the deployment, and the old version serves on,
     const { failureOf } = await aLiveApp()
     const { code, message } = await failureOf('sleep 999', { releaseTimeout: 1 })
     expect(code).toBe('timeout')
-    expect(message).toContain("didn't end within 1 s")
+    expect(message).toContain('didn’t end within 1 s')
   })
 
   test('when it runs out of memory', async () => {

@@ -82,7 +82,7 @@ test('a rollback with the variables of that time has them for that deployment on
   expect(events).toMatchObject([
     {
       action: 'deployment.rolled_back',
-      details: { to: first.id, variables: 'from that deployment' },
+      details: { to: `#${first.number}`, variables: 'from that deployment' },
     },
   ])
   const env = async (id: string) => (await t.docker.inspectContainer(id))!.env

@@ -193,7 +193,7 @@ describe('a tag', () => {
     git(repository, ['tag', 'tree', 'main^{tree}'])
     expect(await failure({ branch: 'tree' })).toMatchObject({
       code: 'unknown_branch',
-      message: expect.stringContaining("doesn't name a commit"),
+      message: expect.stringContaining('doesn’t name a commit'),
     })
   })
 

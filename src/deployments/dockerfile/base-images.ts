@@ -88,6 +88,6 @@ const unsure = (name: string) =>
 const unreadable = ({ line }: Instruction, reference: string) =>
   new Failure(
     'image_name_invalid',
-    `Build failed: Davit can't resolve the image name in line ${line} of the Dockerfile: ${reference}`,
+    `Build failed: Davit can’t resolve the image name in line ${line} of the Dockerfile: ${reference}`,
     'Write the full name, or only use the forms $NAME, ${NAME} and ${NAME:-default}.',
   )

@@ -110,7 +110,7 @@ function refuseSyntax(text: string) {
     if (!dockers.test(syntax.trim()))
       throw new Failure(
         'syntax_refused',
-        `Build failed: the Dockerfile uses the frontend ${syntax}, which Davit doesn't allow.`,
+        `Build failed: the Dockerfile uses the frontend ${syntax}, which Davit doesn’t allow.`,
         'Remove the line “# syntax=”, or use docker/dockerfile there, with a tag such as docker/dockerfile:1.',
       )
 }
@@ -120,7 +120,7 @@ function refuseId(image: string) {
   if (/^(sha256:)?[0-9a-f]+$/i.test(image))
     throw new Failure(
       'image_name_invalid',
-      `Build failed: ${image} may be an image id. Use the image's name.`,
+      `Build failed: ${image} may be an image id. Use the image’s name.`,
       `Write its name and tag; if ${image} is a name, write docker.io/library/${image}:latest.`,
     )
 }

@@ -31,7 +31,7 @@ export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[
     throw refused(instruction, literals)
   const kept = /^--(checksum|chown|chmod|link|exclude)(=|$)/
   const other = instruction.flags.find((flag) => !kept.test(flag))
-  if (other) throw refused(instruction, `can't use ${other.split('=')[0]} with an address.`)
+  if (other) throw refused(instruction, `can’t use ${other.split('=')[0]} with an address.`)
   const checksum = flagValues(instruction, 'checksum').at(-1) ?? null
   if (checksum !== null && !/^sha256:[0-9a-f]{64}$/.test(checksum))
     throw refused(instruction, 'must have its --checksum as sha256: and 64 hexadecimal digits.')
@@ -76,7 +76,7 @@ export function refuseTriggers(triggers: string[], image: string) {
     if (!(error instanceof Failure)) throw error
     throw new Failure(
       error.code,
-      `Build failed: the image ${image} has an ONBUILD that Davit doesn't run.`,
+      `Build failed: the image ${image} has an ONBUILD that Davit doesn’t run.`,
       error.hint,
     )
   }

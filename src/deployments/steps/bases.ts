@@ -74,7 +74,7 @@ function asBase(error: unknown, { image }: WantedImage) {
   if (!(error instanceof Failure && pullFailures.includes(error.code))) return error
   return new Failure(
     'base_image_not_found',
-    `Build failed: the image ${image} couldn't be pulled. ${error.message}`,
+    `Build failed: the image ${image} couldn’t be pulled. ${error.message}`,
     'Check the names after FROM and --from, and that the server can reach the registry. A private registry needs a login under Settings, Registries.',
     { cause: error },
   )

@@ -84,7 +84,7 @@ export class RemoteFiles implements AsyncDisposable {
 const nameless = (address: string) =>
   new Failure(
     'add_refused',
-    `Build failed: the address ${address} in ADD doesn't end with a plain file name.`,
+    `Build failed: the address ${address} in ADD doesn’t end with a plain file name.`,
     'Fetch it with RUN, and set the file name there.',
   )
 

@@ -46,7 +46,7 @@ export function silenceOf(failure: Failure, { title, host }: Question): Provider
     case 'host_timeout':
       return slow({ title, host }, failure)
     default:
-      return new ProviderError('down', `${title} can't be reached at ${host}. Try again.`, options)
+      return new ProviderError('down', `${title} can’t be reached at ${host}. Try again.`, options)
   }
 }
 

@@ -186,7 +186,7 @@ async function passHealthCheck(
   { gate: { timeout }, test }: { gate: Probe; test: NonNullable<Container['healthTest']> },
 ) {
   const { docker, hooks, signal } = run
-  hooks.log?.("Waiting for the image's HEALTHCHECK to pass")
+  hooks.log?.('Waiting for the image’s HEALTHCHECK to pass')
   const begun = performance.now()
   const verdict = await docker.untilHealthTestPasses(made.id, { test, timeout, signal })
   if (!verdict.passed) {
