@@ -69,7 +69,17 @@ export const Glance = ({ environment, glance: { total, traffic, lines } }: Props
             <h2 id="last-lines-heading">Last lines</h2>
             <a href={`${environmentPath(environment)}/output`}>All logs</a>
           </div>
-          <div class="log last-lines">{raw(lines.map(lineHtml).join(''))}</div>
+          <div class="log wrap">
+            <div
+              class="log-scroller"
+              role="log"
+              aria-live="off"
+              aria-labelledby="last-lines-heading"
+              tabindex={0}
+            >
+              <div class="log-lines">{raw(lines.map(lineHtml).join(''))}</div>
+            </div>
+          </div>
         </section>
       )}
     </Live>
