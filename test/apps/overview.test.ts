@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { deployments } from '../../src/db/schema.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { anApp, servedByCaddy } from '../map/owned.ts'
+import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
+
+test('an address is on one line, also beside four other facts and on a phone', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const host = 'boats.shops.example.com'
+  const { id, projectId } = await anApp(t, ada, { name: 'shop', hosts: [host, `www.${host}`] })
+  t.db
+    .update(deployments)
+    .set({ commitHash: 'a'.repeat(40), commitMessage: 'Sell boats' })
+    .run()
+  insertDeployment(t.db, {
+    ...{ projectId, environmentId: id, repositoryUrl: 'https://git.example.com/team/shop.git' },
+    ...{ status: 'failed', trigger: 'manual', triggeredBy: ada.user.email },
+  })
+  servedByCaddy(t)
+  const { origin: url } = listening(t).url
+  const { page } = await openPage(url)
+  const value = aSession(t, ada.user.id)
+  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  for (const width of [1280, 390, 320]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`/projects/${projectId}/envs/${id}`)
+    expect(await page.locator('.facts > div').count()).toBe(5)
+    for (const link of await page.locator('.addresses .app-link').all())
+      expect((await link.boundingBox())!.height, `${width}`).toBeLessThan(30)
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
+  }
+})
