@@ -6,8 +6,10 @@ import type { Holder, Part } from './part.ts'
 import { factsOf, fullName } from './text.ts'
 import { rateText } from './traffic.ts'
 
+type Props = { part: Part }
+
 /** The same as the drawing, to be read: each app with its addresses, processes and services. */
-export const MapList = ({ part }: { part: Part }) => (
+export const MapList = ({ part }: Props) => (
   <section class="map-list" aria-labelledby="map-list-heading">
     <h2 id="map-list-heading">As a list</h2>
     {part.groups.map(({ project, apps }) => (
@@ -17,30 +19,48 @@ export const MapList = ({ part }: { part: Part }) => (
             <bdi>{project.name}</bdi>
           </a>
         </h3>
-        <ul class="rows">
-          {apps.map((app) => (
-            <Row holder={app}>
-              <Processes node={app.node} />
-              <Nodes name="Uses" nodes={part.uses.get(app.node.id) ?? []} />
-            </Row>
-          ))}
-        </ul>
+        <Apps {...{ apps, part }} />
       </section>
     ))}
-    {part.services.length > 0 && (
-      <section>
-        <h3>Services</h3>
-        <ul class="rows">
-          {part.services.map((service) => (
-            <Row holder={service}>
-              <Users nodes={part.users.get(service.node.id) ?? []} />
-            </Row>
-          ))}
-        </ul>
-      </section>
-    )}
+    <Services part={part} />
   </section>
 )
+
+/** The list of one project, in place of its drawing where that has no room. */
+export const ProjectMapList = ({ part }: Props) => (
+  <div class="map-instead">
+    <section>
+      <h3>Apps</h3>
+      <Apps apps={part.groups.flatMap(({ apps }) => apps)} part={part} />
+    </section>
+    <Services part={part} />
+  </div>
+)
+
+const Apps = ({ apps, part }: Props & { apps: Holder[] }) => (
+  <ul class="rows">
+    {apps.map((app) => (
+      <Row holder={app}>
+        <Processes node={app.node} />
+        <Nodes name="Uses" nodes={part.uses.get(app.node.id) ?? []} />
+      </Row>
+    ))}
+  </ul>
+)
+
+const Services = ({ part }: Props) =>
+  part.services.length > 0 && (
+    <section>
+      <h3>Services</h3>
+      <ul class="rows">
+        {part.services.map((service) => (
+          <Row holder={service}>
+            <Users nodes={part.users.get(service.node.id) ?? []} />
+          </Row>
+        ))}
+      </ul>
+    </section>
+  )
 
 const Row = ({
   holder: { node, domains, hidden },

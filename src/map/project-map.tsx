@@ -4,6 +4,7 @@ import { ButtonLink } from '../web/form.tsx'
 import { Drawing, MapScript } from './drawing.tsx'
 import { readGraph } from './graph.ts'
 import type { MapDeps } from './graph.ts'
+import { ProjectMapList } from './list.tsx'
 import { partOf } from './part.ts'
 
 /** What is connected in one project, for its page; null where nothing is. */
@@ -21,6 +22,7 @@ export const projectMap =
           </ButtonLink>
         </div>
         <Drawing part={part} reach={null} />
+        <ProjectMapList part={part} />
         <MapScript />
       </section>
     )

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
+import { findingsOn } from '../support/axe.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
@@ -79,5 +80,26 @@ test('the keyboard and the pointer show what stops with a node, a narrow screen 
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390)
   await page.getByRole('link', { name: /If it stops \(.shop-db/ }).click()
   await page.getByRole('heading', { name: 'If shop-db stops' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the page of a project has its connections as a drawing, and as a list on a narrow screen', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const db = aService(t, ada, { name: 'shop-db' })
+  const { projectId } = await anApp(t, ada, { name: 'shop', uses: [db] })
+  const { origin: url } = listening(t).url
+  const { page, complaints } = await openPage(url)
+  const value = aSession(t, ada.user.id)
+  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  await page.goto(`/projects/${projectId}`)
+  const connections = page.getByRole('region', { name: 'Connections' })
+  const rows = connections.locator('.map-row:visible')
+  expect(await connections.locator('.map-drawing').isVisible()).toBe(true)
+  expect(await rows.count()).toBe(0)
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await connections.locator('.map-drawing').isVisible()).toBe(false)
+  expect(await rows.locator('.row-title').allTextContents()).toEqual(['production', 'shop-db'])
+  expect(await findingsOn(page)).toEqual([])
   expect(complaints).toEqual([])
 })
