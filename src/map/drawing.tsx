@@ -70,7 +70,7 @@ export const Drawing = ({ part, reach }: { part: Part; reach: Reach | null }) =>
 /** Shows what a node reaches when the pointer or the keyboard is on it. */
 export const MapScript = () => <script type="module" src={assetPath('map.js')} />
 
-const headings = { domain: 'Domains', app: 'Apps', service: 'Services' }
+const headings = { domain: 'Addresses', app: 'Apps', service: 'Services' }
 
 type Mark = 'chosen' | 'dependent' | 'needed'
 

@@ -80,7 +80,7 @@ const Row = ({
       </p>
       <dl class="map-details">
         {domains.length > 0 && (
-          <Fact name="Domains">
+          <Fact name="Addresses">
             {domains.map((domain, at) => (
               <>
                 {at > 0 && ', '}

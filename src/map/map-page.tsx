@@ -82,14 +82,13 @@ const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) =>
   const nodes = project
     ? graph.nodes.filter((node) => node.project?.id === project.id)
     : graph.nodes
-  const count = (kind: MapNode['kind'], one: string) => {
-    return counted(nodes.filter((node) => node.kind === kind).length, one)
-  }
+  const count = (kind: MapNode['kind'], ...names: [one: string, many?: string]) =>
+    counted(nodes.filter((node) => node.kind === kind).length, ...names)
   const troubled = nodes.filter(isTroubled)
   return (
     <div class="map-summary">
       <p>
-        {count('domain', 'domain')}, {count('app', 'app')}
+        {count('domain', 'address', 'addresses')}, {count('app', 'app')}
         {!project && `, ${count('service', 'service')}`}.{' '}
         {troubled.length === 0
           ? 'Nothing needs attention.'
@@ -108,7 +107,7 @@ const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) =>
         </ul>
       )}
       <p class="muted map-hint">
-        Select an app, a service or a domain to see what stops working with it.
+        Select an app, a service or an address to see what stops working with it.
       </p>
     </div>
   )
@@ -141,8 +140,8 @@ const Impact = ({ reach: { node, dependents, needs } }: { reach: Reach }) => {
         />
         <Consequence
           nodes={own}
-          one="This address doesn’t respond"
-          several="These addresses don’t respond"
+          one="This address won’t respond"
+          several="These addresses won’t respond"
         />
         <Consequence
           nodes={ofApps}

@@ -85,7 +85,7 @@ describe('a map', () => {
     expect(said).toContain(
       'These apps can no longer reach it: shop / production (Running), blog / production',
     )
-    expect(said).toContain('This address doesn’t respond: db.example.com (Ready).')
+    expect(said).toContain('This address won’t respond: db.example.com (Ready).')
     expect(said).toMatch(/lead to apps that need it, and may show errors: shop\.example\.com/)
     expect(said).not.toMatch(/lose it[^.]*other/)
     expect((await ada.page(`/map?focus=${cache}`)).text).toContain(
@@ -163,6 +163,10 @@ describe('a map', () => {
     expect(named(found, 'shop.example.com').state).toBe('off')
     expect(found.nodes[1]).toMatchObject({ id: `port-${id}`, kind: 'domain', state: 'ready' })
     expect(found.nodes[1]!.name).toMatch(/^127\.0\.0\.\d:\d+$/)
+    const { text } = await ada.page('/map')
+    expect(text).toContain('2 addresses, 1 app')
+    expect(text).toContain('Addresses</text>')
+    expect(text).toContain('Addresses</dt>')
     expect((await ada.page(`/map?focus=port-${id}`)).text).toContain('It needs')
     servedByCaddy(t)
     expect(read(await ada.get('/map')).nodes).toHaveLength(2)
