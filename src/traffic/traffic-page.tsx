@@ -153,7 +153,7 @@ type Value = (sample: Sample) => number | null
 const pointsOf = (samples: Sample[], of: Value): Point[] =>
   samples.flatMap((sample) => {
     const value = of(sample)
-    return value === null ? [] : [{ time: sample.time, value }]
+    return value === null ? [] : [{ time: sample.time, seconds: sample.seconds, value }]
   })
 
 const rateOf =

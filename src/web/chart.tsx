@@ -125,8 +125,15 @@ const words = ({ points }: Line, text: Text) =>
     ? `${text(average(points))} on average, ${text(peakOf(points))} at most`
     : 'without values'
 
-const average = (points: Point[]) =>
-  points.reduce((sum, { value }) => sum + value, 0) / points.length
+/** Over the time that was measured: a minute that has just begun doesn't count as a whole one. */
+function average(points: Point[]) {
+  let [sum, measured] = [0, 0]
+  for (const { value, seconds = 1 } of points) {
+    sum += value * seconds
+    measured += seconds
+  }
+  return sum / measured
+}
 
 /** The highest value; 0 without any. */
 export const peakOf = (points: Point[]) =>

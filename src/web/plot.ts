@@ -6,7 +6,12 @@ export const ranges = { hour: 3600, day: 86_400, week: 7 * 86_400 }
 export type Range = keyof typeof ranges
 
 /** A value over the span that ended at that time, in seconds since 1970. */
-export type Point = { time: number; value: number }
+export type Point = {
+  time: number
+  value: number
+  /** Seconds that were measured, where not every point has as many. */
+  seconds?: number
+}
 
 /** The height of a plot in units; its width is one per possible point. */
 export const height = 100

@@ -54,6 +54,21 @@ test('a page draws what was served, and offers the hosts', async () => {
   expect((await ada.get(`${path}?host=none.test`)).json.total.requests).toBe(0)
 })
 
+test('the average of a chart is over the time that was measured, as in the figures above it', async () => {
+  const { t, ada, metrics, has, log, collect } = await counted()
+  served(t.edge, { mode: 'caddy' })
+  has('app.test')
+  const now = Date.now() / 1000
+  log.write(
+    aLine('app.test', { ts: now - 120 }),
+    ...Array.from({ length: 40 }, () => aLine('app.test')),
+  )
+  await collect()
+  const { text } = await ada.page(metrics)
+  const [, average] = /([\d.]+)\/s on average/.exec(text)!
+  expect(text).toContain(`average ${average}/s`)
+})
+
 test('percentiles and counts of a week are those of its minutes together', async () => {
   const { t, environment, has, log, collect } = await counted()
   for (const host of ['a.test', 'b.test']) has(host)
