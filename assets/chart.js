@@ -108,7 +108,7 @@ class Chart extends HTMLElement {
           ...axis,
           size: 24,
           space: 64,
-          values: (_, ticks) => ticks.map((at) => timeOf(at, Math.max(span, 60))),
+          values: (plot, ticks) => ticks.map((at) => wholeLabel(plot, at, Math.max(span, 60))),
         },
         {
           ...axis,
@@ -185,6 +185,12 @@ function followFingers(plot) {
     const { left } = plot.over.getBoundingClientRect()
     plot.setCursor({ left: clientX - left, top: 0 })
   })
+}
+
+/** Of a tick; empty where the left edge would cut it. A letter is about 7 pixels wide. */
+function wholeLabel(plot, at, span) {
+  const label = timeOf(at, span)
+  return plot.valToPos(at, 'x') < label.length * 3.5 ? '' : label
 }
 
 /** With the day where the values are an hour or more apart. */

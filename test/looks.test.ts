@@ -125,6 +125,31 @@ test('charts are drawn when they are seen, and read by keyboard, value by value'
   expect(complaints).toEqual([])
 })
 
+test('the left edge of a chart cuts no label of its times', async () => {
+  const { page, ids } = await opened()
+  await page.addInitScript(`
+    const draw = CanvasRenderingContext2D.prototype.fillText
+    window.labels = []
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+      labels.push({ text, left: x - this.measureText(text).actualBoundingBoxLeft })
+      draw.call(this, text, x, y)
+    }`)
+  await page.goto(`/projects/${ids.project}/envs/${ids.environment}/metrics`)
+  await page.locator('davit-chart canvas').first().waitFor()
+  // begins a minute before a full hour
+  const labels = await page.evaluate<{ text: string; left: number }[]>(`new Promise((resolve) => {
+    const chart = document.querySelector('davit-chart')
+    const values = JSON.parse(chart.dataset.values)
+    const from = Math.floor(values.from / 3600) * 3600 - 60
+    labels = []
+    chart.dataset.values = JSON.stringify({ ...values, from, until: from + 3600 })
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(labels)))
+  })`)
+  const times = labels.filter(({ text }) => /^\d\d:\d\d$/.test(text))
+  expect(times.length).toBeGreaterThan(2)
+  expect(times.filter(({ left }) => left < 0)).toEqual([])
+})
+
 test('what another server has to answer shows bars until it does', async () => {
   const { page } = await opened()
   await page.goto('/projects/new?from=address')
