@@ -5,6 +5,7 @@ import { findingsOn } from './support/axe.ts'
 import { openPage } from './support/browser.ts'
 import { listening } from './support/listening.ts'
 import { seeded } from './support/seeded.ts'
+import { aSession } from './support/session.ts'
 
 /** The installation in a browser that is logged in. */
 async function opened() {
@@ -148,6 +149,26 @@ test('the left edge of a chart cuts no label of its times', async () => {
   const times = labels.filter(({ text }) => /^\d\d:\d\d$/.test(text))
   expect(times.length).toBeGreaterThan(2)
   expect(times.filter(({ left }) => left < 0)).toEqual([])
+})
+
+test('a placeholder is whole', async () => {
+  const { t, page, url } = await opened()
+  const beginner = aSession(t, t.logIn('beginner@example.com').user.id)
+  const shown = async (selector: string) => {
+    await page.goto('/dashboard')
+    const field = page.locator(selector)
+    await field.fill((await field.getAttribute('placeholder'))!)
+    return field.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+  }
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await shown('#listing-q'), `${width}`).toBe(0)
+  }
+  await page.context().addCookies([{ name: 'svc_session', value: beginner, url }])
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await shown('#first-repository'), `${width}`).toBe(0)
+  }
 })
 
 test('what another server has to answer shows bars until it does', async () => {

@@ -86,7 +86,7 @@ export const ListingForm = <Sort extends string>({ path, listing, sorts, what }:
       type="search"
       name="q"
       value={listing.q}
-      placeholder={`Search ${what}`}
+      placeholder="Search"
       aria-label={`Search ${what}`}
       autocomplete="off"
     />
