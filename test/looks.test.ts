@@ -171,6 +171,40 @@ test('a placeholder is whole', async () => {
   }
 })
 
+test('a dot between two facts of a row ends no line of them, and begins none', async () => {
+  const { page } = await opened()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto('/dashboard')
+  const row = page.locator('.deployment-row .row-facts', { hasText: 'push by ada' }).first()
+  await row.scrollIntoViewIfNeeded()
+  type Box = { x: number; y: number; width: number; height: number }
+  // of their texts, without the dots
+  const facts = await row.locator('> *').evaluateAll((all): Box[] =>
+    all.map((fact) => {
+      const range = fact.ownerDocument.createRange()
+      range.selectNodeContents(fact)
+      return range.getBoundingClientRect().toJSON()
+    }),
+  )
+  const next = facts.findIndex(({ y }, at) => at > 0 && y > facts[at - 1]!.y + 10)
+  expect(next).toBeGreaterThan(0)
+  const [first, last, wrapped] = [facts[0]!, facts[next - 1]!, facts[next]!]
+  const show = (visibility: string) =>
+    page.evaluate(`for (const facts of document.querySelectorAll('.row-facts'))
+      facts.style.visibility = '${visibility}'`)
+  const drawnIn = async (x: number, { y, height }: Box) => {
+    const clip = { x: Math.ceil(x) + 1, y, width: 16, height }
+    const shown = await page.screenshot({ clip })
+    await show('hidden')
+    const empty = await page.screenshot({ clip })
+    await show('visible')
+    return !shown.equals(empty)
+  }
+  expect(await drawnIn(first.x + first.width, first)).toBe(true)
+  expect(await drawnIn(last.x + last.width, last)).toBe(false)
+  expect(await drawnIn(wrapped.x - 18, wrapped)).toBe(false)
+})
+
 test('what another server has to answer shows bars until it does', async () => {
   const { page } = await opened()
   await page.goto('/projects/new?from=address')
