@@ -49,7 +49,7 @@ test('what keeps it from starting is one line, and a status other than 0', async
 
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const cases: [Record<string, string>, RegExp, number][] = [
-    [{ DAVIT_DATA_DIR: inside('file/below') }, /data directory .* can't be used/, 1],
+    [{ DAVIT_DATA_DIR: inside('file/below') }, /data directory .* can’t be used/, 1],
     [{ DAVIT_DATA_DIR: sealed }, /sealed under another key/, 1],
     [{ DAVIT_DATA_DIR: inside('damaged') }, /davit\.db is damaged/, 1],
     [{ DAVIT_DATA_DIR: keyless }, /secret\.key is missing/, 1],

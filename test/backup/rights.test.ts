@@ -93,6 +93,6 @@ test.skipIf(!isRoot)('a link in the data leads root to nothing, to read or to wr
   mkdirSync(join(root, 'private/empty'))
   symlinkSync(join(root, 'private/empty'), data)
   const restore = withRightsOf(nobody, () => restoreBackup({ config, file, passphrase: null }))
-  await expect(restore).rejects.toThrow("can't be used")
+  await expect(restore).rejects.toThrow('can’t be used')
   expect(readdirSync(join(root, 'private/empty'))).toEqual([])
 })
