@@ -272,11 +272,9 @@ type Reached = Pick<Config, 'url' | 'domain' | 'edge' | 'edgePorts' | 'host' | '
 /** Where people reach this Davit by its settings: DAVIT_URL, else its domain, else where it listens. */
 export function originOf({ url, domain, edge, edgePorts: { http, https }, ...listens }: Reached) {
   if (url) return url.origin
-  if (domain && edge !== 'direct')
-    return isLocalhost(domain)
-      ? `http://${domain}${http === 80 ? '' : `:${http}`}`
-      : `https://${domain}${https === 443 ? '' : `:${https}`}`
-  return originAt(listens)
+  if (!domain || edge === 'direct') return originAt(listens)
+  const [scheme, port, usual] = isLocalhost(domain) ? ['http', http, 80] : ['https', https, 443]
+  return `${scheme}://${domain}${port === usual ? '' : `:${port}`}`
 }
 
 /** Where Davit listens. */
