@@ -8,10 +8,10 @@ import { failureOf } from './failure-of.ts'
 const dockerfile = (text: string): Files => ({ Dockerfile: text })
 
 describe('cloning fails with an explanation', () => {
-  test('for a branch that does not exist, with the nearest one', async () => {
+  test('for a branch that does not exist, with the one that does', async () => {
     const { step, code, message } = await failureOf(anApp('x'), {}, { branch: 'mian' })
     expect({ step, code }).toEqual({ step: 'cloning', code: 'unknown_branch' })
-    expect(message).toContain('no branch or tag “mian”; the nearest is “main”')
+    expect(message).toContain('no branch or tag “mian”; it only has “main”')
   })
 
   test('for a repository that requires a password', async () => {
