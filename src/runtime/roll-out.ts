@@ -62,8 +62,8 @@ async function finish(run: RollOutRun, before: Release) {
   await removeReplaced(run, { workload })
 }
 
-/** Milliseconds for the edge to listen on a port. */
-const lookTime = 10_000
+/** Milliseconds for the edge to listen on a port: its loads can be ten seconds apart. */
+const lookTime = 20_000
 
 async function switchOver(run: RollOutRun, before: Release) {
   const { docker, workload, release, hooks, signal, shutdown } = run
