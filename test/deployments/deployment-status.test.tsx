@@ -124,7 +124,7 @@ test('a deployment is titled with its number, project and environment', () => {
 test('a deployment is known by its commit, until there is one by its branch', () => {
   expect(commitTitle(deployment({}))).toBe('Say hello')
   expect(commitTitle(deployment({ commitMessage: null }))).toBe('Commit 0a1b2c3')
-  expect(commitTitle(deployment({ commitMessage: null, commitHash: null }))).toBe('main')
+  expect(commitTitle(deployment({ commitMessage: null, commitHash: null }))).toBe('Branch main')
   expect(
     commitTitle(deployment({ commitMessage: null, commitHash: null, trigger: 'rollback' })),
   ).toBe('Rollback')

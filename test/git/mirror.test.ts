@@ -105,7 +105,7 @@ describe('a server', () => {
     const error = await failure({}, small)
     expect(error).toMatchObject({
       code: 'repository_too_large',
-      message: `The repository 127.0.0.1/app${turn}.git uses more than 1.0 MiB on disk.`,
+      message: `The repository ${url.replace('http://', '')} uses more than 1.0 MiB on disk.`,
       hint: expect.stringContaining('DAVIT_REPOSITORY_SIZE'),
     })
     expect(readdirSync(join(dataDir, 'mirrors'))).toEqual([])
