@@ -1,3 +1,4 @@
+import { isLocalhost } from '../platform/hosts.ts'
 import { AppAddress } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
@@ -81,8 +82,8 @@ const Facts = ({ domain }: Pick<Props, 'domain'>) => {
   )
 }
 
-const Https = ({ domain: { https, certificate } }: Pick<Props, 'domain'>) => {
-  if (https === 'off') return <span>HTTP only</span>
+const Https = ({ domain: { host, https, certificate } }: Pick<Props, 'domain'>) => {
+  if (https === 'off' || isLocalhost(host)) return <span>HTTP only</span>
   if (!certificate?.notAfter)
     return (
       <span>{certificate?.status === 'pending' ? 'HTTPS is being set up' : 'no HTTPS yet'}</span>
