@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { AppError } from '../platform/errors.ts'
 // The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
 // npm package @zxcvbn-ts/language-common 4.1.3. As text, so that it is embedded in the executable.
 import commonPasswords from './common-passwords.txt' with { type: 'text' }
-import { Semaphore } from '../platform/semaphore.ts'
+import { inTurn, Semaphore } from '../platform/semaphore.ts'
 
 /** Characters, not bytes. */
 export const passwordLength = { min: 8, max: 256 }
@@ -20,28 +19,20 @@ const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as c
 
 /** Each hash uses 19 MiB and a core for a while: a queue of more than a few seconds is refused. */
 const hashes = new Semaphore(availableParallelism())
-const maxWaiting = 128
-
-/** Hashes a password, or compares one, when it has its turn. */
-export async function inTurn<Result>(work: () => Promise<Result>) {
-  if (hashes.waiting >= maxWaiting)
-    throw new AppError(
-      'unavailable',
-      'Too many people are logging in right now. Try again in a moment.',
-      {
-        retryAfter: 5,
-      },
-    )
-  using _ = await hashes.acquire()
-  return await work()
+const queue = {
+  maxWaiting: 128,
+  full: 'Too many people are logging in right now. Try again in a moment.',
+  retryAfter: 5,
 }
 
 export const hashPassword = (password: string) =>
-  inTurn(() => Bun.password.hash(password, argon2id))
+  inTurn(hashes, queue, () => Bun.password.hash(password, argon2id))
 
 /** Whether the password matches the hash; without a hash it is false, in the same time. */
 export async function isPassword(password: string, hash: string | null) {
-  const fits = await inTurn(() => Bun.password.verify(password, hash ?? hashOfNothing))
+  const fits = await inTurn(hashes, queue, () =>
+    Bun.password.verify(password, hash ?? hashOfNothing),
+  )
   return fits && hash !== null
 }
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { listOwnedHosts, ownersOfHosts } from './owner-store.ts'
+import { listOwnedCertificates, listOwnedHosts, ownersOfHosts } from './owner-store.ts'
 
 /** The database, or a transaction of it. */
 type Tx = Pick<Db, 'select'>
@@ -62,9 +62,8 @@ export const isNameOfOther = (
   tx: Tx,
   { host, ownerId }: { host: string; ownerId: string | undefined },
 ) =>
-  listOwnedHosts(tx).some(
+  listOwnedCertificates(tx).some(
     ({ certificate, ...other }) =>
-      certificate !== null &&
       other.ownerId !== ownerId &&
       !isAdmin(tx, other.ownerId) &&
       oddNameIn(certificate) === null && // else it isn't used

@@ -1,4 +1,5 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
+import type { SQLiteSelect } from 'drizzle-orm/sqlite-core'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { domains, environments, projects, services } from '../db/schema.ts'
@@ -6,20 +7,29 @@ import { canonicalHost } from '../platform/hosts.ts'
 
 type Tx = Pick<Db, 'select'>
 
-/** Each path of each host, with its owner. */
-export const listOwnedHosts = (db: Tx) =>
-  db
-    .select({
-      host: domains.host,
-      path: domains.path,
-      redirectTo: domains.redirectTo,
-      certificate: domains.certificate,
-      ownerId: sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`,
-    })
-    .from(domains)
+const { host, path, redirectTo, certificate } = domains
+const ownerId = sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`
+
+/** Of a query of domains. */
+const withOwners = <Query extends SQLiteSelect>(query: Query) =>
+  query
     .leftJoin(environments, eq(environments.id, domains.environmentId))
     .leftJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(services, eq(services.id, domains.serviceId))
+
+/** Each path of each host, with its owner. */
+export const listOwnedHosts = (db: Tx) =>
+  withOwners(db.select({ host, path, redirectTo, ownerId }).from(domains).$dynamic()).all()
+
+/** Uploaded certificates, with their owners. */
+export const listOwnedCertificates = (db: Tx) =>
+  withOwners(
+    db
+      .select({ certificate: sql<string>`${certificate}`, ownerId })
+      .from(domains)
+      .$dynamic(),
+  )
+    .where(isNotNull(certificate))
     .all()
 
 /** Names of environments under DAVIT_DOMAIN. */

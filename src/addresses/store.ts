@@ -2,7 +2,7 @@ import { and, asc, count, eq, inArray, isNotNull, isNull, like, or, sql } from '
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { listRows, listValues } from '../db/queries.ts'
+import { getRow, listRows, listValues } from '../db/queries.ts'
 import {
   certificates,
   domains,
@@ -244,10 +244,10 @@ export const isIssued = (db: Tx, host: string) =>
   ).length > 0
 
 /** Whether a host was looked up, and isn't in the DNS. */
-export const isMissing = (tx: Tx, host: string) =>
-  listRows(tx, certificates, eq(certificates.host, host)).some(
-    ({ dnsOk, dnsFound }) => dnsOk === false && dnsFound.length === 0,
-  )
+export function isMissing(tx: Tx, host: string) {
+  const known = getRow(tx, certificates, eq(certificates.host, host))
+  return known?.dnsOk === false && known.dnsFound.length === 0
+}
 
 /** Hosts of that list that someone was given. */
 export const listGivenHosts = (db: Tx, hosts: string[]) =>

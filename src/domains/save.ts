@@ -10,9 +10,9 @@ import {
 import type { Domain, Holder } from '../addresses/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { AppError, invalidField } from '../platform/errors.ts'
+import { invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { Semaphore } from '../platform/semaphore.ts'
+import { inTurn, Semaphore } from '../platform/semaphore.ts'
 import type { AskedAccount, AskedDomain } from './forms.ts'
 import type { Target } from '../services/ports.ts'
 import { httpsAfter } from './https.ts'
@@ -40,24 +40,20 @@ const bcrypt = { algorithm: 'bcrypt', cost: 10 } as const
 const hashing = new Semaphore(1)
 
 /** Requests that wait for it, each with 20 passwords at most: a second for each. */
-const maxWaiting = 10
+const queue = {
+  maxWaiting: 10,
+  full: 'Too many passwords are being stored. Try again in a moment.',
+  retryAfter: 10,
+}
 
 /** Slow for each password. Throws `unavailable` when too many wait. */
-export async function hashAccounts(accounts: AskedAccount[]): Promise<HashedAccount[]> {
-  if (hashing.waiting >= maxWaiting)
-    throw new AppError(
-      'unavailable',
-      'Too many passwords are being stored. Try again in a moment.',
-      {
-        retryAfter: 10,
-      },
-    )
-  using _ = await hashing.acquire()
-  const hashed: HashedAccount[] = []
-  for (const { username, password } of accounts)
-    hashed.push({ username, hash: password ? await Bun.password.hash(password, bcrypt) : null })
-  return hashed
-}
+export const hashAccounts = (accounts: AskedAccount[]): Promise<HashedAccount[]> =>
+  inTurn(hashing, queue, async () => {
+    const hashed: HashedAccount[] = []
+    for (const { username, password } of accounts)
+      hashed.push({ username, hash: password ? await Bun.password.hash(password, bcrypt) : null })
+    return hashed
+  })
 
 /** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
 export function addDomain(

@@ -1,3 +1,5 @@
+import { AppError } from './errors.ts'
+
 type Waiting = { weight: number; start: () => void }
 
 /**
@@ -60,6 +62,17 @@ export class Semaphore {
       waiting.start()
     }
   }
+}
+
+/** Runs work once it holds a permit. Throws `unavailable` with this message while `maxWaiting` others wait. */
+export async function inTurn<Result>(
+  semaphore: Semaphore,
+  { maxWaiting, full, retryAfter }: { maxWaiting: number; full: string; retryAfter: number },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (semaphore.waiting >= maxWaiting) throw new AppError('unavailable', full, { retryAfter })
+  using _ = await semaphore.acquire()
+  return await work()
 }
 
 /** Runs work one at a time for each key. */
