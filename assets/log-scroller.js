@@ -285,7 +285,7 @@ export class LogScroller {
 
   #toNewest() {
     this.follow(true)
-    this.focus() // the button is gone
+    this.focus() // the button was hidden
   }
 }
 

@@ -51,7 +51,7 @@ export function removeGuard(layout: Pick<Layout, 'unit'>) {
   try {
     rmdirSync(dirname(dropIn))
   } catch {
-    // there are other files, or it is gone
+    // there are other files, or it was removed
   }
 }
 

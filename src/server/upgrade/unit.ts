@@ -57,7 +57,7 @@ export function removeDropIn({ dropIn }: Pick<Places, 'dropIn'>) {
   try {
     rmdirSync(dirname(dropIn))
   } catch {
-    // the operator has other files there, or it is gone
+    // the operator has other files there, or it was removed
   }
 }
 
