@@ -3,22 +3,18 @@ import { canonicalHost, inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 
 /**
- * Sets `peer`, the socket's address, and `address`: the same, or behind a trusted proxy the right-most
- * hop of X-Forwarded-For that is no trusted proxy itself. What a client writes left of that is ignored.
- * The edge is such a proxy, and reports whether the request used HTTPS.
+ * Sets `peer`, who connected to Davit or to the edge, and `address`: the same, or behind a trusted proxy the
+ * right-most hop of X-Forwarded-For that is no trusted proxy itself. What a client writes left of that is
+ * ignored. The edge writes who connected to it as the last hop, and whether the request used HTTPS.
  */
 export const clientAddress = (trustedProxies: string[]) =>
   factory.createMiddleware(async function readClientAddress(c, next) {
-    const socket = c.env?.server?.requestIP(c.req.raw)?.address
     const isEdges = c.env?.isEdges === true
-    const peer = (!isEdges && plainAddress(socket ?? '')) || '127.0.0.1'
     const hops = (c.req.header('X-Forwarded-For') ?? '').split(',')
+    const socket = isEdges ? hops.pop() : c.env?.server?.requestIP(c.req.raw)?.address
+    const peer = plainAddress(socket ?? '') ?? '127.0.0.1'
     let address = peer
-    for (
-      let isProxy = isEdges || inCidrs(peer, trustedProxies);
-      isProxy;
-      isProxy = inCidrs(address, trustedProxies)
-    ) {
+    while (inCidrs(address, trustedProxies)) {
       const hop = plainAddress(hops.pop() ?? '')
       if (!hop) break // the chain ends here, or continues with something that no proxy writes
       address = hop

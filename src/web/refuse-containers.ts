@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { inCidrs } from '../platform/hosts.ts'
+import { inCidrs, isLoopback } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 import { within } from './within.ts'
 
@@ -11,18 +11,22 @@ const askEvery = 30_000
 const patience = 1000
 
 /**
- * Responds 403 to requests from containers: of an app, a service or a build. Covers the
- * network pool, and the default bridge, where builds run. A trusted proxy may be a container.
+ * Responds 403 to requests from containers: of an app, a service or a build. Covers the network pool, and the
+ * default bridge, where builds run, also behind the edge and other proxies. A trusted proxy may be a container.
  */
 export function refuseContainers({ config, docker }: { config: Config; docker: Docker }) {
   const bridge = defaultBridge(docker)
 
   return factory.createMiddleware(async function checkPeer(c, next) {
-    if (await isContainer(c.var.peer))
-      throw new AppError(
-        'forbidden',
-        'Davit refuses requests from containers. Programs in an app can reach it through a proxy in DAVIT_TRUSTED_PROXIES.',
-      )
+    const { peer, address } = c.var
+    // whoever a proxy of this machine names, such as the user's own Caddy: it need not be trusted to refuse
+    const behind = isLoopback(peer) ? c.req.header('X-Forwarded-For')?.split(',').at(-1) : undefined
+    for (const one of new Set([peer, address, behind?.trim() ?? peer]))
+      if (await isContainer(one))
+        throw new AppError(
+          'forbidden',
+          'Davit refuses requests from containers, except from those in DAVIT_TRUSTED_PROXIES.',
+        )
     await next()
   })
 

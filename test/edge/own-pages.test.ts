@@ -78,24 +78,33 @@ beforeAll(async () => {
   expect(made.headers.get('Location')).toStartWith('/')
 })
 
-/** A container that isn't Davit's own, on a network of its pool. */
-const container = await (async () => {
-  const subnet = `${pool}.255.0/26`
-  await docker.createNetwork({ name: `test-${instanceId}`, subnet, labels: label })
+/** A container that isn't Davit's own. */
+async function aContainer(network: string, gateway: string) {
   const id = await docker.createContainer({
-    name: `test-${instanceId}`,
+    name: `test-${network}-${instanceId}`,
     image: 'busybox',
     entrypoint: ['sleep'],
     command: ['9999'],
     env: {},
     labels: label,
-    network: `test-${instanceId}`,
+    network,
     memoryBytes: 64 * 2 ** 20,
     cpus: 1,
     pidsLimit: 64,
   })
   await docker.startContainer(id)
-  return { id, gateway: `${pool}.255.1` }
+  return { id, gateway }
+}
+
+const subnet = `${pool}.255.0/26`
+await docker.createNetwork({ name: `test-${instanceId}`, subnet, labels: label })
+/** On a network of Davit's pool. */
+const container = await aContainer(`test-${instanceId}`, `${pool}.255.1`)
+/** Where builds run. */
+const onBridge = await (async () => {
+  const bridges = (await docker.listNetworks({ signal })).filter(({ name }) => name === 'bridge')
+  const gateway = bridges[0]!.subnets[0]!.replace(/\.0\/\d+$/, '.1')
+  return aContainer('bridge', gateway)
 })()
 
 describe('Davit’s own pages, by the edge,', () => {
@@ -172,11 +181,15 @@ describe('Davit’s own pages, by the edge,', () => {
 
 describe('from inside a container', () => {
   /** What a request from there gets. */
-  async function asked(port: number, headers: string[] = [], path = '/login') {
+  async function asked(
+    port: number,
+    headers: string[] = [],
+    { path = '/login', from = container } = {},
+  ) {
     const request = [`GET ${path} HTTP/1.0`, ...headers, '', ''].join('\\r\\n')
-    const script = `{ printf '${request}'; sleep 1; } | nc -w 5 ${container.gateway} ${port} 2>&1`
+    const script = `{ printf '${request}'; sleep 1; } | nc -w 5 ${from.gateway} ${port} 2>&1`
     const command = ['sh', '-c', script]
-    return (await docker.runInContainer(container.id, { command, signal })).output
+    return (await docker.runInContainer(from.id, { command, signal })).output
   }
 
   test('Davit’s port serves no one', async () => {
@@ -187,17 +200,33 @@ describe('from inside a container', () => {
   })
 
   test('Caddy’s admin API can’t be reached', async () => {
-    expect(await asked(2019, [], '/config/')).toMatch(/refused|timed out/)
+    expect(await asked(2019, [], { path: '/config/' })).toMatch(/refused|timed out/)
     for (const host of ['localhost', '127.0.0.1', 'admin'])
-      expect(await asked(ports.http, [`Host: ${host}`], '/config/')).toContain('404')
+      expect(await asked(ports.http, [`Host: ${host}`], { path: '/config/' })).toContain('404')
   })
 
-  test('the edge serves who it serves anyone, and no host of no one', async () => {
-    expect(await asked(ports.http, ['Host: davit.test'])).toMatch(/^HTTP\S+ 200.*svc_visitor=/s)
+  test.each([
+    ['of the pool', container],
+    ['of the default bridge', onBridge],
+  ])('the edge leads to none of Davit’s pages: %s', async (_, from) => {
+    const forged = ['X-Forwarded-For: 203.0.113.9', 'X-Real-IP: 203.0.113.9']
+    for (const headers of [
+      [],
+      forged,
+      ['X-Forwarded-For: 127.0.0.1'],
+      ['Connection: X-Forwarded-For'],
+    ])
+      for (const host of ['davit.test', 'DAVIT.test.'])
+        expect(await asked(ports.http, [`Host: ${host}`, ...headers], { from })).toStartWith(
+          'HTTP/1.0 403',
+        )
+  })
+
+  test('the edge has no host of no one', async () => {
     expect(await asked(ports.http, ['Host: nobody.test'])).toContain('404')
     expect(await asked(ports.http)).toContain('404')
     const permission = '/davit/certificate?domain=davit.test'
-    expect(await asked(ports.http, ['Host: 127.0.0.1'], permission)).toContain('404')
+    expect(await asked(ports.http, ['Host: 127.0.0.1'], { path: permission })).toContain('404')
   })
 })
 

@@ -14,8 +14,8 @@ test('a request by the edge is from whom the edge says, by HTTPS where it says s
   const seen = async (headers: Record<string, string>, env: object) =>
     (await app.request('/', { headers }, env)).json()
   const forwarded = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https' }
-  const [edge, none] = ['127.0.0.1', '203.0.113.9']
-  expect(await seen(forwarded, byEdge)).toEqual({ address: none, peer: edge, isHttps: true })
+  const [edge, visitor] = ['127.0.0.1', '203.0.113.9']
+  expect(await seen(forwarded, byEdge)).toEqual({ address: visitor, peer: visitor, isHttps: true })
   expect(await seen({}, byEdge)).toEqual({ address: edge, peer: edge, isHttps: false })
   const server = { requestIP: () => ({ address: '198.51.100.7' }) }
   expect(await seen(forwarded, { server })).toEqual({

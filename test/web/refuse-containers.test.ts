@@ -3,11 +3,11 @@ import { networkInterfaces } from 'node:os'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
-const statusFrom = async ({ app }: TestApp, address: string, headers: object = {}) => {
-  const server = { requestIP: () => ({ address }) }
-  const init = { headers: { Accept: 'application/json', ...headers } }
-  return (await app.request('/login', init, { server })).status
-}
+const statusOf = async ({ app }: TestApp, headers: object, env: object) =>
+  (await app.request('/login', { headers: { Accept: 'application/json', ...headers } }, env)).status
+
+const statusFrom = (t: TestApp, address: string, headers: object = {}) =>
+  statusOf(t, headers, { server: { requestIP: () => ({ address }) } })
 
 /** With an engine whose default bridge has that subnet. */
 function withBridge(subnets: string[], env: Record<string, string> = {}) {
@@ -29,6 +29,22 @@ test.each([
   const t = withBridge(['172.30.0.0/16', 'fd00:d0c::/64'])
   expect(await statusFrom(t, address)).toBe(403)
   expect(await statusFrom(t, address, { 'X-Forwarded-For': '203.0.113.9' })).toBe(403)
+  // by the edge, by a proxy of this machine, and by one that is trusted
+  const behind = { 'X-Forwarded-For': `203.0.113.9, ${address}` }
+  expect(await statusOf(t, behind, { isEdges: true })).toBe(403)
+  expect(await statusFrom(t, '127.0.0.1', behind)).toBe(403)
+  const trusting = withBridge(['172.30.0.0/16', 'fd00:d0c::/64'], {
+    DAVIT_TRUSTED_PROXIES: '127.0.0.1 198.51.100.7',
+  })
+  for (const proxy of ['127.0.0.1', '198.51.100.7'])
+    expect(await statusFrom(trusting, proxy, behind)).toBe(403)
+})
+
+test('by the edge the hop that Caddy writes counts, whatever is written before it', async () => {
+  const t = withBridge(['172.30.0.0/16'])
+  const forged = { 'X-Forwarded-For': '10.201.0.9, 203.0.113.9' }
+  expect(await statusOf(t, forged, { isEdges: true })).not.toBe(403)
+  expect(await statusFrom(t, '198.51.100.7', { 'X-Forwarded-For': '10.201.0.9' })).not.toBe(403)
 })
 
 test.each(['127.0.0.1', '::1', '192.168.1.9', '203.0.113.9', '198.18.0.2', '172.31.0.4'])(
