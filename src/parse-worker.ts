@@ -1,6 +1,7 @@
 import { inspectDockerfile, rewriteDockerfile } from './deployments/dockerfile/inspect.ts'
 import { refuseTriggers } from './deployments/dockerfile/sources.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
+import { watchedFiles } from './git/watched-path.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
@@ -22,6 +23,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   refuseTriggers,
   rewriteDockerfile,
   touchesEach,
+  watchedFiles,
 }
 
 type Request = { name: string; args: never[] }

@@ -35,6 +35,7 @@ const projects: Operations = {
   'PUT /projects/:id': does('Change name, repository or branch', project),
   'GET /projects/:id/settings': does('Get the settings of a project', project),
   'PUT /projects/:id/settings': does('Change how a project is built', projectWithSecret),
+  'GET /projects/:id/watched-files': does('List what watched paths match', resource.watchedFiles),
   'DELETE /projects/:id': works('Delete a project and what it runs', removal),
 }
 

@@ -30,6 +30,21 @@ export const project = z.object({
   createdAt: time,
 })
 
+export const watchedFiles = z.object({
+  /** Null when no commit has been deployed. */
+  commit: z.string().nullable(),
+  items: z.array(
+    z.object({
+      pattern: z.string(),
+      /** Why it can't be saved. */
+      refusal: z.string().nullable(),
+      count: z.int().nullable(),
+      /** The first of them. */
+      files: z.array(z.string()),
+    }),
+  ),
+})
+
 export const webhook = z.object({
   provider: z.enum(['github', 'gitlab', 'gitea']).nullable(),
   url: z.url().nullable(),

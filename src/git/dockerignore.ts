@@ -79,7 +79,7 @@ function ruleOf(line: string, { file, number }: { file: string; number: number }
   const pattern = cleanPath(written)
   const excludesNothing = !ignores && /^\/*$/.test(written)
   if (excludesNothing || !isPattern(pattern)) throw invalid(text, { file, number })
-  return pattern === '' ? [] : [{ ignores, matches: parsePattern(pattern, { below: false }) }]
+  return pattern === '' ? [] : [{ ignores, matches: parsePattern(pattern, 'docker') }]
 }
 
 /** Drops empty parts and “.”, and removes the part before each “..”. */

@@ -8,7 +8,7 @@ import { findDockerfiles, looksFolder } from './find-dockerfiles.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
-import { removeMirror } from './mirror.ts'
+import { pathsOf, removeMirror } from './mirror.ts'
 import { listBranches } from './remote.ts'
 import type { GitSetup } from './run.ts'
 import { tmpdir } from 'node:os'
@@ -74,6 +74,9 @@ export function connectGit(options: GitOptions) {
     /** The current branches of a repository, and the one that its HEAD names. */
     listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
       listBranches({ ...tools, keys: what }, what),
+    /** The paths in a commit that was fetched, a NUL after each; null when it isn't here anymore. */
+    pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
+      pathsOf({ ...tools, keys: what }, what),
     /** What looks like a Dockerfile at the tip of a repository. */
     findDockerfiles: (what: Keys & { url: string; signal: AbortSignal }) =>
       findDockerfiles({ ...tools, keys: what }, what),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '../platform/errors.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
+import { keysFor } from './keys.ts'
 import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
 import { isTooLarge } from './size-watch.ts'
@@ -44,6 +45,31 @@ export async function withMirror<T>(
   })
 }
 
+/** The paths in a commit, a NUL after each; null when no mirror has it. Contacts no one. */
+export async function pathsOf(
+  tools: GitTools,
+  { url, commit, signal }: { url: string; commit: string; signal: AbortSignal },
+): Promise<string | null> {
+  const remote = readStored(url)
+  if (remote === null) return null
+  const mirror = mirrorPath(tools, { href: remote.href, keyId: keysFor(remote, tools.keys).id })
+  if (!(await isSound(mirror))) return null
+  const options = ['-r', '-z', '--full-tree', '--name-only']
+  return runGit(tools.setup, {
+    command: 'ls-tree',
+    options,
+    values: [commit],
+    mirror,
+    signal,
+  }).then(
+    (listing) => listing.toString(),
+    (error) => {
+      if (error instanceof GitError) return null // it was removed meanwhile
+      throw error
+    },
+  )
+}
+
 /** Makes the next fetches start from scratch: some object in one of these can't be read. */
 export async function distrustMirrors({ mirror, alternates }: Stores) {
   for (const store of [mirror, ...alternates.map((objects) => dirname(objects))]) {
@@ -56,9 +82,9 @@ type Stores = { mirror: string; alternates: string[] }
 
 /** Removes a repository's mirrors, whatever keys opened them; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
-  const href = hrefOf(url)
-  if (href === null) return false
-  const name = nameOf(href)
+  const remote = readStored(url)
+  if (remote === null) return false
+  const name = nameOf(remote.href)
   const names = await readdir(tools.mirrors).catch(() => [])
   const mirrors = names.filter((entry) => entry.startsWith(name))
   for (const mirror of mirrors.map((entry) => join(tools.mirrors, entry))) {
@@ -70,9 +96,9 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
 }
 
 /** Null for an invalid address: nothing was ever fetched from there. */
-function hrefOf(url: string) {
+function readStored(url: string) {
   try {
-    return readRepositoryUrl(url, { allowLocal: true }).href
+    return readRepositoryUrl(url, { allowLocal: true })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return null

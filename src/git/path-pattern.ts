@@ -5,13 +5,17 @@ import type { Effort, State } from '../platform/automaton.ts'
 export type Matcher = (path: string, effort: Effort) => boolean
 
 /**
- * A pattern of Go's filepath.Match, with `**` as Docker's patternmatcher has it: any number of folders,
- * and at the end anything. With `below` it also matches all that lies below what it matches. It comes from
- * a repository: its time grows linearly with the path, and is limited.
+ * `docker`: Go's filepath.Match, with `**` as Docker's patternmatcher has it: any number of folders, and at
+ * the end anything. `watch`: `**` is anything, `**` between slashes any number of folders; and all that
+ * lies below what it matches is matched too.
  */
-export function parsePattern(pattern: string, { below }: { below: boolean }): Matcher {
-  const tokens = tokensOf(pattern)
-  const text = tokens.every((token) => token.length === 1 && !/[*?]/.test(token)) ? pattern : null
+type Dialect = 'docker' | 'watch'
+
+/** The pattern comes from a repository or a form: its time grows linearly with the path, and is limited. */
+export function parsePattern(pattern: string, dialect: Dialect): Matcher {
+  const below = dialect === 'watch'
+  const tokens = tokensOf(pattern, dialect)
+  const text = tokens.some(isSign) ? null : pattern
   if (text !== null) {
     const inside = `${text}/`
     return (path, effort) => {
@@ -19,11 +23,13 @@ export function parsePattern(pattern: string, { below }: { below: boolean }): Ma
       return path === text || (below && path.startsWith(inside))
     }
   }
-  const states = statesOf(tokens, { below })
+  const states = statesOf(tokens, dialect)
   const needed = longestLiteral(tokens)
   return (path, effort) => {
     spend(effort, 1)
-    return path.includes(needed) && matches(states, path, { start: 0, effort, anchored: true })
+    if (!path.includes(needed)) return false
+    const characters = /[\ud800-\udfff]/.test(path) ? [...path] : path
+    return matches(states, characters, { start: 0, effort, anchored: true })
   }
 }
 
@@ -46,18 +52,18 @@ export function isPattern(pattern: string): boolean {
 
 type Test = (character: string) => boolean
 
-const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/gsy
-const folders = /\*\*\/?/y
-const simple = /\*|\?|\\.|[^]/sy
+const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/gsuy
+const folders = { docker: /\*\*\/?/y, watch: /(?<![^/])\*\*\/|\*\*/y }
+const simple = /\*|\?|\\.|[^]/suy
 
 /** An unclosed bracket is a literal character; no other is searched after it. */
-function tokensOf(pattern: string): string[] {
+function tokensOf(pattern: string, dialect: Dialect): string[] {
   const tokens: string[] = []
-  let open = [folders, brackets, simple]
+  let open = [folders[dialect], brackets, simple]
   for (let at = 0; at < pattern.length; at += tokens.at(-1)!.length) {
     const [token] = firstAt(open, pattern, at)!
     tokens.push(token)
-    if (token === '[') open = [folders, simple]
+    if (token === '[') open = [folders[dialect], simple]
   }
   return tokens
 }
@@ -76,7 +82,8 @@ const inName: Test = (character) => character !== '/'
 const isSlash: Test = (character) => character === '/'
 
 /** For each part of the pattern its states, the first of which follows the part before. */
-function statesOf(tokens: string[], { below }: { below: boolean }): State[] {
+function statesOf(tokens: string[], dialect: Dialect): State[] {
+  const isDockers = dialect === 'docker'
   const states: State[] = []
   for (const [index, text] of tokens.entries()) {
     const here = states.length
@@ -85,7 +92,7 @@ function statesOf(tokens: string[], { below }: { below: boolean }): State[] {
       // like Docker: “**name” matches any name with this end, unless it contains other wildcards
       const isSuffix =
         index === 0 && text === '**' && tokens.slice(1).every((other) => !isSign(other))
-      if (isLast || isSuffix) repeat(always)
+      if (isDockers ? isLast || isSuffix : text === '**') repeat(always)
       else {
         states.push({ kind: 'split', next: [here + 1, here + 2, here + 3] })
         states.push({ kind: 'char', is: always, next: [here + 1, here + 2] })
@@ -95,7 +102,7 @@ function statesOf(tokens: string[], { below }: { below: boolean }): State[] {
     else states.push({ kind: 'char', is: testOf(text), next: [here + 1] })
   }
   const end = states.length
-  states.push({ kind: 'split', next: below ? [end + 1, end + 2] : [end + 1] })
+  states.push({ kind: 'split', next: isDockers ? [end + 1] : [end + 1, end + 2] })
   states.push({ kind: 'last', next: [end + 3] })
   states.push({ kind: 'char', is: isSlash, next: [end + 3] })
   states.push({ kind: 'end' })
@@ -115,7 +122,7 @@ function testOf(text: string): Test {
   return (character) => character === literal
 }
 
-const isSign = (token: string) => token.length > 1 || /[*?]/.test(token)
+const isSign = (token: string) => /^([*?]|[[\\].)/s.test(token)
 
 /** What a path must contain to match at all; most are decided by this alone. */
 const longestLiteral = (tokens: string[]) =>
@@ -135,7 +142,7 @@ function oneOf(text: string): Test {
 
 function rangesOf(text: string) {
   const members = text.slice(text.startsWith('[^') ? 2 : 1, -1)
-  return [...members.matchAll(/(\\.|[^])(?:-(\\.|[^]))?/gs)].map(([, from, to]) => {
+  return [...members.matchAll(/(\\.|[^])(?:-(\\.|[^]))?/gsu)].map(([, from, to]) => {
     const first = from!.replace(/^\\(?=.)/s, '')
     return { first, last: to?.replace(/^\\(?=.)/s, '') ?? first }
   })

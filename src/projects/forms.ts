@@ -5,6 +5,7 @@ import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl, withScheme } from '../git/repository-url.ts'
 import { refusePath } from '../git/tree-paths.ts'
+import { refuseWatchedPath } from '../git/watched-path.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
 /** The allowed repositories depend on the settings, so the schemas are built from them. */
@@ -92,10 +93,15 @@ export const projectUpdateForm = (config: Config) =>
 const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
 /** A path of the repository or a pattern for several; everything below it matches too. */
-const watchPath = insidePath('a path or a pattern such as src/**')
-  .refine((path) => !path.startsWith('!'), 'can’t exclude paths with “!”.')
-  .refine((path) => !path.split('/').includes('..'), 'can’t contain “..”.')
+const watchPath = line('a path or a pattern such as src/**', { max: 500 })
   .refine((path) => (path.match(/\*+/g)?.length ?? 0) <= 10, 'can have at most 10 stars.')
+  .superRefine((path, context) => unless(whyNotWatched)(path, context))
+
+/** With the pattern, which is one of several in its field. */
+export function whyNotWatched(path: string): string | null {
+  const why = refuseWatchedPath(path)
+  return why && `The line “${path.slice(0, 80)}” ${why}`
+}
 
 /** A shell variable name. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
@@ -117,6 +123,11 @@ export const buildForm = z.object({
   watchPaths: lines(watchPath, { max: 100 }).nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
+})
+
+/** Patterns as they are typed: what is wrong with one is told beside it. */
+export const watchedFilesQuery = z.object({
+  watchPaths: lines(line('a path or a pattern', { max: 500 }), { max: 100 }).optional(),
 })
 
 export const removalForm = z.object({ volumes: flag().nullish() })

@@ -10,10 +10,16 @@ import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { listed, listingOf } from '../web/listing.tsx'
 import { pageOf, paged } from '../web/paging.ts'
-import { bodyOrQuery } from '../web/query.ts'
+import { bodyOrQuery, query } from '../web/query.ts'
 import { show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { buildForm, projectUpdateForm, removalForm } from './forms.ts'
+import {
+  buildForm,
+  projectUpdateForm,
+  removalForm,
+  watchedFilesQuery,
+  whyNotWatched,
+} from './forms.ts'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
@@ -34,6 +40,7 @@ import {
 } from './store.ts'
 import type { Project } from './store.ts'
 import { ProjectsPage, sorted, sorts, textOf } from './views.tsx'
+import { findWatched, WatchedFilesList } from './watched-files.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
@@ -94,6 +101,17 @@ export const projectRoutes = (deps: RemovalDeps) => {
         said: 'Build settings saved.',
         ...buildingForm(c, emptyDraft),
         json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),
+      })
+    })
+    .get('/projects/:id/watched-files', query(watchedFilesQuery), async (c) => {
+      const project = findProject(db, ownKey(c))
+      const patterns = c.req.valid('query').watchPaths ?? []
+      const { signal } = c.req.raw
+      const watched = await findWatched(deps, { project, patterns, signal })
+      return show(c, {
+        title: 'Watched files',
+        page: () => <WatchedFilesList {...watched} />,
+        json: () => watched,
       })
     })
     .get('/projects/:id/delete', async (c) => {
@@ -158,11 +176,15 @@ export const projectRoutes = (deps: RemovalDeps) => {
   }
 }
 
-/** An invalid stored address is shown as a field error, where it can be fixed. */
+/** What was stored and is invalid by today's rules is shown as a field error, where it can be fixed. */
 function withStored(draft: Draft, project: Project): Draft {
-  const refusal = whyUnreadable(project)
-  if (refusal === null || 'repository_url' in draft.values) return draft
-  return { ...draft, errors: { ...draft.errors, repository_url: refusal } }
+  const errors = { ...draft.errors }
+  const note = (name: string, refusal: string | null) => {
+    if (refusal !== null && !(name in draft.values)) errors[name] = refusal
+  }
+  note('repository_url', whyUnreadable(project))
+  note('watch_paths', project.watchPaths.map(whyNotWatched).find(Boolean) ?? null)
+  return { ...draft, errors }
 }
 
 const isEmpty = (input: object) => Object.keys(input).length === 0

@@ -7,6 +7,7 @@ import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
 import type { Project } from './store.ts'
+import { WatchedFilesLook } from './watched-files.tsx'
 
 type FormProps = { project: Project; draft: Draft }
 type ProjectFormProps = FormProps & { from: From; sources: Source[] }
@@ -117,8 +118,9 @@ export const BuildForm = ({ project, draft }: FormProps) => (
       label="Watched paths"
       value={project.watchPaths.join('\n')}
       placeholder="src/**"
-      hint="One path or pattern per line. Only a push that changes one of them deploys. Leave empty to deploy on every push."
+      hint="One path or pattern per line, from the root of the repository: src, *.md, packages/*/src, **/*.sql, src/{web,api}, v[0-9], x[!0-9]. What is below a folder counts too. Only a push that changes one of them deploys. Leave empty to deploy on every push."
       code
     />
+    <WatchedFilesLook project={project} />
   </SettingsForm>
 )

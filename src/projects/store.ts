@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
@@ -107,6 +107,22 @@ export function listOwnRepositories(db: Db, projectId: string) {
   const shared = new Set(used(ne))
   return [...new Set(used(eq))].filter((url) => !shared.has(url))
 }
+
+/** The commit that was deployed last from the project's repository; null when none was fetched. */
+export const lastCommit = (db: Db, { id, repositoryUrl }: Pick<Project, 'id' | 'repositoryUrl'>) =>
+  db
+    .select({ hash: deployments.commitHash })
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.projectId, id),
+        eq(deployments.repositoryUrl, repositoryUrl),
+        isNotNull(deployments.commitHash),
+      ),
+    )
+    .orderBy(desc(deployments.id))
+    .limit(1)
+    .get()?.hash ?? null
 
 /** Several projects may build one repository, each with its own webhook there. */
 export const isWebhookOfAnother = (

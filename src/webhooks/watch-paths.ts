@@ -1,5 +1,5 @@
 import type { Project } from '../projects/store.ts'
-import { parsePattern } from '../git/path-pattern.ts'
+import { refuseWatchedPath, watchedBy } from '../git/watched-path.ts'
 import { EffortSpent } from '../platform/automaton.ts'
 import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
@@ -14,10 +14,9 @@ const someSteps = 20_000_000
 export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   const effort = { left: someSteps }
   return lists.map((patterns) => {
-    if (patterns.length === 0) return true
-    const matchers = patterns.map((pattern) =>
-      parsePattern(pattern.replace(/^\.?\/|\/+$/g, ''), { below: true }),
-    )
+    // an earlier version saved what is refused now: a push too many is better than none
+    if (patterns.length === 0 || patterns.some(refuseWatchedPath)) return true
+    const matchers = patterns.map(watchedBy)
     try {
       return paths.some((path) => matchers.some((matches) => matches(path, effort)))
     } catch (error) {

@@ -113,6 +113,7 @@ type Call = (route: string, step?: Step) => Promise<any>
 const asked: Record<string, (ids: Ids) => Record<string, string>> = {
   '/api/git/repos': ({ source }) => ({ sourceId: source }),
   '/api/git/look': () => ({ repositoryUrl: lookedAt }),
+  '/projects/:id/watched-files': () => ({ watchPaths: 'src/**' }),
   '/api/git/branches': ({ source }) => ({ sourceId: source, repository: 'team/site' }),
 }
 

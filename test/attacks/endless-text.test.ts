@@ -15,6 +15,7 @@ import { parsePattern } from '../../src/git/path-pattern.ts'
 import { refuseBranch } from '../../src/git/ref-names.ts'
 import { readRepositoryUrl } from '../../src/git/repository-url.ts'
 import { GitError } from '../../src/git/run.ts'
+import { refuseWatchedPath } from '../../src/git/watched-path.ts'
 import { refusePath } from '../../src/git/tree-paths.ts'
 import { canonicalHost } from '../../src/platform/hosts.ts'
 import { registryOf } from '../../src/registries/image-registry.ts'
@@ -69,9 +70,9 @@ const readers: Record<string, (text: string) => unknown> = {
   'a Dockerfile': (text) => baseImages(text, {}),
   'a FROM line': (text) => baseImages(`FROM ${text}`, {}),
   'a .dockerignore': (text) => parseDockerignore(text)('some/path'),
-  'a pattern': (text) => parsePattern(`*${text}`, { below: true })('some/path', { left: 1e6 }),
-  'a path for a pattern': (text) =>
-    parsePattern('**/*a*b*[x-z]', { below: true })(text, { left: 1e9 }),
+  'a pattern': (text) => parsePattern(`*${text}`, 'docker')('some/path', { left: 1e6 }),
+  'a watched path': refuseWatchedPath,
+  'a path for a pattern': (text) => parsePattern('**/*a*b*[x-z]', 'watch')(text, { left: 1e9 }),
   'a line of a log': (text) => ansiHtml(text),
   'the output of a container': (text) => [...new LineSplitter().push(Buffer.from(`${text}\n`))],
   'a refusal of the engine': (text) => explainStep(new EngineError(500, text), 'deploying'),

@@ -233,6 +233,7 @@ function gitOver(connection: Connection): Git {
         branch: branch ?? 'main',
       })),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
+    pathsOf: async () => null,
     findDockerfiles: async () => ['Dockerfile'],
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },

@@ -1,0 +1,141 @@
+import { EffortSpent } from '../platform/automaton.ts'
+import { AppError } from '../platform/errors.ts'
+import { isPattern, parsePattern } from './path-pattern.ts'
+import type { Matcher } from './path-pattern.ts'
+import { refusePath } from './tree-paths.ts'
+
+/** What is wrong with an entered path or pattern to watch, or null. */
+export function refuseWatchedPath(text: string): string | null {
+  try {
+    alternativesOf(text)
+    return null
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+/**
+ * Whether a changed path is watched: it matches, or a folder above it does. The dialect is the one in
+ * docs/git.md; everything that has a meaning in other dialects only is refused. Throws for what is refused.
+ */
+export function watchedBy(text: string): Matcher {
+  const matchers = alternativesOf(text).map((pattern) => parsePattern(pattern, 'watch'))
+  return (path, effort) => {
+    const composed = path.normalize('NFC')
+    return matchers.some((matches) => matches(composed, effort))
+  }
+}
+
+/** What a pattern watches among the files of a commit. */
+export type WatchedFiles = {
+  pattern: string
+  /** Why it can't be saved; null when it can. */
+  refusal: string | null
+  /** Null when it isn't known. */
+  count: number | null
+  /** The first of them. */
+  files: string[]
+}
+
+/** Steps for all patterns together: a second or two. */
+const someSteps = 100_000_000
+
+/** For each pattern the files that it watches. `paths` are ended by a NUL each. Call it through `parse`. */
+export function watchedFiles(patterns: string[], paths: string | null): WatchedFiles[] {
+  const list = paths?.split('\0').slice(0, -1) ?? null
+  const effort = { left: someSteps }
+  return patterns.map((pattern) => {
+    const refusal = refuseWatchedPath(pattern)
+    const unknown = { pattern, refusal, count: null, files: [] }
+    if (refusal !== null || list === null) return unknown
+    try {
+      const matches = watchedBy(pattern)
+      const found = list.filter((path) => matches(path, effort))
+      return { pattern, refusal, count: found.length, files: found.slice(0, mostShown) }
+    } catch (error) {
+      if (error instanceof EffortSpent) return unknown
+      throw error
+    }
+  })
+}
+
+const mostShown = 3
+
+/** Patterns without braces, of which any may match. */
+function alternativesOf(text: string): string[] {
+  const refusal = rules.find(([rule]) => rule.test(text))?.[1]
+  if (refusal) throw invalid(refusal)
+  const unescaped = text.replace(/\\(?=[^\p{L}\p{N}/\\])/gu, '')
+  const why = refusePath(unescaped)
+  if (why) throw invalid(`can’t be used: ${why}`)
+  const pieces = text.normalize('NFC').match(/\\.|\[(?:\\.|[^\]\\])*\]|[^]/gsu) ?? []
+  return expand(pieces.values()).map(plainPattern)
+}
+
+/** Without what means nothing: “./” before it, and “/” after it. The root is all that is in it. */
+function plainPattern(alternative: string): string {
+  const pattern = alternative.replace(/^(\.\/+)+/, '').replace(/(?<=[^/])\/+$/, '')
+  if (/^\.?$/.test(pattern) && alternative !== '') return '**'
+  if (/^\/|\/\/|(^|\/)\.\.?(\/|$)|^$/.test(pattern)) throw invalid(oddParts)
+  const others = pattern.replace(/\\.|\[(?:\\.|[^\]\\/])*\]/gsu, '')
+  if (!isPattern(pattern) || /[[\]]/.test(others)) throw invalid(oddBrackets)
+  return pattern
+}
+
+/** The texts that pieces with `{a,b}` stand for. */
+function expand(pieces: Iterator<string>, isInside = false): string[] {
+  const done: string[] = []
+  let open = ['']
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    const piece = next.value
+    if (piece === '}') {
+      if (!isInside || done.length === 0) throw invalid(oddBraces)
+      return [...done, ...open]
+    }
+    if (piece === ',' && isInside) {
+      done.push(...open)
+      open = ['']
+      continue
+    }
+    if (/^[,;|\s]$/.test(piece)) throw invalid(several(piece))
+    const ends = piece === '{' ? expand(pieces, true) : [piece.replace(/^\[!(?=.)/s, '[^')]
+    if (open.length * ends.length > mostExpanded) throw invalid(tooMany)
+    open = [...new Set(open.flatMap((begun) => ends.map((end) => begun + end)))]
+    if (open.reduce((size, { length }) => size + length, 0) > mostExpanded) throw invalid(tooMany)
+  }
+  if (isInside) throw invalid(oddBraces)
+  return open
+}
+
+/** Characters of all the patterns that one with braces stands for. */
+const mostExpanded = 4000
+
+const rules: [RegExp, string][] = [
+  [/^!/, 'can’t exclude paths with “!”. List the paths that are to be watched.'],
+  [/^#/, 'can’t have comments. For a name that begins with “#”, write \\#.'],
+  [/^(["'`]).*\1$/s, 'must be without quotes.'],
+  [/^- /, 'must be without the “- ” of a list.'],
+  [
+    /^\^|(?<!\\)\$$/,
+    'must be a path or a pattern, not a regular expression. Write \\^ or \\$ for these characters.',
+  ],
+  [/:\/\//, 'must be a path in the repository, not an address.'],
+  [
+    /(^|[^\\])[?*+@!]\(/,
+    'can’t have groups such as +(a|b). Write {a,b} instead, and \\( for a bracket itself.',
+  ],
+  [/\*\*\*/, 'can’t have three stars in a row. Write * within a name and ** across folders.'],
+  [/\[\[:/, 'can’t have classes such as [[:alpha:]]. Write [a-z] instead.'],
+]
+
+const several = (sign: string) =>
+  `has ${sign === ' ' ? 'a space' : `“${sign}”`}. Enter one path or pattern per line; if it belongs to a name, write “\\${sign}”.`
+const oddBraces =
+  'has braces that can’t be read. Write {web,api} for alternatives, and \\{ for a brace itself.'
+const oddBrackets =
+  'has brackets that can’t be read. Write [a-z] or [!a-z] for one character, and \\[ for a bracket itself.'
+const oddParts = 'can’t have empty parts, “.” or “..” between slashes.'
+const tooMany = 'has braces that stand for too many paths. Use several lines.'
+
+const invalid = (message: string) => new AppError('invalid', message)

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { refuseWatchedPath, watchedBy } from '../../src/git/watched-path.ts'
+
+/** Each pattern with paths that it watches, and paths that it doesn't. */
+const table: [pattern: string, watched: string[], not: string[]][] = [
+  ['.', ['a', 'src/a.ts', '.github/x'], []],
+  ['./', ['a', 'src/a.ts'], []],
+  ['**', ['a', 'src/a.ts', '.x'], []],
+  ['*', ['a', '.env', 'src/a.ts'], []],
+  ['src', ['src/a.ts', 'src/a/b.ts', 'src'], ['srcs/a.ts', 'lib/src/a.ts', 'Src/a.ts']],
+  ['src/', ['src/a.ts', 'src'], ['srcs']],
+  ['./src', ['src/a.ts'], ['a/src']],
+  ['.//./src//', ['src/a.ts'], ['a/src']],
+  ['src/**', ['src/a.ts', 'src/a/b/c.ts'], ['src2/a', 'a/src/b']],
+  ['src/**/', ['src/a.ts'], ['src2/a']],
+  ['src/*', ['src/a.ts', 'src/.a', 'src/a/b.ts'], ['src2', 'a/src/b']],
+  ['src/*.ts', ['src/a.ts', 'src/.ts', 'src/a.ts/b'], ['src/a/b.ts', 'src/a.tsx', 'src/ats']],
+  ['src/**/*.ts', ['src/a.ts', 'src/a/b.ts', 'src/a/b/c.ts'], ['a.ts', 'src/a.js']],
+  ['src/**.ts', ['src/a.ts', 'src/a/b.ts'], ['a.ts', 'src/a.js']],
+  ['**.ts', ['a.ts', 'src/a/b.ts'], ['a.js']],
+  ['**/*.ts', ['a.ts', 'src/a/b.ts'], ['a.js']],
+  ['**/src', ['src/a', 'a/b/src/c'], ['a/xsrc/c']],
+  ['**/src/**', ['src/a', 'a/b/src/c'], ['a/xsrc/c']],
+  ['a**/b', ['a/b', 'ax/b', 'a/x/y/b'], ['ab', 'xa/b']],
+  ['a/**/b', ['a/b', 'a/x/b', 'a/x/y/b'], ['a/xb', 'ab']],
+  ['a/**b', ['a/b', 'a/xb', 'a/x/yb'], ['ab']],
+  ['*.md', ['README.md', '.md'], ['docs/README.md', 'README.mdx']],
+  ['packages/*/src', ['packages/a/src/x'], ['packages/src/x', 'packages/a/b/src/x']],
+  ['a?c', ['abc', 'a.c', 'aäc', 'a😀c'], ['ac', 'abbc', 'a/c']],
+  ['src/{web,api}/**', ['src/web/a', 'src/api/b/c'], ['src/db/a', 'src/web2/a', 'src/{web,api}/a']],
+  ['{web,api}', ['web/a', 'api'], ['db/a']],
+  ['{src/,lib/}', ['src/a', 'lib/b'], ['bin/a']],
+  ['{./src,lib/**}', ['src/a', 'lib/b'], ['bin/a']],
+  ['a/{,b}', ['a/x', 'a/b', 'a'], ['b']],
+  ['src{,-old}/a', ['src/a', 'src-old/a/b'], ['src-new/a']],
+  ['*.{ts,tsx,c{c,pp}}', ['a.ts', 'a.tsx', 'a.cc', 'a.cpp'], ['a.c', 'a.js', 'x/a.ts']],
+  ['{a,b}{1,2}', ['a1', 'a2', 'b1', 'b2/x'], ['a', 'a12', 'a3']],
+  ['{a?,[b-c]*}', ['ax', 'cyz'], ['a', 'd']],
+  ['src/[ab]/**', ['src/a/x', 'src/b/x'], ['src/c/x', 'src/ab/x', 'src/[ab]/x']],
+  ['src/[!a]/**', ['src/b/x', 'src/!/x'], ['src/a/x', 'src/bc/x', 'src/x']],
+  ['src/[^a]/**', ['src/b/x', 'src/^/x'], ['src/a/x']],
+  ['v[0-9].[!0-9]', ['v1.x', 'v0.-'], ['v1.2', 'vx.y', 'v10.x']],
+  ['[a!]', ['a', '!'], ['b']],
+  ['[ab,]x', ['ax', ',x'], ['cx']],
+  ['[!ä]', ['a', '😀'], ['ä']],
+  ['app/\\[slug\\]/**', ['app/[slug]/page.tsx'], ['app/s/page.tsx']],
+  ['app/(group)/@side', ['app/(group)/@side/x'], ['app/group/side/x']],
+  ['a\\*b\\?', ['a*b?'], ['axb?', 'axxbx']],
+  ['a\\,b', ['a,b'], ['a', 'b']],
+  ['My\\ App/\\{x\\}', ['My App/{x}/a'], ['My', 'App/x']],
+  ['\\!a', ['!a'], ['a', 'b']],
+  ['\\#a', ['#a/b'], ['a']],
+  ['\\^a\\$', ['^a$'], ['a']],
+  ['a-b_c+d@e~f%g=h&i', ['a-b_c+d@e~f%g=h&i'], ['a']],
+  ['.github/**', ['.github/workflows/x.yml'], ['github/x']],
+  ['a/..b', ['a/..b', 'a/..b/c'], ['b']],
+  ['cafe\u0301', ['caf\u00e9/x', 'cafe\u0301/x'], ['cafe']],
+  ['[é]', ['e\u0301'], ['e']],
+  ['ordner-ä/*', ['ordner-ä/x'], ['ordner-a/x']],
+]
+
+const isWatched = (pattern: string, path: string) => watchedBy(pattern)(path, { left: 100_000 })
+
+describe('a watched path', () => {
+  test.each(table)('%s means what it says', (pattern, watched, not) => {
+    expect(refuseWatchedPath(pattern)).toBeNull()
+    expect(watched.filter((path) => !isWatched(pattern, path))).toEqual([])
+    expect(not.filter((path) => isWatched(pattern, path))).toEqual([])
+  })
+
+  test.each(
+    [
+      [
+        '',
+        '/',
+        '//',
+        '/src',
+        '..',
+        '../x',
+        'a/../b',
+        'a/./b',
+        'a//b',
+        'src/.',
+        'a/{.,..}/b',
+        'a{/b,/}/c',
+      ],
+      ['{,src}', '{/a,b}', '!docs', '#docs', '# docs', '- src/**', '"src/**"', "'src'", '`src`'],
+      [
+        'src/**, lib/**',
+        'src/**,lib/**',
+        'src/**,',
+        'src lib',
+        'src/** lib/**',
+        'src; lib',
+        'src|lib',
+      ],
+      [
+        'src\tlib',
+        'src\\web',
+        'C:\\src',
+        'src\\',
+        'a\\\\b',
+        '\\d+',
+        '^src/',
+        'src/.*$',
+        '["src/**"]',
+      ],
+      ['https://example.com/a', '+(a|b)', '@(a)', '!(a)', 'src/*(x)', '?(x)', '***', 'a***b'],
+      [
+        'a[',
+        'a]',
+        '[]',
+        '[!]',
+        '[^]',
+        '[]a]',
+        '[z-a]',
+        '[a-]',
+        '[a/b]',
+        '[[:alpha:]]',
+        'app/[[]slug]',
+      ],
+      [
+        '{',
+        '}',
+        '{a',
+        'a}',
+        '{a}',
+        '{}',
+        '{a,{b}',
+        '{a},b',
+        '${HOME}/a',
+        '{1..3}',
+        '{a, b}',
+        'a{b',
+      ],
+      [
+        `${'{a,b}'.repeat(20)}`,
+        `${'{,}'.repeat(40)}`,
+        `{${Array(30).fill('a'.repeat(10))}}${'{bbbbbbbb,c}'.repeat(8)}`,
+      ],
+    ].flat(),
+  )('%j is refused', (pattern) => {
+    expect(refuseWatchedPath(pattern)).toBeString()
+  })
+})
