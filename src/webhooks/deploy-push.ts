@@ -83,8 +83,7 @@ function decide(
   if (following.length === 0) return nothing(`No environment follows the ${what}.`)
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
   if (automatic.length === 0) return nothing(`Deploying on push is off for ${namesOf(following)}.`)
-  const skip = skipMarks.find((mark) => push.message?.toLowerCase().includes(mark))
-  if (skip) return nothing(`The commit message contains ${skip}.`)
+  if (push.skip) return nothing(push.skip)
   if (untouched.has(project.id)) return nothing('The push changes none of the watched paths.')
   return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
 }
@@ -92,8 +91,6 @@ function decide(
 /** If the sender doesn't name the repository's default branch, a common name is assumed. */
 const isDefault = (branch: string, { defaultBranch }: Push) =>
   (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
-
-const skipMarks = ['[skip ci]', '[ci skip]', '[skip deploy]']
 
 const nothing = (reason: string): Decision => ({ environments: [], reason })
 

@@ -32,6 +32,19 @@ export async function readField(
   return count
 }
 
+/**
+ * The value of the only field of the name, decoded in place of the form, which would else be in memory twice;
+ * null when there are none or several. The form can't be read after it.
+ */
+export async function unwrapField(form: Buffer, name: string): Promise<Buffer | null> {
+  let size = 0
+  const take = (bytes: Uint8Array) => {
+    form.set(bytes, size) // never beyond what was decoded: a value is no longer than its escapes
+    size += bytes.length
+  }
+  return (await readField(form, { name, take })) === 1 ? form.subarray(0, size) : null
+}
+
 /** Invalid escapes are literal, as in the URL standard. */
 async function decode(value: Buffer, take: Take) {
   const bytes = Buffer.allocUnsafe(slice)

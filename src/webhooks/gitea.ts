@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { form } from './provider.ts'
 import type { Provider } from './provider.ts'
 import { pushReader } from './push.ts'
 import { isSignedInHex } from './signature.ts'
@@ -15,7 +16,8 @@ const fields = {
 /** Gitea, and Forgejo, which sends the same. */
 export const gitea: Provider = {
   name: 'gitea',
-  mediaTypes: ['application/json'], // for a form it signs the field, not the bytes
+  mediaTypes: ['application/json', form],
+  signsField: true,
   eventHeader: 'X-Gitea-Event',
   pushEvents: ['push'],
   signatureHeaders: ['X-Gitea-Signature'],

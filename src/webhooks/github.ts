@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { form } from './provider.ts'
 import type { Provider } from './provider.ts'
 import { pushReader } from './push.ts'
 import { isSignedInHex } from './signature.ts'
@@ -15,7 +16,7 @@ const fields = {
 
 export const github: Provider = {
   name: 'github',
-  mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
+  mediaTypes: ['application/json', form],
   eventHeader: 'X-GitHub-Event',
   pushEvents: ['push'],
   signatureHeaders: ['X-Hub-Signature-256'],

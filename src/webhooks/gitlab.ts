@@ -16,6 +16,10 @@ const fields = {
   project: z.object({ default_branch: z.string().nullish() }),
   user_username: z.string().nullish(),
   user_name: z.string().nullish(),
+  push_options: z
+    .object({ ci: z.object({ skip: z.unknown() }).nullish() })
+    .nullish()
+    .catch(null),
 }
 
 export const gitlab: Provider = {
@@ -38,6 +42,7 @@ export const gitlab: Provider = {
     defaultBranch: push.project.default_branch,
     pusher: push.user_username ?? push.user_name,
     total: push.total_commits_count, // of which it lists the newest 20
+    skipped: /^true$/i.test(String(push.push_options?.ci?.skip)),
   })),
 }
 

@@ -1,9 +1,10 @@
 import { AppError } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import { pause } from '../platform/pause.ts'
-import { readField } from './form-field.ts'
+import { readField, unwrapField } from './form-field.ts'
 import { MemberReader } from './members.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
+import { form } from './provider.ts'
 import type { Provider } from './provider.ts'
 import type { Push } from './push.ts'
 import { namesIn } from './repository-names.ts'
@@ -46,6 +47,16 @@ export async function readPayload(provider: Provider, sent: Sent): Promise<Paylo
   }
 }
 
+/** A form whose field is signed as the JSON that it holds. */
+export async function unwrapForm(provider: Provider, sent: Sent): Promise<Sent> {
+  if (!provider.signsField || sent.mediaType !== form) return sent
+  const body = await unwrapField(sent.body, 'payload')
+  if (body === null) throw oddForm()
+  return { body, mediaType: 'application/json' }
+}
+
+const oddForm = () => notAnEvent('The form must have one field named payload.')
+
 /** The body doesn't match the event in its headers. */
 export const notAnEvent = (message: string) => new AppError('bad_request', message)
 
@@ -63,8 +74,7 @@ async function findMembers({ members }: Provider, { body, mediaType }: Sent) {
     }
   } else {
     const take = (bytes: Uint8Array) => reader.push(bytes)
-    if ((await readField(body, { name: 'payload', take })) !== 1)
-      throw notAnEvent('The form must have one field named payload.')
+    if ((await readField(body, { name: 'payload', take })) !== 1) throw oddForm()
   }
   const found = reader.end()
   if (found === null) throw notAnEvent('The body isn’t a JSON object.')

@@ -4,17 +4,22 @@ import type { Push } from './push.ts'
 /** An untrusted delivery. */
 export type Received = {
   headers: Headers
-  /** The raw bytes of the body, which are what is signed. */
+  /** What is signed: the raw bytes of the body, or of the JSON in its form. */
   body: Buffer
   /** Time of arrival, in milliseconds. */
   now: number
 }
+
+/** The media type of a form, whose field `payload` has the JSON. */
+export const form = 'application/x-www-form-urlencoded'
 
 /** What differs between the senders of webhooks; `receive` is the same for all. */
 export type Provider = {
   name: ProviderName
   /** Media types of the body that it sends. */
   mediaTypes: string[]
+  /** In a form it signs what the field says, not the bytes of the body. */
+  signsField?: boolean
   /** The header that names the event, and its values for a push to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]

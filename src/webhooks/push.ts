@@ -12,6 +12,8 @@ export type Push = {
   defaultBranch: string | null
   /** The message of the commit that was pushed last. */
   message: string | null
+  /** Why it asks to deploy nothing, in a sentence; null when it doesn't. */
+  skip: string | null
   /** The provider's name of the pusher; a commit's author isn't verified. */
   pusher: string | null
   /** The changed paths; null when the provider may have left something out. */
@@ -63,6 +65,8 @@ type Facts = {
   defaultBranch: string | null | undefined
   pusher: string | null | undefined
   total: number | null | undefined
+  /** The push option `ci.skip`. */
+  skipped?: boolean
 }
 
 /** Reads the push of a provider that has these fields too. */
@@ -78,12 +82,15 @@ export function pushReader<Fields extends z.ZodRawShape>(
       if (!push) return null
       const { ref, after, before, head_commit } = push
       const commits = push.commits ?? []
-      const { defaultBranch = null, pusher = null, total } = factsOf({ ...push, commits })
+      const facts = factsOf({ ...push, commits })
+      const { defaultBranch = null, pusher = null, total, skipped = false } = facts
+      const message = head_commit?.message ?? messageOf(commits, after)
       return {
         ref,
         after,
         defaultBranch,
-        message: head_commit?.message ?? messageOf(commits, after),
+        message,
+        skip: skipped ? 'It was pushed with the option ci.skip.' : skipOf(message ?? ''),
         pusher,
         paths: isZero(before ?? '0') ? null : pathsOf(commits, { total: total ?? Infinity }),
       }
@@ -114,3 +121,12 @@ function pathsOf(commits: Commit[], { total }: { total: number }) {
 /** The message of the commit at the head of the push. */
 const messageOf = (commits: Commit[], head: string) =>
   (commits.find(({ id }) => id === head) ?? commits.at(-1))?.message ?? null
+
+/** What GitHub, GitLab, Gitea and others of their kind take for a wish to start nothing. */
+const skipMark =
+  /\[(?:skip[ _-](?:ci|cd|deploy|actions|davit)|(?:ci|cd|deploy|actions|davit)[ _-]skip|no[ _-](?:ci|cd|deploy))\]|\*\*\*NO_CI\*\*\*|^skip-checks: ?true\s*$/im
+
+function skipOf(message: string): string | null {
+  const [mark] = skipMark.exec(message) ?? []
+  return mark === undefined ? null : `The commit message contains ${mark.trim()}.`
+}

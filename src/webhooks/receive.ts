@@ -11,7 +11,7 @@ import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './repository-names.ts'
 import type { Named } from './repository-names.ts'
-import { notAnEvent, readPayload } from './payload.ts'
+import { notAnEvent, readPayload, unwrapForm } from './payload.ts'
 import type { Payload } from './payload.ts'
 import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
@@ -38,11 +38,11 @@ const maxRefused = 20
 export async function receive(
   deps: ReceiveDeps,
   provider: Provider,
-  { received, mediaType }: { received: Received; mediaType: string },
+  sent: { received: Received; mediaType: string },
 ): Promise<Outcome> {
-  const { headers, now } = received
+  const { headers, now } = sent.received
   const event = headers.get(provider.eventHeader)
-  const payload = await readBelieved(provider, { received, mediaType })
+  const { payload, received } = await readBelieved(provider, sent)
   const { names } = payload
   if (!names) return nameless(provider, { headers, event })
 
@@ -72,12 +72,14 @@ export async function receive(
 /** An unreadable part of an unsigned body doesn't matter: it is refused as unsigned. */
 async function readBelieved(
   provider: Provider,
-  { received: { headers, body }, mediaType }: { received: Received; mediaType: string },
+  { received, mediaType }: { received: Received; mediaType: string },
 ) {
   try {
-    return await readPayload(provider, { body, mediaType })
+    const sent = await unwrapForm(provider, { body: received.body, mediaType })
+    const payload = await readPayload(provider, sent)
+    return { payload, received: { ...received, body: sent.body } }
   } catch (error) {
-    throw claimsSignature(provider, headers) ? error : notSigned()
+    throw claimsSignature(provider, received.headers) ? error : notSigned()
   }
 }
 

@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { aProject, aPush, aReceiver, countDeployments, inbox, post, sent } from './senders.ts'
+import { github } from '../../src/webhooks/github.ts'
+import { gitlab } from '../../src/webhooks/gitlab.ts'
+import {
+  aGitlabPush,
+  aProject,
+  aPush,
+  aReceiver,
+  countDeployments,
+  inbox,
+  post,
+  sent,
+} from './senders.ts'
 
 type ProviderName = keyof typeof sent
 
@@ -169,5 +180,49 @@ describe('a pushed tag', () => {
     await aProject(t.owner, { branch: null })
     const push = tag({ ref: 'refs/tags/main' })
     expect((await post(t, sent.github(push))).json.reason).toContain('follows the tag main')
+  })
+})
+
+describe('a push asks to be skipped', () => {
+  const skipOf = (message: string) =>
+    github.readPush(aPush({ head_commit: { id: 'x', message } }))!.skip
+
+  test.each([
+    ...['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]', '[skip deploy]'],
+    ...['[Skip-CI]', '[ci_skip]', '[CI Skip]', '[deploy skip]', '[skip cd]', '[no deploy]'],
+    ...[
+      'Fix ***NO_CI***',
+      'Fix [no ci] it',
+      'Fix\n\n\nskip-checks:true',
+      'A\n\nskip-checks: true\n',
+    ],
+    `${'long '.repeat(1000)}\n\n[skip davit]`,
+  ])('by %j', (message) => {
+    expect(skipOf(message)).toBeString()
+  })
+
+  test.each([
+    ...['skip ci', '[skip]', '[ci]', '[skip cia]', '[noci]', '(no ci)', 'Say [skip the ci]', ''],
+    ...['skip-checks: false', 'x skip-checks: true', '[skip\nci]', 'NO_CI'],
+  ])('not by %j', (message) => {
+    expect(skipOf(message)).toBeNull()
+  })
+
+  test('by the push option of GitLab', () => {
+    const skip = (push_options: unknown) =>
+      gitlab.readPush({ ...aGitlabPush(), push_options })!.skip
+    expect(skip({ ci: { skip: true } })).toBeString()
+    for (const other of [{ ci: { skip: false } }, { ci: {} }, { mr: {} }, {}, null, 'x', undefined])
+      expect(skip(other)).toBeNull()
+  })
+
+  test('when it is replayed, too', async () => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner)
+    const message = `${'long '.repeat(1000)}\n[no ci]`
+    const { json } = await post(t, sent.github(aPush({ head_commit: { id: 'x', message } })))
+    expect(json.reason).toContain('[no ci]')
+    const [{ id: delivery }] = inbox(t, id) as [{ id: string }]
+    expect((await t.owner.post(`/projects/${id}/deliveries/${delivery}/replay`)).status).toBe(409)
   })
 })
