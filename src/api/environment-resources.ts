@@ -53,6 +53,7 @@ export const environment = z.object({
       replicas: z.int(),
       memoryMb: z.int().nullable(),
       cpus: z.number().nullable(),
+      stopSeconds: z.int().optional(),
     }),
   ),
   releaseCommand: command.nullable(),

@@ -66,6 +66,8 @@ export type Process = {
   replicas: number
   memoryMb: number | null
   cpus: number | null
+  /** Between its stop signal and SIGKILL. Absent: 10. */
+  stopSeconds?: number
 }
 
 /** A line of a Procfile whose command can be run; `release` is one of them. */

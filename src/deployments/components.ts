@@ -67,7 +67,7 @@ export function onceComponent(
 
 function componentOf(
   app: App,
-  { name, command, replicas, memoryMb, cpus }: Process,
+  { name, command, replicas, memoryMb, cpus, stopSeconds }: Process,
   { image, port }: { image: string; port: number },
 ): Component {
   const { project, environment, variables, joins, places } = app
@@ -96,7 +96,7 @@ function componentOf(
       volumes: volumesOf(environment),
       restart: { name: 'unless-stopped' },
       init: true,
-      stopTimeout: 10,
+      stopTimeout: stopSeconds ?? 10,
       logs: { maxSize: '10m', maxFiles: 3 },
       oomScoreAdj: 500,
       // the image's is meant for its default command

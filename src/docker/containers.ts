@@ -41,14 +41,11 @@ export const startContainer = (engine: Engine, id: string, { signal }: Abortable
   engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })
 
 type Grace = {
-  /** Between SIGTERM and SIGKILL; null uses the container's own timeout. */
-  timeoutSeconds?: number | null
+  /** Between its stop signal and SIGKILL. Default: its own stop timeout, for a database writes its data then. */
+  timeoutSeconds?: number | undefined
 }
 
-/** Each with its own timeout: a database needs time to write its data. */
-export const atItsPace = { timeoutSeconds: null }
-
-/** SIGTERM, then SIGKILL after the timeout; false when there is no such container. */
+/** Its stop signal, then SIGKILL after the timeout; false when there is no such container. */
 export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'stop', options))
 
@@ -60,12 +57,12 @@ const signalAndWait = (
   engine: Engine,
   id: string,
   verb: 'stop' | 'restart',
-  { timeoutSeconds = 10, signal }: Grace & Abortable,
+  { timeoutSeconds, signal }: Grace & Abortable,
 ) =>
   engine.request('POST', `/containers/${encodeURIComponent(id)}/${verb}`, {
-    query: { t: timeoutSeconds ?? undefined },
+    query: { t: timeoutSeconds },
     signal,
-    timeout: timeoutSeconds === null ? null : timeoutSeconds * 1000 + 30_000,
+    timeout: timeoutSeconds === undefined ? null : timeoutSeconds * 1000 + 30_000,
   })
 
 /** Resolves when it has been removed, by this or another call; false when there was no such container. */

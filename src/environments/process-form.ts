@@ -3,10 +3,11 @@ import type { Command, Process } from '../db/schema.ts'
 import { accessProcess } from '../logs/log-line.tsx'
 import { containerLimits, processLimits } from '../platform/limits.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
+import { camelCase } from '../web/body.ts'
 import { command, line } from '../web/fields.ts'
 import { countReplicas, onceNames } from './processes.ts'
 
-const { memoryMb, cpus } = containerLimits
+const { memoryMb, cpus, stopTimeout } = containerLimits
 const { processes: most, replicas: mostReplicas, instances: mostInstances } = processLimits
 
 const wholeNumber = (min: number, max: number) => {
@@ -17,7 +18,7 @@ const wholeNumber = (min: number, max: number) => {
 const cpusRule = `must be a number from 0.05 to ${cpus}.`
 
 const process = z
-  .object(
+  .strictObject(
     {
       name: line('lower-case letters, digits and hyphens, such as worker', { max: 40 })
         .regex(
@@ -36,15 +37,22 @@ const process = z
       replicas: wholeNumber(1, mostReplicas).nullish(),
       memoryMb: wholeNumber(16, memoryMb).nullish(),
       cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
+      stopSeconds: wholeNumber(0, stopTimeout).nullish(),
     },
-    'must be an object with a name.',
+    {
+      error: ({ code, keys }) =>
+        code === 'unrecognized_keys'
+          ? `has no setting ${(keys as string[])[0]!.slice(0, 40)}.`
+          : 'must be an object with a name.',
+    },
   )
-  .transform(({ name, command, replicas, memoryMb, cpus }): Process => ({
+  .transform(({ name, command, replicas, memoryMb, cpus, stopSeconds }): Process => ({
     name,
     command: command ?? null,
     replicas: replicas ?? 1,
     memoryMb: memoryMb ?? null,
     cpus: cpus ?? null,
+    ...(stopSeconds != null && { stopSeconds }),
   }))
 
 const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
@@ -81,7 +89,7 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
   }
   const unread = Object(entry)[unreadLine]
   if (unread) return refuse(`line ${unread} must be like “worker x2 256MB: npm run worker”.`)
-  const checked = process.safeParse(entry)
+  const checked = process.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
   if (checked.success) return checked.data
   const { path, message } = checked.error.issues[0]!
   const name = Object(entry).name
@@ -90,6 +98,13 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
   return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`)
 }
 
+const isObject = (entry: unknown): entry is object =>
+  typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+
+/** Forms and documents write `stop_seconds`. */
+const underJsonNames = (entry: object) =>
+  Object.fromEntries(Object.entries(entry).map(([name, value]) => [camelCase(name), value]))
+
 /** Marks an invalid line, with its number. */
 const unreadLine = Symbol('unread line')
 
@@ -97,7 +112,7 @@ const unreadLine = Symbol('unread line')
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 
 const lineForm =
-  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?\s*:(?<command>[^]*)$/i
+  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?(?:\s+(?<stopSeconds>\d{1,9})\s?s)?\s*:(?<command>[^]*)$/i
 
 function readLines(text: string) {
   let number = 1
@@ -117,15 +132,16 @@ function readLines(text: string) {
   })
 }
 
-/** The processes in a form, one per line: `worker x2 256MB 0.5CPU: npm run worker`. */
+/** The processes in a form, one per line: `worker x2 256MB 0.5CPU 30s: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
 
-function lineOf({ name, command, replicas, memoryMb, cpus }: Process) {
+function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds }: Process) {
   const head = [
     name,
     replicas > 1 ? `x${replicas}` : [],
     memoryMb === null ? [] : `${memoryMb}MB`,
     cpus === null ? [] : `${cpus}CPU`,
+    stopSeconds === undefined ? [] : `${stopSeconds}s`,
   ]
   return `${head.flat().join(' ')}:${command === null ? '' : ` ${commandLine(command)}`}`
 }

@@ -29,6 +29,9 @@ const patience = 5000
 /** As the engine's events have it. */
 const sigkill = '9'
 
+/** SIGHUP, SIGUSR1 and SIGUSR2 ask for something else than an end. */
+const signalsOfWork = ['1', '10', '12']
+
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
 type CollectorDeps = {
   db: Db
@@ -47,8 +50,8 @@ export class Collector {
   readonly #pulls = new Semaphore(maxPulls)
   /** Of each log that is written to. */
   readonly #rounds = new Map<string, Rounds>()
-  /** Containers that the engine was asked to kill, until it reports it. */
-  readonly #killed = new Set<string>()
+  /** When the engine was asked to stop a container, and to kill it, until it reports its end. */
+  readonly #stops = new Map<string, { asked?: Date; killed?: Date }>()
   #signal: AbortSignal | null = null
 
   constructor(deps: CollectorDeps) {
@@ -61,7 +64,7 @@ export class Collector {
     const { feed, instanceId } = this.#deps
     for await (const event of feed.listen(signal))
       if (event === resync) {
-        this.#killed.clear()
+        this.#stops.clear()
         await this.#look(signal)
       } else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
@@ -87,10 +90,17 @@ export class Collector {
     const container = { id, name: attributes.name ?? '', labels: attributes }
     if (action === 'start') this.#read(container, { kind: 'started', at })
     else if (action === 'oom') this.#tell(id, { kind: 'oom' })
-    else if (action === 'kill' && attributes.signal === sigkill) this.#killed.add(id)
-    else if (action === 'die') {
+    else if (action === 'kill') {
+      const { signal = sigkill } = attributes
+      const asked = this.#stops.get(id)
+      if (signal === sigkill) this.#stops.set(id, { ...asked, killed: at })
+      else if (!signalsOfWork.includes(signal)) this.#stops.set(id, { asked: at })
+    } else if (action === 'die') {
       const exitCode = Number(attributes.exitCode ?? 0)
-      this.#tell(id, { kind: 'ended', at, exitCode, isAsked: this.#killed.delete(id) })
+      const { asked, killed } = this.#stops.get(id) ?? {}
+      this.#stops.delete(id)
+      const grace = asked && killed && killed.getTime() - asked.getTime()
+      this.#tell(id, { kind: 'ended', at, exitCode, isAsked: killed !== undefined, grace })
     } else if (action === 'destroy' && !this.#tell(id, { kind: 'look' }))
       deleteCursors(this.#deps.logDb, [id])
   }

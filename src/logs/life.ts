@@ -12,8 +12,11 @@ export type LifecycleEvent =
   | { kind: 'started'; at: Date }
   /** The kernel killed a process of it for its memory. */
   | { kind: 'oom' }
-  /** `isAsked`: someone asked the engine to kill it. */
-  | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean }
+  /**
+   * `isAsked`: someone asked the engine to kill it; `grace` is how many milliseconds after they had
+   * asked it to stop.
+   */
+  | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean; grace?: number | undefined }
   | { kind: 'look' }
 
 /** Milliseconds after an end in which the engine may not know its reason yet. */
@@ -67,7 +70,7 @@ export class Life {
       if (item.kind === 'oom' || (item.kind === 'ended' && isToldLater(news, at)))
         this.#ranOut = true
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
-        marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode, runs }))
+        marks.push(this.#end(item.at, { ...found, ...item, runs }))
       if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
         marks.push(this.#start(item.at))
     }
@@ -92,7 +95,12 @@ export class Life {
 
   #end(
     at: Date,
-    { exitCode, oomKilled, runs }: Pick<Container, 'exitCode' | 'oomKilled'> & { runs: boolean },
+    {
+      exitCode,
+      oomKilled,
+      grace,
+      runs,
+    }: Pick<Container, 'exitCode' | 'oomKilled'> & { grace?: number | undefined; runs: boolean },
   ) {
     this.#isUp = false
     this.endedAt = at
@@ -101,6 +109,7 @@ export class Life {
       at,
       toldAt,
       exitCode,
+      grace: exitCode === killed ? grace : undefined,
       oomKilled: (oomKilled || this.#ranOut) && exitCode === killed,
     })
   }

@@ -32,11 +32,15 @@ export const endMark = (
     toldAt,
     exitCode,
     oomKilled,
-  }: { at: Date; toldAt: number } & Pick<Container, 'exitCode' | 'oomKilled'>,
+    grace,
+  }: { at: Date; toldAt: number; grace?: number | undefined } & Pick<
+    Container,
+    'exitCode' | 'oomKilled'
+  >,
 ): Mark => ({
   time: at.getTime(),
   after: toldAt,
-  text: `${named(container)} ended: exit code ${exitCode}${oomKilled ? ', out of memory' : ''}.`,
+  text: `${named(container)} ended: exit code ${exitCode}${oomKilled ? ', out of memory' : grace !== undefined ? `, killed ${(grace / 1000).toFixed(0)} s after it was asked to stop` : ''}.`,
 })
 
 export const removalMark = (container: Named): Mark => ({

@@ -1,4 +1,4 @@
-import { atItsPace, EngineError } from '../docker/index.ts'
+import { EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { explain } from './explain.ts'
@@ -7,11 +7,11 @@ type Acted = Pick<Container, 'id' | 'name'>
 
 /** Stops any container, with its own stop timeout; false when it was removed. */
 export const stopContainer = (docker: Docker, container: Acted) =>
-  refused(container, 'stop', docker.stopContainer(container.id, atItsPace))
+  refused(container, 'stop', docker.stopContainer(container.id))
 
 /** Stops it if it runs, and starts it; false when it was removed. */
 export const restartContainer = (docker: Docker, container: Acted) =>
-  refused(container, 'start', docker.restartContainer(container.id, atItsPace))
+  refused(container, 'start', docker.restartContainer(container.id))
 
 const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
   call.catch((error) => {

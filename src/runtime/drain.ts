@@ -7,7 +7,7 @@ import { findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
 import { listInstances, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import { lastFirst, stopTimeout } from './workload.ts'
+import { lastFirst } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** Milliseconds in which a request that read the old addresses has connected. */
@@ -64,12 +64,17 @@ async function drainAndRemove(
     if (!hurry.aborted) throw error
   })
   shutdown.throwIfAborted()
-  await remove(deps, workload, instance)
+  await remove(deps, workload, instance, { signal: shutdown }) // the next process does the rest
 }
 
-async function remove(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
+async function remove(
+  deps: RuntimeDeps,
+  workload: WorkloadKey,
+  instance: Instance,
+  options: { signal?: AbortSignal } = {},
+) {
   const containerId = await findContainer(deps, workload, instance)
-  if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
+  if (containerId) await stopAndRemove(deps, containerId, options)
   updateInstance(deps.db, instance.id, { state: 'removed' })
 }
 

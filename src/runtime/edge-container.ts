@@ -185,7 +185,7 @@ async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) 
 
 /** No one keeps its output. */
 const remove = (deps: EdgeDeps, id: string) =>
-  stopAndRemove({ ...deps, collector: { finish: async () => {} } }, id, { timeoutSeconds: 10 })
+  stopAndRemove({ ...deps, collector: { finish: async () => {} } }, id)
 
 /** Such as `2.11.4`; null when unknown. */
 async function versionIn({ docker }: EdgeDeps, id: string, { signal }: { signal: AbortSignal }) {

@@ -26,7 +26,7 @@ import {
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
-import { filterOf, isUp, stopTimeout } from './workload.ts'
+import { filterOf, isUp } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** A container of the live release; null when it was removed. */
@@ -133,7 +133,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
     if (known.some((instance) => isContainerOf(instance, container))) continue
     if (workload.kind === 'service' && adopt(deps, workload, { container, there, rows })) continue
     if (isKnown(db, readLabels(container.labels)) && !isRestoring(deps))
-      await stopAndRemove(deps, container.id, stopTimeout(workload))
+      await stopAndRemove(deps, container.id)
   }
 }
 

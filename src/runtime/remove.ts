@@ -3,6 +3,7 @@ import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
+import { lastFirst } from './workload.ts'
 import type { RuntimeDeps } from './workload.ts'
 
 type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
@@ -36,10 +37,13 @@ export async function removeFromEngine(
   const removed: Removed[] = []
   // one that someone started from our image has the image's labels, but another kind
   const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
-  for (const { id, name } of await docker.listContainers(own)) {
-    await stopAndRemove(deps, id, { timeoutSeconds: volumes ? 0 : null })
+  // a database whose data goes has nothing to write; a process may still have a job to finish
+  const timeoutSeconds = volumes && kind !== 'app' ? 0 : undefined
+  const oldestFirst = (await docker.listContainers(own)).reverse()
+  await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async ({ id, name }) => {
+    await stopAndRemove(deps, id, { timeoutSeconds })
     removed.push({ kind: 'container', name })
-  }
+  })
   for (const { tags, id } of images ? await docker.listImages({ labels }) : [])
     for (const reference of tags.length > 0 ? tags : [id])
       if (await unlessUsed(docker.removeImage(reference)))
@@ -69,13 +73,13 @@ async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
   return false
 }
 
-/** Stops a container, by default with its own timeout, and removes it when its last lines are stored. */
+/** Stops a container, and removes it when its last lines are stored. */
 export async function stopAndRemove(
   { docker, collector }: Pick<RuntimeDeps, 'docker' | 'collector'>,
   id: string,
-  { timeoutSeconds }: { timeoutSeconds: number | null },
+  options: Parameters<Docker['stopContainer']>[1] = {},
 ) {
-  await docker.stopContainer(id, { timeoutSeconds })
+  await docker.stopContainer(id, options)
   await collector.finish(id)
   await docker.removeContainer(id, { force: true, volumes: true })
 }

@@ -1,4 +1,3 @@
-import { atItsPace } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { portOf, slotsOf, thingsHeld } from './component.ts'
 import type { Component } from './component.ts'
@@ -76,7 +75,7 @@ async function restartSome(
   const toStart = made.filter(({ state }) => stops || state !== 'running')
   leaveOut(run, workload, instancesOf(toStart))
   await drain(run, workload, { instances: instancesOf(toStop), signal })
-  await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id, atItsPace))
+  await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id))
   const restarting = made.flatMap(({ id, component: { options } }) =>
     options.restart ? { id, policy: options.restart } : [],
   )
@@ -110,7 +109,7 @@ export const stopLive = (
     await deps.instanceTasks.hurry(workload.id)
     await lastFirst(workload, instances, async ({ id, containerId }) => {
       signal.throwIfAborted()
-      if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
+      if (containerId) await deps.docker.stopContainer(containerId)
       updateInstance(deps.db, id, { state: 'stopped' })
     })
     leadTo(deps, workload)
@@ -122,8 +121,7 @@ async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Re
     ({ containerId }) => containerId !== null,
   )
   if (stops)
-    for (const { containerId } of rows.toReversed())
-      await deps.docker.stopContainer(containerId!, atItsPace)
+    for (const { containerId } of rows.toReversed()) await deps.docker.stopContainer(containerId!)
   for (const { id, containerId } of rows) {
     signal.throwIfAborted()
     await deps.docker.startContainer(containerId!)

@@ -19,7 +19,7 @@ import {
 } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
-import { filterOf, isUp, networkNameOf } from './workload.ts'
+import { filterOf, isUp, lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** A release that did not become live. */
@@ -69,18 +69,18 @@ export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Pla
 /** Removes its containers without writing to the database, so that the old ones start again even on a full disk. */
 export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
-  for (const instance of listNew(deps.db, { workload, releaseId })) {
+  await lastFirst(workload, listNew(deps.db, { workload, releaseId }), async (instance) => {
     const { id } = instance
     stay.delete(id)
     try {
       const containerId = await findContainer(deps, workload, instance)
-      if (containerId) await stopAndRemove(deps, containerId, { timeoutSeconds: 0 })
+      if (containerId) await stopAndRemove(deps, containerId)
     } catch (error) {
       if (isEngineAway(error)) throw error
       refusal ??= error
       stay.add(id)
     }
-  }
+  })
   if (refusal) throw refusal
 }
 

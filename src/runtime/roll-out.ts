@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../db/failures.ts'
+import { killed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { thingsHeld } from './component.ts'
 import { within } from '../web/within.ts'
@@ -14,7 +15,7 @@ import { startAgain, startAndGate } from './steps/start.ts'
 import { getLiveRelease, makeLive } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
-import { lastFirst, networkNameOf, stopTimeout } from './workload.ts'
+import { lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps } from './workload.ts'
 
 /**
@@ -99,7 +100,13 @@ async function switchOver(run: RollOutRun, before: Release) {
         workload,
         old.map(({ instance }) => instance),
       )
-      await lastFirst(workload, old, ({ id }) => docker.stopContainer(id, stopTimeout(workload)))
+      await lastFirst(workload, old, async ({ id, component }) => {
+        await docker.stopContainer(id)
+        if (component && (await docker.inspectContainer(id))?.exitCode === killed)
+          hooks.log?.(
+            `${component.name} was killed: it was still running after the ${component.options.stopTimeout ?? 10} s it has to stop`,
+          )
+      })
     }
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes

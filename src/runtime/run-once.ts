@@ -13,7 +13,7 @@ import { stopAndRemove } from './remove.ts'
 import { findContainer } from './revert.ts'
 import { createOne, ensureVolumes } from './steps/create.ts'
 import { untilEngineResponds } from './undo.ts'
-import { networkNameOf, stopTimeout } from './workload.ts'
+import { networkNameOf } from './workload.ts'
 import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
 /** A one-off command, beside the live version. */
@@ -81,7 +81,7 @@ export async function removeOnce(
   const instance = getOnce(deps.db, id)
   if (!instance) return
   const containerId = await findContainer(deps, workload, instance)
-  if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
+  if (containerId) await stopAndRemove(deps, containerId)
   deleteOnce(deps.db, instance)
 }
 
@@ -136,11 +136,11 @@ async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
 
 /** Stops it in any state, and stores its last lines. */
 async function stop(run: OnceRun) {
-  const { db, docker, collector, workload, id } = run
+  const { db, docker, collector, id } = run
   const containerId = getOnce(db, id)?.containerId
   if (!containerId) return
   try {
-    await untilEngineResponds(run, () => docker.stopContainer(containerId, stopTimeout(workload)))
+    await untilEngineResponds(run, () => docker.stopContainer(containerId))
     await collector.finish(containerId)
   } catch (error) {
     report('a command that must end is still running', error, { container: containerId })

@@ -24,7 +24,7 @@ export async function standingOf(docker: Docker, ids: string[]): Promise<Standin
 export async function standStill(docker: Docker, { id, policy, wasUp }: Standing) {
   // at its start an engine starts also what was stopped, where the policy is always or its exit was a failure
   if (policy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
-  if (wasUp) await docker.stopContainer(id, { timeoutSeconds: null })
+  if (wasUp) await docker.stopContainer(id)
 }
 
 /** Undoes that, in whatever state it is; nothing when it was removed meanwhile. */

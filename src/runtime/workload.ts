@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { atItsPace } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
 import type { Edge } from '../edge/edge.ts'
@@ -46,10 +45,6 @@ export function labelsOf(instanceId: string, workload: Workload, releaseId = '')
 
 export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectId'>) =>
   `davit-${projectId ?? id}`
-
-/** The stop timeout of its containers; those of a service have their own. */
-export const stopTimeout = ({ kind }: Pick<Workload, 'kind'>) =>
-  kind === 'app' ? { timeoutSeconds: 10 } : atItsPace
 
 /**
  * Runs an action on containers, the last one first: each may depend on those before it. Those of an

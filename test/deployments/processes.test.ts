@@ -11,6 +11,7 @@ import { insertService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { collect, linesUntil } from '../logs/collecting.ts'
 import { anApp, answerOf, aProject, finished, logOf, rollBack, withContainer } from './apps.ts'
 import { pathOf } from './events.ts'
 
@@ -105,6 +106,51 @@ test('a process that doesn’t stay up fails the deployment, and nothing of the 
   expect(await logOf(ada, second)).toContain('mail | no queue')
   expect(await answerOf(first)).toBe('first')
   expect(await live(ada, project)).toEqual(before)
+})
+
+test('each process has its own time to stop, whatever stops it, and its log says when it was killed', async () => {
+  const t = testApp({}, { config: { settleTime: 600 } })
+  const ada = t.logIn('ada@example.com')
+  collect(t)
+  const command = [
+    'sh',
+    '-c',
+    'trap "sleep 2; echo finished; exit" TERM; while :; do sleep .1; done',
+  ]
+  const hasty = { name: 'hasty', command, stopSeconds: 1 }
+  const patient = { name: 'patient', command, stopSeconds: 200 }
+  const processes = [hasty, patient]
+  const project = await aProject(t, ada, anApp('x'), {
+    port: 0,
+    processes,
+    volumes: ['data:/data'],
+  })
+  const act = (verb: string) => ada.post(`/envs/${project.environmentId}/${verb}`)
+  await project.deploy()
+
+  await project.configure({
+    processes: [...processes, { name: 'bad', command: 'sh -c "sleep .2; false"' }],
+  })
+  const switched = await project.deploy()
+  expect(switched.status).toBe('failed')
+  await project.configure({ processes })
+  expect((await act('restart')).status).toBe(200)
+  expect((await act('stop')).status).toBe(200)
+
+  const log = await logOf(ada, switched)
+  expect(log).toContain('hasty was killed: it was still running after the 1 s it has to stop')
+  expect(log).not.toContain('patient was killed')
+  const stops: string[] = []
+  await linesUntil(ada, `/projects/${project.id}/envs/${project.environmentId}/output`, (line) => {
+    const end = /finished|ended: exit code (.*)\.$/.exec(line.text)
+    if (end && line.process !== 'bad') stops.push(`${line.process} ${end[1] ?? end[0]}`)
+    return stops.length === 4 * 3 // in a switch, of the version that failed, in a restart and a stop
+  })
+  expect(stops.toSorted()).toEqual([
+    ...Array(4).fill('hasty 137, killed 1 s after it was asked to stop'),
+    ...Array(4).fill('patient 0'),
+    ...Array(4).fill('patient finished'),
+  ])
 })
 
 test('the image’s HEALTHCHECK is for what the image runs by itself', async () => {

@@ -29,6 +29,10 @@ const wrong = {
     'worker 8MB: x',
     'worker 0CPU: x',
     'worker 5GB: x',
+    'worker 301s: x',
+    'worker 1.5s: x',
+    'worker 30m: x',
+    'worker 30s x2: x',
     "worker: echo 'never closed",
     'worker: echo "never closed',
     'worker: ends in \\',
@@ -63,6 +67,10 @@ const wrong = {
     [{ name: 'web', replicas: '1' }],
     [{ name: 'web', memoryMb: 8 }],
     [{ name: 'web', cpus: 0 }],
+    [{ name: 'web', stopSeconds: 301 }],
+    [{ name: 'web', stopSeconds: -1 }],
+    [{ name: 'web', stopSeconds: '30' }],
+    [{ name: 'web', stopTimeout: 30 }],
     [{ name: 'web' }, { name: 'a', replicas: 20 }, { name: 'b', replicas: 10 }],
     Array.from({ length: 21 }, (_, i) => ({ name: `p${i}` })),
   ],
@@ -94,19 +102,25 @@ test('processes are lines in a form, which lose nothing of them', async () => {
     return ((await answer.json()) as { processes: Process[] }).processes
   }
   const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
-  const lines = 'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock 64 mb: node -e "a: b"'
+  const lines =
+    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock 64 mb 30s: node -e "a: b"'
   expect(await asForm(lines)).toEqual([
     web,
     { name: 'worker', command: 'npm run "a\nb"', replicas: 2, memoryMb: 256, cpus: 0.5 },
-    { ...web, name: 'clock', command: 'node -e "a: b"', memoryMb: 64 },
+    { ...web, name: 'clock', command: 'node -e "a: b"', memoryMb: 64, stopSeconds: 30 },
   ])
 
-  const kept = [
+  const kept: Process[] = [
     { ...web, command: 'node server.js --name="a b"' },
     { ...web, name: 'words', command: ['sh', '-c', 'echo \'a\'\necho "$B"', ''], cpus: 2 },
-    { ...web, name: 'blanks', command: 'a\n\tb', replicas: 3, memoryMb: 16 },
+    { ...web, name: 'blanks', command: 'a\n\tb', replicas: 3, memoryMb: 16, stopSeconds: 0 },
   ]
   expect((await ada.put(one, { processes: kept })).json.processes).toEqual(kept)
+  const underFormNames = kept.map(({ stopSeconds: stop_seconds, ...rest }) => ({
+    ...rest,
+    ...(stop_seconds !== undefined && { stop_seconds }),
+  }))
+  expect((await ada.put(one, { processes: underFormNames })).json.processes).toEqual(kept)
   const form = await ada.send(`${one}/edit`, { headers: { Accept: 'text/html' } })
   const shown: string[] = []
   await new HTMLRewriter()

@@ -130,5 +130,6 @@ test('the end of a container that someone killed is marked at once, without that
   const id = await environment.run('sleep 60', { init: false })
   await t.docker.stopContainer(id, { timeoutSeconds: 0 })
   const lines = await linesUntil(ada, environment.output, hasEnded)
-  expect(marks(lines)).toEqual(['It started.', 'It ended: exit code 137.'])
+  const killed = 'It ended: exit code 137, killed 0 s after it was asked to stop.'
+  expect(marks(lines)).toEqual(['It started.', killed])
 })
