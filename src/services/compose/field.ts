@@ -80,7 +80,7 @@ export class Field {
     return this
   }
 
-  /** Text as YAML writes it: numbers and booleans count too. */
+  /** Text as the file writes it: numbers and booleans count too. */
   text(what = 'text'): string {
     const { value } = this
     if (typeof value === 'string') return value
@@ -102,15 +102,22 @@ export class Field {
     return found
   }
 
+  /** As Compose takes it, YAML 1.1's words too. */
   flag(): boolean {
-    return this.oneOf(['true', 'false']) === 'true'
+    const text = this.text('true or false')
+    if (/^(true|yes|on|y)$/i.test(text)) return true
+    if (/^(false|no|off|n)$/i.test(text)) return false
+    throw this.refuse(`is ${quote(text)}, but must be true or false.`)
   }
 
   number({ min, max, whole = true }: { min: number; max: number; whole?: boolean }): number {
     const text = this.text('a number')
-    const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : NaN
+    const number = decimal.test(text) ? Number(text) : NaN
     const fits = number >= min && number <= max && (!whole || Number.isInteger(number))
-    if (!fits) throw this.refuse(`is ${quote(text)}, but must be a number from ${min} to ${max}.`)
+    if (!fits)
+      throw this.refuse(
+        `is ${quote(text)}, but must be a number from ${min} to ${max}, written in plain digits.`,
+      )
     return number
   }
 
@@ -123,6 +130,9 @@ export class Field {
     return new Field(value, [...this.path, key], this.source, this.notes)
   }
 }
+
+/** Without a leading zero, with which some would read it as octal. */
+const decimal = /^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)$/
 
 /** Shortened: error messages may be logged. */
 export const quote = (text: string) =>

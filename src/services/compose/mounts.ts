@@ -43,8 +43,13 @@ export const fileAt = (path: string, content: string, mode?: Field): ContainerFi
   mode: mode?.or(null, modeOf) ?? (content.startsWith('#!') ? 0o755 : 0o644),
 })
 
-/** YAML 1.2 reads 0755 as a decimal number, whose digits are meant as octal. */
-const modeOf = (field: Field) => Number.parseInt(field.matching(/^0?[0-7]{3,4}$/, 'a mode'), 8)
+/** Octal, as `0444`, `0o444` or in quotes. */
+function modeOf(field: Field) {
+  const digits = field.matching(/^(0o?)?[0-7]{3,4}$/, 'a mode such as 0444').replace(/^0o/, '')
+  if (typeof field.value === 'number')
+    field.note(`is read as the octal mode 0${digits}. Write it so: Compose takes it for a decimal.`)
+  return Number.parseInt(digits, 8)
+}
 
 /** `/run:size=64m`: where, and with which of the options that give nothing away. */
 export function tmpfsOf(field: Field): { path: string; options: string } {
@@ -88,7 +93,7 @@ function longForm(field: Field): Mount {
   const tmpfs = field.get('tmpfs').only(['size', 'mode'])
   if (type === 'tmpfs') {
     const size = tmpfs.get('size').or('', (s) => `size=${bytesOf(s)}`)
-    const mode = tmpfs.get('mode').or('', (m) => `mode=${m.matching(/^0?[0-7]{3,4}$/, 'a mode')}`)
+    const mode = tmpfs.get('mode').or('', (m) => `mode=${modeOf(m).toString(8)}`)
     const options = [size, mode].filter(Boolean).join(',')
     return { kind: 'tmpfs', source, path, readOnly, options }
   }

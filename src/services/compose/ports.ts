@@ -76,10 +76,12 @@ function longForm(field: Field): Entry {
 
 /** `3000-3005` are six. */
 function rangeOf(field: Field, text: string, of = 'the container'): number[] {
-  const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  const [, from, to = from] = /^([1-9]\d{0,4})(?:-([1-9]\d{0,4}))?$/.exec(text) ?? []
   const [first, last] = [Number(from), Number(to)]
   if (!(first > 0 && last < 65_536 && first <= last))
-    throw field.refuse(`has ${quote(text)} as a port of ${of}; ports are 1 to 65535.`)
+    throw field.refuse(
+      `has ${quote(text)} as a port of ${of}; ports are 1 to 65535, without a leading zero.`,
+    )
   if (last - first >= maxPorts)
     throw field.refuse(`has ${quote(text)}, which is more than ${maxPorts} ports.`)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)

@@ -18,8 +18,9 @@ const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(
 export type Origin = { file: string; field?: string }
 
 /**
- * Reads one YAML document: the core schema of YAML 1.2, with aliases and `<<` resolved. Throws
- * `invalid` with line and column for anything else, and for text that is made to cost.
+ * Reads one YAML document: the core schema of YAML 1.2, with aliases and `<<` resolved, and no scalar
+ * in other words than its own. Throws `invalid` with line and column for anything else, and for text
+ * that is made to cost.
  */
 export function readYaml(text: string, { file, field }: Origin): { tree: Tree; source: Source } {
   const origin = { file, field: field ?? null }
@@ -153,10 +154,10 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
       if (value.includes('\0')) throw refuse(range[0], 'This has a NUL character. Remove it.')
       return value
     }
-    if (typeof value === 'boolean' || value === null) return value
-    // past 2^53 a number would lose its last digits
-    const exact = Number.isSafeInteger(value) || (Number.isFinite(value) && Number(value) % 1 !== 0)
-    return exact ? (value as number) : (source ?? String(value))
+    if (value === null) return null
+    // a value says how it was written, or it is text: 1.10, 0002, 0o400, True and 1e9 keep theirs
+    const text = source ?? String(value)
+    return String(value) === text ? (value as number | boolean) : text
   }
 }
 

@@ -15,7 +15,7 @@ export function bytesOf(
   { min = 0, max = mostBytes }: { min?: number; max?: number } = {},
 ): number {
   const text = field.text('a size such as 512m')
-  const match = /^(\d{1,15}(?:\.\d{1,6})?) ?([kmgt]?)i?b?$/i.exec(text)
+  const match = /^((?:0|[1-9]\d{0,14})(?:\.\d{1,6})?) ?([kmgt]?)i?b?$/i.exec(text)
   const bytes = match
     ? Math.floor(Number(match[1]) * 1024 ** powers.indexOf(match[2]!.toLowerCase()))
     : NaN

@@ -19,6 +19,25 @@ describe('what is read', () => {
     ])
   })
 
+  test('keeps how a scalar is written wherever that is more than its value', () => {
+    const written = [
+      '1.10',
+      '0002',
+      '0o400',
+      '0x1F',
+      '1e3',
+      '.5',
+      '+3',
+      '-0',
+      '.inf',
+      'True',
+      'yes',
+    ]
+    const { tree } = read(`a: [${written.join(', ')}, !!int 007, 1, false, NULL]`)
+    const expected = [...written, '007', 1, false, null]
+    expect((tree as Map<string, unknown>).get('a')).toEqual(expected)
+  })
+
   test('has its aliases and merge keys resolved, own keys before merged ones', () => {
     const text = `
 x-a: &a {image: one, user: a}

@@ -98,7 +98,7 @@ describe('a template of the catalogue', () => {
     ['no name', block.replace('  name: Site\n', '') + services, /x-davit\.name is missing/],
     [
       'a version that YAML reads as a number',
-      block.replace('"3.0"', '3.0') + services,
+      block.replace('"3.0"', '3') + services,
       /x-davit\.version must be text; put a number in quotes/,
     ],
     [
