@@ -138,11 +138,13 @@ function readMention(text: string, dollar: number): { part: Part; end: number } 
   if (text[dollar + 1] === '$') return { part: '$', end: dollar + 2 }
   const bare = matchAt(bareName, text, dollar + 1)
   if (bare) return { part: { name: bare[0], operator: null, operand: '' }, end: bareName.lastIndex }
+  // as in Compose: a regular expression's end, say, is no variable
+  if (text[dollar + 1] !== '{') return { part: '$', end: dollar + 1 }
   const braced = matchAt(bracedName, text, dollar + 1)
   const end = braced ? closingBrace(text, dollar) : -1
   if (!braced || end === -1)
     throw new Unreadable(
-      `has ${quote(text.slice(dollar, dollar + 24))}, which isn’t a variable. Write $$ for a dollar sign.`,
+      `has ${quote(text.slice(dollar, dollar + 24))}, which isn’t a variable. Pair its braces, or write $$ for a dollar sign.`,
     )
   const operator = (braced[2] || null) as Operator | null
   const operand = text.slice(dollar + 1 + braced[0].length, end)
@@ -154,14 +156,12 @@ function matchAt(pattern: RegExp, text: string, at: number) {
   return pattern.exec(text)
 }
 
-/** The brace that closes the one after the dollar; `${` opens one more level. */
+/** The brace that closes the one after the dollar; a default may be JSON. */
 function closingBrace(text: string, dollar: number) {
   let open = 0
-  for (let at = dollar; at < text.length; at++) {
-    if (text.startsWith('${', at)) {
-      open++
-      at++
-    } else if (text[at] === '}' && --open === 0) return at
+  for (let at = dollar + 1; at < text.length; at++) {
+    if (text[at] === '{') open++
+    else if (text[at] === '}' && --open === 0) return at
   }
   return -1
 }

@@ -11,6 +11,7 @@ import { refusalOf } from './refusal.ts'
 const values = new Map([
   ['A', 'one'],
   ['EMPTY', ''],
+  ['JSON', '{"commits":2}'],
   ['TRICK', '${A} $A $$ "; privileged: true'],
 ])
 const lookup = (name: string) => values.get(name)
@@ -39,6 +40,42 @@ describe('a text gets its variables as Compose defines it', () => {
     ['${NONE:-http://x:80/?q=-1}', 'http://x:80/?q=-1'],
     ['${NONE:-}', ''],
     ['no dollar', 'no dollar'],
+    // braces in what stands behind the operator, as compose-go counts them
+    ['is ${JSON:-{"commits":1}}', 'is {"commits":2}'],
+    ['is ${JSON-{"commits":1}}', 'is {"commits":2}'],
+    ['is ${NONE:-{"commits":1}}', 'is {"commits":1}'],
+    ['${NONE-{"a":{"b":[{}]}}}/${A}', '{"a":{"b":[{}]}}/one'],
+    ['${A:-{"a":{"b":[{}]}}}/${A}', 'one/one'],
+    ['${NONE:-http://e/{v}/sub}', 'http://e/{v}/sub'],
+    ['${A:-http://e/{v}/sub}', 'one'],
+    ['${NONE:-{{.Name}}}', '{{.Name}}'],
+    ['${A:-{{.Name}}}', 'one'],
+    ['${NONE:-{${A}}}', '{one}'],
+    ['${NONE:-{"a":"${ALSO:-{}}"}}', '{"a":"{}"}'],
+    ['${A:+{"set":"$A"}}', '{"set":"one"}'],
+    ['${NONE:+{"set":1}}.', '.'],
+    ['${NONE:-$${A}}', '${A}'],
+    ['${A}{b}', 'one{b}'],
+    ['{${A}}', '{one}'],
+    ['${A:-}}', 'one}'],
+    // the first operator is the one
+    ['${NONE-a?b}', 'a?b'],
+    ['${NONE-a:-b}', 'a:-b'],
+    ['${NONE:-/a:-b+c?d}', '/a:-b+c?d'],
+    ['${A?b-c}', 'one'],
+    ['${A+b-c:?d}', 'b-c:?d'],
+    [':?x ${EMPTY:-b} +y', ':?x b +y'],
+    ['${SUB:-redis}.${A:?}', 'redis.one'],
+    ['$A-b ${A}-b', 'one-b one-b'],
+    ['${NONE-$A ${A} ${EMPTY:+x}${A:+two}}', 'one one two'],
+    ['${none}$_x', ''],
+    // a dollar that begins no name
+    ['a $ b', 'a $ b'],
+    ['^[a-z]+$', '^[a-z]+$'],
+    ['$}', '$}'],
+    ['$1 cost $$5 or $5', '$1 cost $5 or $5'],
+    ['$', '$'],
+    ['$-A $.A', '$-A $.A'],
   ])('%s becomes %s', (text, expected) => {
     expect(made(text)).toBe(expected)
   })
@@ -50,12 +87,25 @@ describe('a text gets its variables as Compose defines it', () => {
 })
 
 describe('what names no variable is refused', () => {
-  test.each(['$', 'a$ b', '${', '${}', '${A', '${1}', '${A:}', '${A!}', '${A:-${B}', '$1'])(
-    '%s',
-    (text) => {
-      expect(refusalOf(() => made(text))).toContain('$$')
-    },
-  )
+  test.each([
+    '${',
+    '${}',
+    '${ }',
+    '${ A}',
+    '${A }',
+    '${A',
+    '${1}',
+    '${A:}',
+    '${A!}',
+    '${A.B}',
+    '${A:-${B}',
+    '${A:-{${B}',
+    '${A:-{} ${B}',
+    '${A:-{"a":1}',
+    '${NONE:-{}',
+  ])('%s', (text) => {
+    expect(refusalOf(() => made(text))).toContain('$$')
+  })
 
   test('a variable that must have a value, with the message of the file', () => {
     expect(refusalOf(() => made('${NONE:?give one}'))).toContain('NONE: give one')
