@@ -7,7 +7,7 @@ import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
-import { steeringRefusal, steersBuilder } from '../projects/forms.ts'
+import { argumentName, steeringRefusal, steersBuilder } from '../projects/forms.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
 import { rememberSecrets, sealedVariable } from '../logs/secret-store.ts'
@@ -60,7 +60,7 @@ export const insertVariable = (
   changing(db, secrets, environmentId, () => {
     const ofSame = eq(variables.environmentId, environmentId)
     refuseMore('variables', countRows(db, variables, ofSame))
-    refuseSteering(values)
+    refuseForBuild(values)
     const id = newId()
     const value = values.secret ? secrets.seal(values.value, sealedVariable(id)) : values.value
     const row = { ...values, id, environmentId, value }
@@ -120,7 +120,7 @@ export function updateVariable(
   changes: Changes,
 ): Variable {
   const { key = current.key, buildTime = current.buildTime } = changes
-  if ('key' in changes || 'buildTime' in changes) refuseSteering({ key, buildTime })
+  if ('key' in changes || 'buildTime' in changes) refuseForBuild({ key, buildTime })
   if (current.secret && changes.secret === false && changes.value === undefined) {
     const message = 'must be entered again, because a secret value can’t be revealed.'
     throw new AppError('invalid', message, { fields: [{ field: 'value', message }] })
@@ -214,8 +214,14 @@ function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
 const mostLines = 100
 const shortest = 4
 
-function refuseSteering({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
-  if (buildTime && steersBuilder(key)) throw invalidField('buildTime', steeringRefusal(key))
+function refuseForBuild({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
+  if (!buildTime) return
+  if (steersBuilder(key)) throw invalidField('buildTime', steeringRefusal(key))
+  if (!argumentName.safeParse(key).success)
+    throw invalidField(
+      'buildTime',
+      `A build argument can’t be named ${key}: a Dockerfile only has names of letters, digits and underscores.`,
+    )
 }
 
 const duplicates: Duplicates = {

@@ -3,6 +3,7 @@ import { Icon } from '../web/icons.tsx'
 import { Live } from '../web/live.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import type { Variable } from './variable-store.ts'
+import { holdsReference } from './variables-text.ts'
 import { ButtonLink } from '../web/form.tsx'
 import { ChangesNote, EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
@@ -81,6 +82,8 @@ export const VariablesPage = ({ head, variables, given }: VariablesPageProps) =>
   )
 }
 
+export const asItStands = 'the app gets ${…} as it stands'
+
 const VariableRow = ({
   variable,
   replaced,
@@ -94,11 +97,14 @@ const VariableRow = ({
     <div class="row-main">
       <Value {...variable} />
       {variable.buildTime && <span class="tag">build time</span>}
-      {replaced && (
+      {(replaced || holdsReference(variable.value)) && (
         <p class="row-facts">
-          <span>
-            overrides the one from <Source {...replaced} />
-          </span>
+          {holdsReference(variable.value) && <span>{asItStands}</span>}
+          {replaced && (
+            <span>
+              overrides the one from <Source {...replaced} />
+            </span>
+          )}
         </p>
       )}
     </div>

@@ -4,6 +4,7 @@ import { FormError, TextArea } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
+import { asItStands } from './variables-page.tsx'
 import { kept } from './variables-text.ts'
 import type { VariableChange } from './variables-text.ts'
 
@@ -66,7 +67,7 @@ const Changes = ({ changes, hasComments }: Shown) => (
           : `${changes.length} variables change`}
     </h3>
     <ul class="difference">
-      {changes.map(({ key, change, secret, from, to }) => (
+      {changes.map(({ key, change, secret, from, to, holdsReference }) => (
         <li>
           <code>{key}</code> <span class="tag">{change}</span>{' '}
           {secret ? (
@@ -74,6 +75,7 @@ const Changes = ({ changes, hasComments }: Shown) => (
           ) : (
             <FromTo from={cut(from)} to={cut(to)} />
           )}
+          {holdsReference && <span class="muted"> {asItStands}</span>}
         </li>
       ))}
     </ul>

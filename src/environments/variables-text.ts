@@ -12,7 +12,12 @@ export type VariableChange = {
   secret: boolean
   from: string | null
   to: string | null
+  /** Of what is set. */
+  holdsReference: boolean
 }
+
+/** An app gets its values byte for byte, where some tools put other values in place of these. */
+export const holdsReference = (value: string | null) => /\$\{\w/.test(value ?? '')
 
 /** The variables as text, a line each unless a value has several, that `readText` reads as the same. */
 export const textOf = (variables: Variable[]) =>
@@ -54,14 +59,14 @@ export function changesOf(
     if (known?.value === to) return []
     const secret = known?.secret ?? isSecret(key)
     const change = known ? 'changed' : 'added'
-    return [
-      { key, change, secret, from: secret ? null : (known?.value ?? null), to: secret ? null : to },
-    ]
+    const [from, shown] = secret ? [null, null] : [known?.value ?? null, to]
+    return [{ key, change, secret, from, to: shown, holdsReference: holdsReference(to) }]
   })
   const removed = stored
     .filter(({ key }) => !pairs.has(key) && !unchanged.has(key))
     .map(({ key, secret, value }): VariableChange => {
-      return { key, change: 'removed', secret, from: secret ? null : value, to: null }
+      const from = secret ? null : value
+      return { key, change: 'removed', secret, from, to: null, holdsReference: false }
     })
   return [...set, ...removed].sort((a, b) => (a.key < b.key ? -1 : 1))
 }

@@ -103,8 +103,16 @@ export function whyNotWatched(path: string): string | null {
   return why && `The line “${path.slice(0, 80)}” ${why}`
 }
 
-/** A shell variable name. */
-export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
+const name200 = line('a name such as DATABASE_URL', { max: 200 })
+
+/** In a container, as in discovery.type. */
+export const variableName = name200.regex(
+  /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+  'must have names of letters, digits, _, . and - that start with a letter or _.',
+)
+
+/** What a Dockerfile can declare. */
+export const argumentName = name200.regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
   'must have names of letters, digits and underscores that don’t start with a digit.',
 )
@@ -113,7 +121,7 @@ export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
   contextDir: insidePath('a directory of the repository').nullish(),
   buildArgs: pairs(
-    variableName.refine((key) => !steersBuilder(key), {
+    argumentName.refine((key) => !steersBuilder(key), {
       error: ({ input }) => steeringRefusal(String(input)),
     }),
     { max: 100 },

@@ -7,13 +7,13 @@ import type { Component } from '../runtime/component.ts'
 import { addressesOf, builtIns } from './address.ts'
 import { planContainers } from './compose/containers.ts'
 import { refuseDangers } from './compose/dangers.ts'
+import { readEnvFile } from './compose/env-file.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
 import type { Values } from './compose/values.ts'
 import { hostsOf } from './hosts.ts'
-import { pairsOf } from './own-file.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** What an instance is made of: as its row says, or as it is about to be. */
@@ -87,7 +87,7 @@ export function fullValues(
 
 /** The values that no log and no page may show. */
 export function secretsOf({ values, file }: { values: Values; file: Pick<Template, 'variables'> }) {
-  const env = pairsOf(values.get(dotenv) ?? '')
+  const env = readEnvFile(values.get(dotenv) ?? '', { lookup: (name) => values.get(name) })
   return [
     ...[...file.variables.values()]
       .filter(({ secret }) => secret)

@@ -3,6 +3,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { camelCase } from '../web/body.ts'
 import type { User } from '../web/factory.ts'
 import type { Stack } from './compose/model.ts'
+import { readEnvFile } from './compose/env-file.ts'
 import { dotenv } from './compose/template.ts'
 import { grantsOf, refuseLapsed, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
@@ -11,7 +12,7 @@ import type { Change } from './difference.ts'
 import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
-import { ownFile, pairsOf } from './own-file.ts'
+import { ownFile } from './own-file.ts'
 import { whyNoTarget } from './ports.ts'
 import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
@@ -111,7 +112,8 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   if (before.template !== ownFile) return before
   const values = new Map(before.values)
   if (env !== undefined) {
-    for (const name of pairsOf(env ?? '').keys()) values.delete(name)
+    const pairs = readEnvFile(env ?? '', { lookup: () => '' })
+    for (const name of pairs.keys()) values.delete(name)
     if (env === null) values.delete(dotenv)
     else values.set(dotenv, env)
   }

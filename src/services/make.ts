@@ -7,6 +7,7 @@ import { refuseMore } from '../platform/limits.ts'
 import { firstFree } from '../platform/names.ts'
 import { dockerHub, registryOf } from '../registries/image-registry.ts'
 import type { User } from '../web/factory.ts'
+import { readEnvFile } from './compose/env-file.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -17,7 +18,7 @@ import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
 import type { serviceForm } from './forms.ts'
 import { freeHost } from './hosts.ts'
-import { ownFile, pairsOf } from './own-file.ts'
+import { ownFile } from './own-file.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
 import { insertServiceJob } from './service-jobs.ts'
 import type { ServiceDeps } from './state.ts'
@@ -122,7 +123,8 @@ export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: stri
 function valuesFor({ variables }: Template, kept: Values, asked: Map<string, string>) {
   const env = kept.get(dotenv)
   const given = new Map(asked)
-  for (const [name, value] of pairsOf(env ?? '')) {
+  const lookup = (name: string) => asked.get(name) || kept.get(name)
+  for (const [name, value] of readEnvFile(env ?? '', { lookup })) {
     const isAsked = variables.get(name)?.hidden === false
     if (isAsked && !given.get(name) && !kept.has(name)) given.set(name, value)
   }

@@ -1,6 +1,6 @@
-import { parseDotenv } from '../environments/dotenv.ts'
-import { AppError, invalidField } from '../platform/errors.ts'
+import { invalidField } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
+import { readEnvFile } from './compose/env-file.ts'
 import { openTemplate } from './compose/open.ts'
 import { pack, unpack } from './compose/packed.ts'
 import type { PackedTemplate } from './compose/packed.ts'
@@ -34,27 +34,18 @@ export async function readOwnFile(
 /** What a worker does for it. */
 export function packOwnFile(compose: string, env: string | null): PackedTemplate {
   const origin = { file: 'compose.yaml', field: 'compose' }
-  return pack(
-    openTemplate(compose, origin, {
-      name: ownFile,
-      ...(env !== null && { env: pairsOf(env) }),
-    }),
-  )
+  const pairs = env === null ? {} : { env: defaultsIn(env) }
+  return pack(openTemplate(compose, origin, { name: ownFile, ...pairs }))
+}
+
+/** What takes a value that is yet to be given has no default: it follows once it is. */
+function defaultsIn(env: string) {
+  const waiting: string[] = []
+  const onUnset = (_: string, key: string) => waiting.push(key)
+  const pairs = readEnvFile(env, { lookup: () => undefined, onUnset })
+  for (const key of waiting) pairs.delete(key)
+  return pairs
 }
 
 const tooLong = () =>
   invalidField('compose', 'took too long to read. Shorten it, with fewer aliases and variables.')
-
-/** The pairs of a `.env`, which may hold none. */
-export function pairsOf(env: string): Map<string, string> {
-  if (!/^\s*[^#\s]/m.test(env)) return new Map()
-  try {
-    return parseDotenv(env)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw invalidField(
-      'env',
-      error.message.replace(/^dotenv /, '').replace(' Nothing was stored.', ''),
-    )
-  }
-}

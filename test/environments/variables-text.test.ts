@@ -38,6 +38,8 @@ test('a person sees what changes, and then saves it; a secret keeps its value', 
   const { ada, path, stored } = await start()
   const before = stored()
   const text = `GREETING=hi\nAPI_TOKEN=${kept}\nDB_PASSWORD=hunter2\n`
+  const odd = await ada.form(path, { _method: 'PUT', text: 'API_TOKEN=x-${A}\nGREETING=$A' })
+  expect(odd.text.match(/the app gets \$\{…\} as it stands/g)).toHaveLength(1)
   const preview = await ada.form(path, { _method: 'PUT', text })
   expect([preview.status, stored()]).toEqual([200, before])
   for (const part of ['3 variables change', '<del>hello</del>', '<ins>hi</ins>', '>removed<'])

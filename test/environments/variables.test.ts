@@ -22,7 +22,23 @@ const secretText = 's3cr3t-value-of-a-variable'
 test('a wrong variable is refused by its field', async () => {
   const { t, ada, path } = await anEnvironment()
   const wrong = {
-    key: ['', '1A', 'A=B', 'A B', 'A-B', '=x', 'ä', 'A\u0000', 'k'.repeat(201), endless, 7, [], {}],
+    key: [
+      '',
+      '1A',
+      'A=B',
+      'A B',
+      '-A',
+      '.A',
+      'A/B',
+      '=x',
+      'ä',
+      'A\u0000',
+      'k'.repeat(201),
+      endless,
+      7,
+      [],
+      {},
+    ],
     value: ['a\u0000b', 'v'.repeat(100_001), 7, true, [], {}],
     secret: ['maybe', 7, []],
     buildTime: ['maybe', 7, []],
@@ -58,6 +74,22 @@ test('a new variable needs a key and a value, which may be empty', async () => {
   expect(opened()).toEqual({ A: '', B: '' })
 })
 
+test('a name may have dots and hyphens, but not as a build argument', async () => {
+  const { ada, path, opened } = await anEnvironment()
+  const { json } = await ada.post(path, { key: 'discovery.type', value: 'single-node' })
+  expect((await ada.post(path, { dotenv: 'MY-KEY=1\n_x.y-z = 2' })).status).toBe(201)
+  expect(opened()).toEqual({ 'discovery.type': 'single-node', 'MY-KEY': '1', '_x.y-z': '2' })
+  for (const refused of [
+    await ada.post(path, { key: 'other.name', value: '', buildTime: true }),
+    await ada.put(`${path}/${json.id}`, { buildTime: true }),
+  ]) {
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors[0].field).toBe('buildTime')
+  }
+  const marked = (await ada.post(path, { key: 'MARKED', value: '', buildTime: true })).json
+  expect((await ada.put(`${path}/${marked.id}`, { key: 'a.b' })).status).toBe(422)
+})
+
 test('odd but legal values are stored and shown as they are', async () => {
   const { ada, path, opened } = await anEnvironment()
   const values = [
@@ -72,7 +104,10 @@ test('odd but legal values are stored and shown as they are', async () => {
     expect((await ada.post(path, { key: `KEY_${i}`, value })).json.value).toBe(value)
     expect(opened()[`KEY_${i}`]).toBe(value)
   }
+  await ada.post(path, { key: 'URL', value: 'pg://${USER}@db' })
+  expect(opened().URL).toBe('pg://${USER}@db')
   const html = (await ada.page(path)).text
+  expect(html).toContain('the app gets ${…} as it stands')
   for (const text of hostileTexts) expect(html).toContain(escaped(text))
   expect(html).not.toContain('<script>alert')
   for (const key of ['__proto__', 'constructor', 'PATH', '_'])
@@ -185,7 +220,8 @@ test('of a .env file with a wrong line nothing is stored, and the line is named'
     ["A='x' y", 1],
     [`A=1\n${'K'.repeat(201)}=2`, 2],
     [`A=1\nB=2\nC=${'v'.repeat(100_001)}`, 3],
-    ['A-B=1', 1],
+    ['-B=1', 1],
+    ['A:B=1', 1],
     ['=1', 1],
   ]
   for (const [dotenv, line] of files) {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readCompose } from '../../src/services/compose/template.ts'
+import { outlineOf } from '../../src/services/outline.ts'
 import { testApp } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { idle, made, settled, site } from './instances.ts'
@@ -168,14 +170,22 @@ services:
     stop_grace_period: 1s
     command: [sleep, '999']
     env_file: .env
-    environment: { A: '\${A:-file}', B: '\${B:-file}', C: '\${C:-file}' }
+    environment: { A: '\${A:-file}', B: '\${B:-file}', C: '\${C:-file}', P: '\${P}', COPY: '\${URL}' }
     `
-  const env = 'A=env\nB=env\nONLY_IN_ENV=yes'
-  const service = await made(t, ada, compose, { env, A: 'form' })
+  const env = "A=env\nB=env\nONLY_IN_ENV=yes\nURL=pg://${A}:${P}@${HOST_}\nHOST_=db\nQ='${A}'"
+  const service = await made(t, ada, compose, { env, A: 'form', P: 'a$b' })
   expect(service).toMatchObject({ status: 'running', error: null })
   const container = await t.docker.inspectContainer(service.containers[0].id)
-  for (const pair of ['A=form', 'B=env', 'C=file', 'ONLY_IN_ENV=yes'])
+  for (const pair of ['A=form', 'B=env', 'C=file', 'ONLY_IN_ENV=yes', 'Q=${A}'])
     expect(container!.env).toContain(pair)
+  // HOST_ stands below, so it is empty, as Compose has it
+  for (const pair of ['URL=pg://form:a$b@', 'COPY=pg://form:a$b@'])
+    expect(container!.env).toContain(pair)
+  const notes = outlineOf(
+    readCompose(compose, { file: 'c.yaml' }, { env: new Map() }),
+    new Map([['.env', env]]),
+  ).notes
+  expect(notes.join()).toContain('.env: URL takes the value of HOST_, which has none')
 })
 
 test('an instance of a template keeps its file: the catalogue may change', async () => {

@@ -1,10 +1,10 @@
-import { parseDotenv } from '../../environments/dotenv.ts'
 import { AppError } from '../../platform/errors.ts'
 import { containerLimits } from '../../platform/limits.ts'
+import { envFormats, readEnvFile } from './env-file.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
-import type { Lookup } from './interpolate.ts'
 import { normalPath } from './mounts.ts'
+import type { Outside } from './read-stack.ts'
 
 const maxValueBytes = 32 * 1024
 const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/
@@ -13,15 +13,15 @@ const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/
 export function environmentOf(
   environment: Field,
   envFile: Field,
-  { files, lookup }: { files: ReadonlyMap<string, string>; lookup: Lookup },
+  outside: Outside,
 ): Map<string, string> {
   const found = new Map<string, string>()
   for (const file of envFile.oneOrMore())
-    for (const pair of envFileOf(file, files)) found.set(...pair)
+    for (const pair of envFileOf(file, outside)) found.set(...pair)
   for (const [key, field, value] of pairsOf(environment)) {
     if (!envKey.test(key))
-      throw field.refuse(`has the name ${quote(key)}. Use letters, digits and _.`)
-    const given = value ?? lookup(key)
+      throw field.refuse(`has the name ${quote(key)}. Use letters, digits, _ . and -.`)
+    const given = value ?? outside.lookup(key)
     if (given === undefined) continue
     if (given.includes('\0') || Buffer.byteLength(given) > maxValueBytes)
       throw field.refuse(`sets ${key} to a value over 32 KiB or with a NUL. Shorten it.`)
@@ -59,16 +59,17 @@ export function labelsOf(field: Field): Map<string, string> {
   return labels
 }
 
-function envFileOf(field: Field, files: ReadonlyMap<string, string>): Map<string, string> {
+function envFileOf(field: Field, { files, lookup, expanded }: Outside): Map<string, string> {
   if (field.isMap) field.only(['path', 'required', 'format'])
   const named = field.isMap ? field.get('path') : field
   const path = normalPath(named.text('a file such as .env'))
+  const format = field.get('format').or('dotenv' as const, (f) => f.oneOf(envFormats))
+  const required = field.get('required').or(true, (r) => r.flag())
   const text = files.get(path)
-  const required = field.isMap ? field.get('required').or(true, (r) => r.flag()) : true
   if (text === undefined && required)
     throw named.refuse(`needs the file ${quote(path)}. Add its content to this file.`)
   try {
-    return text === undefined || !/^[^#\s]/m.test(text) ? new Map() : parseDotenv(text)
+    return readEnvFile(text ?? '', { lookup, format, isExpanded: expanded.has(path) })
   } catch (error) {
     if (error instanceof AppError) throw named.refuse(`can’t be read: ${error.message}`)
     throw error

@@ -60,6 +60,14 @@ export function interpolateText(text: string, lookup: Lookup, room: Room, depth 
   }
 }
 
+/** Names that the text takes the value of, without another one, and that have none. */
+export const unsetIn = (text: string, lookup: Lookup) =>
+  parts(text, 0).flatMap((part) =>
+    typeof part !== 'string' && part.operator === null && lookup(part.name) === undefined
+      ? [part.name]
+      : [],
+  )
+
 type Mentioned = {
   name: string
   path: Path

@@ -8,27 +8,24 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import { healthOf } from './health.ts'
 import { hostAccessOf } from './host-access.ts'
-import type { Lookup } from './interpolate.ts'
 import { capabilitiesOf, logsOf, resourcesOf, sysctlsOf, ulimitsOf } from './limits.ts'
 import type { Service } from './model.ts'
 import { mountsOf, pathIn, tmpfsOf } from './mounts.ts'
 import { aliasesOf, dnsName } from './networks.ts'
 import { exposeOf, portsOf } from './ports.ts'
+import type { Outside } from './read-stack.ts'
 import { restartOf } from './running.ts'
 import { linksOf, volumesFromOf } from './sharing.ts'
 import { splitWords } from '../../platform/shell-words.ts'
 import { bytesOf, durationOf } from './units.ts'
 import { adviceOn, ignoredOf } from './unsupported.ts'
 
-export type Surroundings = {
+/** Its files are by normal path. */
+export type Surroundings = Outside & {
   volumes: string[]
   networks: string[]
   configs: Map<string, string>
   secrets: Map<string, string>
-  /** Given along with the file, by normal path. */
-  files: ReadonlyMap<string, string>
-  lookup: Lookup
-  foreign: boolean
 }
 
 const serviceKeys = [

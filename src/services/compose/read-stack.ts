@@ -19,6 +19,8 @@ const maxFileSize = 8 * 1024 * 1024
 /** What a Compose file may name but not hold: files beside it, and values of variables. */
 export type Given = {
   files?: ReadonlyMap<string, string>
+  /** Those of them whose references have their values. */
+  expanded?: ReadonlySet<string>
   lookup?: Lookup
   /**
    * Written for another platform, which keeps directories of its own for relative paths and makes
@@ -26,6 +28,8 @@ export type Given = {
    */
   foreign?: boolean
 }
+
+export type Outside = Required<Given>
 
 /**
  * The file's services in one form, its variables put in before. Throws `invalid` naming the first key
@@ -38,8 +42,9 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
   const givenFiles = new Map(
     [...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]),
   )
-  const outside = {
+  const outside: Outside = {
     files: givenFiles,
+    expanded: given.expanded ?? new Set(),
     lookup: given.lookup ?? (() => undefined),
     foreign: given.foreign ?? false,
   }

@@ -1,4 +1,5 @@
 import { declarationOf } from './declaration.ts'
+import { notesOn } from './env-file.ts'
 import { Field } from './field.ts'
 import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpolate.ts'
 import type { Stack } from './model.ts'
@@ -123,11 +124,15 @@ export function stackOf(
       ? interpolateText(content.text, lookup, room)
       : (values.get(content.variable) ?? ''),
   ])
-  return readStack(interpolate(tree, source, lookup, room), source, {
+  const expanded = own.flatMap(([path]) => ('text' in files.get(path)! ? [path] : []))
+  const stack = readStack(interpolate(tree, source, lookup, room), source, {
     files: new Map([...(given.files ?? []), ...own]),
+    expanded: new Set(expanded),
     lookup,
     foreign,
   })
+  stack.notes.push(...notesOn(values.get(dotenv) ?? '', lookup))
+  return stack
 }
 
 /**

@@ -1,0 +1,66 @@
+import { parseDotenv } from '../../environments/dotenv.ts'
+import { invalidField } from '../../platform/errors.ts'
+import type { Lookup } from './interpolate.ts'
+import { interpolateText, roomForFile, unsetIn } from './interpolate.ts'
+
+export const envFormats = ['dotenv', 'raw'] as const
+
+type Options = {
+  field?: string
+  lookup: Lookup
+  format?: (typeof envFormats)[number]
+  /** Its references were read before, with the file that holds it. */
+  isExpanded?: boolean
+  /** Of a reference without a value, which is empty. */
+  onUnset?: (name: string, key: string) => void
+}
+
+/**
+ * The pairs of a `.env` or `env_file` by Compose's rules. A reference takes the value that the
+ * instance has for it, else that of a line before. Throws `invalid` naming the line.
+ */
+export function readEnvFile(
+  text: string,
+  { field = 'env', lookup, format = 'dotenv', isExpanded = false, onUnset }: Options,
+): Map<string, string> {
+  if (format === 'raw') return readRaw(text, field, lookup)
+  const room = roomForFile()
+  return parseDotenv(text, {
+    field,
+    mayBeEmpty: true,
+    compose: {
+      lookup,
+      expand(value, { key, before }) {
+        if (isExpanded || !value.includes('$')) return value
+        const known = (name: string) => lookup(name) ?? before.get(name)
+        if (onUnset) for (const name of unsetIn(value, known)) onUnset(name, key)
+        return interpolateText(value, known, room)
+      },
+    },
+  })
+}
+
+/** On each reference of a `.env` that has no value, as Compose warns. */
+export function notesOn(text: string, lookup: Lookup) {
+  const notes = new Set<string>()
+  const onUnset = (name: string, key: string) =>
+    notes.add(
+      `.env: ${key} takes the value of ${name}, which has none. For a dollar sign write $$, or put the value in single quotes.`,
+    )
+  readEnvFile(text, { lookup, onUnset })
+  return notes
+}
+
+/** Each line as it stands: quotes, dollars and signs of comments are part of the value. */
+function readRaw(text: string, field: string, lookup: Lookup) {
+  const found = new Map<string, string>()
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  for (const [index, line] of lines.entries()) {
+    if (/^\s*(#|$)/.test(line)) continue
+    const [, key, value] = /^\s*([A-Za-z_][\w.-]{0,199})(?:=(.*))?$/s.exec(line) ?? []
+    if (key === undefined) throw invalidField(field, `Line ${index + 1} isn’t KEY=value.`)
+    const given = value ?? lookup(key)
+    if (given !== undefined) found.set(key, given)
+  }
+  return found
+}
