@@ -51,7 +51,7 @@ const settings = z.object({
   DAVIT_REGISTRATION: z
     .enum(['closed', 'invite', 'open'], 'must be closed, invite or open')
     .default('closed'),
-  /** Proxies (addresses or CIDRs) whose X-Forwarded-For counts. */
+  /** Proxies (addresses or CIDRs) in front of Davit or of the edge whose X-Forwarded-For counts. */
   DAVIT_TRUSTED_PROXIES: cidrList,
   /** Requests per second and client address. */
   DAVIT_RATE_LIMIT: whole('requests per second', { min: 1, max: 1_000_000 }).default(30),

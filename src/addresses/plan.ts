@@ -15,7 +15,7 @@ import type { Domain } from './store.ts'
 type PlanDeps = { db: Db; secrets: Pick<Secrets, 'open'>; config: Config }
 
 /** Everything the edge has to serve, according to the database. */
-export function planOf(deps: PlanDeps): Pick<Plan, 'hosts' | 'listeners' | 'authority'> {
+export function planOf(deps: PlanDeps): Omit<Plan, 'folder' | 'ports'> {
   const { db, config } = deps
   const states = new Map(listCertificates(db).map(({ host, status }) => [host, status]))
   // a setting may give Davit a name that a user already has
@@ -42,6 +42,7 @@ export function planOf(deps: PlanDeps): Pick<Plan, 'hosts' | 'listeners' | 'auth
     hosts: [...(davit ? [davitOf(davit, states.get(davit.name))] : []), ...hosts, ...generated],
     listeners,
     authority: config.acme,
+    trustedProxies: config.trustedProxies,
   }
 }
 

@@ -1,8 +1,7 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
 import { httpsKinds } from '../addresses/store.ts'
-import { canonicalHost, isAddressOrCidr } from '../platform/hosts.ts'
+import { canonicalRange } from '../platform/hosts.ts'
 import type { Target } from '../services/ports.ts'
 import { block, flag, line, lines, whole } from '../web/fields.ts'
 import { maxCertificate, maxKey } from './certificate-own.ts'
@@ -104,15 +103,6 @@ const range = line('an address or a range such as 203.0.113.0/24', { max: 60 }).
     return ''
   },
 )
-
-function canonicalRange(text: string) {
-  const [address = '', size] = text.split('/')
-  if (!isAddressOrCidr(text) || address.includes('%')) return null
-  const plain = canonicalHost(address)!
-  if (size === undefined) return plain
-  // the prefix of an IPv4-mapped IPv6 address counts other bits
-  return isIP(plain) === isIP(address.replace(/^\[|\]$/g, '')) ? `${plain}/${Number(size)}` : null
-}
 
 export const domainForm = z.object({
   host: hostName,

@@ -3,6 +3,7 @@ import { certificatesOf, permissionRoutes } from './certificates.ts'
 import { literal, pageHandler, plainHandler } from './pages.ts'
 import { adminAddress, hostPath, isPlain, namesPath, pageAddress, pageNames } from './plan.ts'
 import type { Host, Listener, Plan, Site } from './plan.ts'
+import { isScheme, schemeRoutes, trusting } from './forwarded.ts'
 import { optionHandlers } from './options.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
@@ -62,14 +63,16 @@ const server = {
 }
 
 function hostServer(plan: Plan, last: object[]) {
-  const { folder, ports } = plan
+  const { folder, ports, trustedProxies } = plan
   return {
     ...server,
+    ...trusting(trustedProxies),
     listen: [`:${ports.http}`, `:${ports.https}`],
     logs: logged,
     tls_connection_policies: [{}],
     routes: [
       keyInLog,
+      ...schemeRoutes,
       plainHost,
       ...permissionRoutes(folder),
       redirectToHttps(plan),
@@ -110,6 +113,7 @@ export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')
       handler: 'subroute',
       routes: [
         { match: [{ host: ['intercept.invalid'] }], handle: [{ handler: 'intercept' }] },
+        ...schemeRoutes,
         plainHost,
         ...hostRoutes(plan, foreignPages()),
         { handle: last },
@@ -137,17 +141,19 @@ const foreignPages = () =>
     terminal: true,
   }))
 
-function listenerServer({ folder, listeners }: Plan, pages: object[] = []) {
+function listenerServer({ folder, listeners, trustedProxies }: Plan, pages: object[] = []) {
   const rows = listeners.map(({ port, slots }) => ({
     key: `:${port}`,
     outputs: outputsOf(folder, { slots }),
   }))
   return {
     ...server,
+    ...trusting(trustedProxies),
     listen: listeners.map(listenAddress),
     logs: logged,
     routes: [
       keyInLog,
+      ...schemeRoutes,
       { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
       ...targetRoutes(rows, pages),
       { handle: [pageHandler('nobody')] },
@@ -221,7 +227,7 @@ function redirectToHttps({ folder, ports, hosts }: Plan) {
   const location = `https://{http.request.host}${port}{http.request.uri}`
   const file = { root: namesPath(folder, 'redirects'), try_files: ['/{http.request.host}'] }
   const plain = hosts.flatMap(({ name, https }) => (https.kind === 'off' ? name : []))
-  return within({ protocol: 'http' }, [
+  return within(isScheme('http'), [
     within({ not: [{ host: plain }] }, [
       { match: [{ file }], handle: [redirect(location)], terminal: true },
     ]),
@@ -232,7 +238,7 @@ function strictHosts(hosts: Host[]) {
   const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
   const set = { 'Strict-Transport-Security': ['max-age=31536000'] }
   const handle = [{ handler: 'headers', response: { deferred: true, set } }]
-  return host.length > 0 ? [{ match: [{ protocol: 'https', host }], handle }] : []
+  return host.length > 0 ? [{ match: [{ ...isScheme('https'), host }], handle }] : []
 }
 
 /** The longest path prefix of a host wins. Sites without one and without options need no route. */

@@ -30,7 +30,7 @@ type Given = {
   /** Whether no more apps are deployed behind it: it only serves the ports of existing ones. */
   isEnding?: boolean
   /** What to serve, according to the database. */
-  plan: () => Pick<Plan, 'hosts' | 'listeners' | 'authority'>
+  plan: () => Omit<Plan, 'folder' | 'ports'>
   /** Makes each workload update its slots from the database: they weren't maintained while there was no edge. */
   fill: () => void
 }

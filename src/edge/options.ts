@@ -18,7 +18,7 @@ const onlyFrom = (ranges: string[]) => ({
   handler: 'subroute',
   routes: [
     {
-      match: [{ not: [{ remote_ip: { ranges } }] }],
+      match: [{ not: [{ client_ip: { ranges } }] }],
       handle: [plainHandler(403, 'Your IP address isn’t allowed here.')],
       terminal: true,
     },

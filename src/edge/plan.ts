@@ -8,6 +8,8 @@ export type Plan = {
   listeners: Listener[]
   /** The certificate authority; null when none are requested. */
   authority: Authority | null
+  /** CIDRs of proxies in front of the edge. */
+  trustedProxies?: string[]
 }
 
 export type Host = {

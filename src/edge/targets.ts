@@ -1,3 +1,4 @@
+import { dropForged, visitorHeaders } from './forwarded.ts'
 import { literal, pageHandler } from './pages.ts'
 import { pageAddress, pageNames, slotCount, slotsPath } from './plan.ts'
 import type { Target } from './plan.ts'
@@ -17,7 +18,7 @@ export function targetRoutes(rows: Row[], pages: object[]) {
   return [
     { handle: [table] },
     ...pages,
-    when('slots', [encode, proxyTo(slots)]),
+    when('slots', toApp(slots)),
     when('redirect', [redirect('{davit.slot.0}{http.request.uri}')]),
   ]
 }
@@ -40,7 +41,7 @@ export function unlistedHosts(folder: string) {
     })),
     {
       match: [{ vars_regexp: { '{http.regexp.named.2}': { name: 'slots', pattern: list } } }],
-      handle: [encode, proxyTo(slots)],
+      handle: toApp(slots),
       terminal: true,
     },
   ]
@@ -85,7 +86,11 @@ export const redirect = (location: string) => ({
 
 const encode = { handler: 'encode', encodings: { gzip: {}, zstd: {} }, prefer: ['zstd', 'gzip'] }
 
-const proxyTo = (dials: string[]) => ({ ...proxy, upstreams: dials.map((dial) => ({ dial })) })
+const toApp = (dials: string[]) => [
+  ...dropForged,
+  encode,
+  { ...proxy, upstreams: dials.map((dial) => ({ dial })) },
+]
 
 /**
  * An instance that refuses the connection is skipped by trying another slot. No passive health checks:
@@ -93,6 +98,7 @@ const proxyTo = (dials: string[]) => ({ ...proxy, upstreams: dials.map((dial) =>
  */
 const proxy = {
   handler: 'reverse_proxy',
+  headers: visitorHeaders,
   load_balancing: {
     selection_policy: { policy: 'random' },
     try_duration: '3s',

@@ -61,8 +61,15 @@ export function refuseListEntry(entry: string): string | null {
     : `must be names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
 }
 
-/** Whether an entry is an address or a range, not a name that has to be looked up. */
-export const isAddressOrCidr = (entry: string) => parseCidr(entry) !== null || isIP(entry) !== 0
+/** An address or a range as Caddy reads it, in one spelling; null for anything else. */
+export function canonicalRange(text: string) {
+  const [address = '', size] = text.split('/')
+  if (!parseCidr(text) || address.includes('%')) return null
+  const plain = canonicalHost(address)!
+  if (size === undefined) return plain
+  // the prefix of an IPv4-mapped IPv6 address counts other bits
+  return isIP(plain) === isIP(address.replace(/^\[|\]$/g, '')) ? `${plain}/${Number(size)}` : null
+}
 
 /** The one spelling of a host: lower case, no trailing dot, no brackets, numbers as an address. */
 export function canonicalHost(host: string): string | null {

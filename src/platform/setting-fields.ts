@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readPublicKey } from './minisign.ts'
-import { isAddressOrCidr, refuseListEntry } from './hosts.ts'
+import { canonicalRange, refuseListEntry } from './hosts.ts'
 
 /* Field types of settings, which are texts of the environment. Messages follow the name of the key. */
 
@@ -16,11 +16,14 @@ export const hostList = list.superRefine((entries, context) => {
   }
 })
 
-export const cidrList = list.superRefine((entries, context) => {
-  for (const entry of entries)
-    if (!isAddressOrCidr(entry))
-      context.addIssue({ code: 'custom', message: `must be addresses or CIDRs, not “${entry}”` })
-})
+export const cidrList = list.transform((entries, context) =>
+  entries.map((entry) => {
+    const range = canonicalRange(entry)
+    if (range !== null) return range
+    context.addIssue({ code: 'custom', message: `must be addresses or CIDRs, not “${entry}”` })
+    return z.NEVER
+  }),
+)
 
 export const whole = (name: string, { min, max }: { min: number; max: number }) =>
   z

@@ -55,6 +55,9 @@ export async function anEdge() {
       setRedirects(folder, hosts)
     },
 
+    /** Leads a host by its name alone, without a new configuration. */
+    find: (...hosts: Host[]) => setHosts(folder, hosts, { folderInside }),
+
     /** An app of the test's own; its address is what a slot takes. */
     app(fetch: (request: Request) => Response | Promise<Response>) {
       const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch })
