@@ -1,8 +1,17 @@
 import { keyInLog, logged, loggingOf } from './access-log.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
 import { literal, pageHandler, plainHandler } from './pages.ts'
-import { adminAddress, hostPath, isPlain, namesPath, pageAddress, pageNames } from './plan.ts'
-import type { Host, Listener, Plan, Site } from './plan.ts'
+import {
+  adminAddress,
+  hostPath,
+  isPlain,
+  keyOf,
+  namesPath,
+  pageAddress,
+  pageNames,
+} from './plan.ts'
+import type { Accounts, Host, Listener, Plan } from './plan.ts'
+import { logIn, loginRoute, loginServer, needLogins, needsLogin } from './logins.ts'
 import { isScheme, schemeRoutes, trusting } from './forwarded.ts'
 import { optionHandlers } from './options.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
@@ -24,6 +33,7 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
         servers: {
           hosts: hostServer(plan, last),
           ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
+          ...(needLogins(plan) && { logins: loginServer(plan) }),
           ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
         },
       },
@@ -85,7 +95,8 @@ function hostServer(plan: Plan, last: object[]) {
 }
 
 /** The routes for the hosts of a plan, on any server. */
-function hostRoutes({ folder, hosts }: Plan, pages: object[] = []) {
+function hostRoutes(plan: Plan, pages?: object[]) {
+  const { folder, hosts } = plan
   const rows = hosts.flatMap(({ name, sites }) =>
     sites.map((site) => ({
       key: keyOf(name, site),
@@ -96,8 +107,9 @@ function hostRoutes({ folder, hosts }: Plan, pages: object[] = []) {
     pathless,
     ...strictHosts(hosts),
     { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
-    ...hosts.flatMap(siteRoutes),
-    ...targetRoutes(rows, pages),
+    ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),
+    ...(needLogins(plan) && !pages ? [loginRoute(plan)] : []),
+    ...targetRoutes(rows, pages ?? []),
   ]
 }
 
@@ -242,11 +254,14 @@ function strictHosts(hosts: Host[]) {
 }
 
 /** The longest path prefix of a host wins. Sites without one and without options need no route. */
-const siteRoutes = ({ name, sites }: Host) =>
+const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: boolean }) =>
   sites
     .toSorted((a, b) => b.path.length - a.path.length)
     .flatMap((site) => {
-      const handlers = optionHandlers(site)
+      const login = isForeign
+        ? logIn
+        : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
+      const handlers = optionHandlers(site, login)
       if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
       const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
       const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
@@ -254,10 +269,6 @@ const siteRoutes = ({ name, sites }: Host) =>
     })
 
 const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
-
-/** The key by which a site is found, and its requests are counted. */
-export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>
-  path === '/' ? host : host + path
 
 /** Caddy's own errors; an app's errors are passed through. */
 const errors = {

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { logIn } from './logins.ts'
 import { optionHandlers } from './options.ts'
 import { isPlain, namesPath, pageAddress } from './plan.ts'
 import type { Host } from './plan.ts'
@@ -44,7 +45,7 @@ export function setHosts(
 }
 
 const isBare = ({ sites }: Host) =>
-  sites.length === 1 && sites.every((site) => optionHandlers(site).length === 0)
+  sites.length === 1 && sites.every((site) => optionHandlers(site, logIn).length === 0)
 
 const isLed = (hosts: string, name: string) =>
   ![null, pathTo(nobody)].includes(targetOf(hosts, name))

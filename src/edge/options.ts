@@ -1,12 +1,15 @@
 import { literal, plainHandler } from './pages.ts'
-import type { Options } from './plan.ts'
+import type { Accounts, Options } from './plan.ts'
 
 /** The handlers before the app, in this order. */
-export function optionHandlers({ accounts = [], allow = [], headers = {}, maxBody }: Options) {
+export function optionHandlers(
+  { accounts = [], allow = [], headers = {}, maxBody }: Options,
+  login: (accounts: Accounts) => object,
+) {
   const set = Object.entries(headers).map(([name, value]) => [literal(name), [literal(value)]])
   return [
     ...(allow.length > 0 ? [onlyFrom(allow)] : []),
-    ...(accounts.length > 0 ? [logIn(accounts)] : []),
+    ...(accounts.length > 0 ? [login(accounts)] : []),
     ...(maxBody !== undefined ? [{ handler: 'request_body', max_size: maxBody }] : []),
     ...(set.length > 0
       ? [{ handler: 'headers', response: { deferred: true, set: Object.fromEntries(set) } }]
@@ -23,18 +26,4 @@ const onlyFrom = (ranges: string[]) => ({
       terminal: true,
     },
   ],
-})
-
-/** Checked once for each password: bcrypt is slow on purpose. */
-const logIn = (accounts: NonNullable<Options['accounts']>) => ({
-  handler: 'authentication',
-  providers: {
-    http_basic: {
-      accounts: accounts.map(({ username, hash: password }) => ({
-        username: literal(username),
-        password,
-      })),
-      hash_cache: {},
-    },
-  },
 })

@@ -44,9 +44,11 @@ export type Target =
     }
   | { page: PageName }
 
+/** Users for basic authentication; the hash is bcrypt's. */
+export type Accounts = { username: string; hash: string }[]
+
 export type Options = {
-  /** Users for basic authentication; the hash is bcrypt's. */
-  accounts?: { username: string; hash: string }[]
+  accounts?: Accounts
   /** Allowed CIDRs. Empty: everyone. */
   allow?: string[]
   /** Response headers, overriding the app's. */
@@ -87,6 +89,13 @@ export const isPlain = ({ path, target }: Pick<Site, 'path' | 'target'>) =>
 
 /** The address of a page, as in a slot: a state is another address, not a new configuration. */
 export const pageAddress = (folder: string, name: PageName) => `unix/${folder}/pages/${name}.sock`
+
+/** The address of a queue of logins. */
+export const loginAddress = (folder: string, queue: string) => `unix/${folder}/logins/${queue}.sock`
+
+/** The key by which a site is found, and its requests are counted. */
+export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>
+  path === '/' ? host : host + path
 
 /** Whether an address is a page's. */
 export const namesPage = (address: string, name: PageName) =>

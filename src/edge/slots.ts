@@ -83,6 +83,7 @@ export function makeFolder(folder: string) {
     'slots',
     'hosts',
     'pages',
+    'logins',
     'certificates',
     'redirects',
     'config/caddy',

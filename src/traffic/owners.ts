@@ -1,4 +1,4 @@
-import { keyOf } from '../edge/configuration.ts'
+import { keyOf } from '../edge/plan.ts'
 import { listAllDomains, listEdgePorts, listLabelled } from '../addresses/store.ts'
 import { ownChangesOf } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
