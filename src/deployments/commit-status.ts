@@ -60,17 +60,21 @@ export function commitStatuses(
   }
 }
 
-/** At startup: sends the final statuses that the last process couldn't send. */
+/** At startup: sends the final statuses that the last process couldn't send, for each owner in parallel. */
 export async function reportEnds(
   deps: TellDeps,
   { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
 ) {
-  for (const { id } of deployments) {
-    const job = getJob(deps.db, id)
-    if (!job || !isEnded(job.deployment.status) || job.deployment.commitStatus !== 'pending')
-      continue
+  const jobs = deployments.flatMap(({ id }) => getJob(deps.db, id) ?? [])
+  const byOwner = Map.groupBy(jobs, ({ project }) => project.ownerId)
+  await Promise.all(byOwner.values().map((jobs) => reportEndsOfOwner(deps, jobs, signal)))
+}
+
+async function reportEndsOfOwner(deps: TellDeps, jobs: Job[], signal: AbortSignal) {
+  for (const job of jobs) {
+    const { id, status: state, commitStatus } = job.deployment
     const status = commitStatusOf(job, deps.config)
-    if (!status) continue
+    if (!isEnded(state) || commitStatus !== 'pending' || !status) continue
     const timeout = AbortSignal.timeout(patience)
     await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
       if (!signal.aborted) warn(id, error)

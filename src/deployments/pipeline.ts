@@ -9,6 +9,7 @@ import { Failure } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { Work as JobWork } from '../jobs/jobs.ts'
+import type { SlotCalls } from '../jobs/slots.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
@@ -68,7 +69,7 @@ export async function runPipeline(
   reportCommitStatus()
 }
 
-type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
+type Work = Pick<JobWork, 'signal' | 'shutdown' | keyof SlotCalls> & {
   attempt: number
   /** From its job: earlier variables, sealed. */
   input: string | null
@@ -80,7 +81,7 @@ type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
 }
 
 async function takeSteps(deps: PipelineDeps, work: Work) {
-  const { attempt, input, job, progress, reportCommitStatus, signal, shutdown, releaseSlot } = work
+  const { attempt, input, job, progress, reportCommitStatus, signal, shutdown } = work
   const { deployment, environment, project } = job
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
   const variables = own ?? openVariables(deps.db, deps.secrets, environment.id)
@@ -102,13 +103,14 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     save,
     signal,
     shutdown,
+    takeSlot: () => work.takeSlot(() => log('Waiting for other builds.')),
   }
 
   if (deployment.imageOf && !deployment.image)
     throw imageMissing('The image of this deployment was cleaned up.')
   if (own) progress.log('With the variables of the deployment that it rolls back to.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
-  releaseSlot()
+  work.releaseSlot()
   let ready: ReadyRun | undefined
   if (environment.releaseCommand)
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
@@ -135,6 +137,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
   }
 
   async function buildFromSource(run: Run) {
+    work.lendSlot() // until all that comes from other servers is here
     const snapshot = await stage('cloning', () => clone(run))
     progress.save({
       branch: snapshot.branch,
@@ -209,17 +212,29 @@ async function discardImage(deps: PipelineDeps, { deployment }: Job) {
   }
 }
 
-/** Runs work with the DAVIT_BUILD_TIMEOUT; on timeout it is aborted like a cancelled run. */
+/** Runs work with the DAVIT_BUILD_TIMEOUT, without its wait for a slot; on timeout it is aborted like a cancelled run. */
 async function withinDeadline<Result>(
   run: Run,
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   const { buildTimeout } = run.config
-  const over = AbortSignal.timeout(buildTimeout)
+  const over = new AbortController()
+  let left = buildTimeout
+  let begun = performance.now()
+  let timer = setTimeout(() => over.abort(), left)
+  const takeSlot = async () => {
+    clearTimeout(timer)
+    left -= performance.now() - begun
+    await run.takeSlot()
+    begun = performance.now()
+    timer = setTimeout(() => over.abort(), left)
+  }
   try {
-    return await work({ ...run, signal: AbortSignal.any([run.signal, over]) })
+    return await work({ ...run, takeSlot, signal: AbortSignal.any([run.signal, over.signal]) })
   } catch (error) {
-    throw over.aborted && !run.signal.aborted ? tookTooLong(buildTimeout) : error
+    throw over.signal.aborted && !run.signal.aborted ? tookTooLong(buildTimeout) : error
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -25,6 +25,8 @@ export type Run = Job &
     /** Records what is known about the deployment so far. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
+    /** Waits for a slot before what uses the machine. */
+    takeSlot: () => Promise<void>
     /** Aborted when Davit stops: the rest of the undo is left to the next process. */
     shutdown: AbortSignal
   }

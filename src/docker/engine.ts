@@ -15,6 +15,7 @@ import {
   unanswered,
   unreachable,
 } from './failures.ts'
+import { Pulls } from './pull-pace.ts'
 import { askSocket, socketStream } from './socket-stream.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -29,7 +30,7 @@ export type RequestOptions = Abortable & {
   /** Credentials for a registry, sent in a header. */
   auth?: RegistryAuth | undefined
   /** Milliseconds until the whole response must have arrived; null waits forever. */
-  timeout?: number | null
+  timeout?: number | null | undefined
   /** Of the response; a larger one throws `AnswerTooLarge`. */
   maxBytes?: number
 }
@@ -47,6 +48,8 @@ export type RegistryAuth = { username: string; password: string; serveraddress: 
 
 export type Engine = {
   readonly address: EngineAddress
+  /** All that run now. */
+  readonly pulls: Pulls
   /** The parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** The bytes of a streaming response; leaving the loop or aborting closes the connection. */
@@ -82,6 +85,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
 
   return {
     address,
+    pulls: new Pulls(),
 
     async request<T>(method: Method, path: string, options: RequestOptions = {}) {
       const { query, body, auth, signal, timeout = defaultTimeout, maxBytes } = options

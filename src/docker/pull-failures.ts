@@ -57,6 +57,15 @@ const explanations: Explanation[] = [
   },
 ]
 
+/** The Failure for a registry that the engine waits for. */
+export const noAnswer = (ref: string, cause: Failure) =>
+  new Failure(
+    'registry_unreachable',
+    `The registry of ${ref} didn’t respond in time.`,
+    'Try again later. If it keeps failing, check the registry and this server’s connection to it.',
+    { cause },
+  )
+
 /** The Failure for an image that couldn't be pulled, from the engine's message. */
 export function explainPull(ref: string, error: EngineError): Failure {
   const known = explanations.find(({ means }) => means.test(error.message))

@@ -1,8 +1,10 @@
-import type { Abortable, Engine, RegistryAuth } from './engine.ts'
+import { Failure } from '../platform/errors.ts'
+import type { Abortable, Engine, RegistryAuth, RequestOptions } from './engine.ts'
 import { EngineError } from './failures.ts'
 import { encodeReference, hasImage } from './images.ts'
 import { readJsonLines } from './lines.ts'
-import { explainPull } from './pull-failures.ts'
+import { explainPull, noAnswer } from './pull-failures.ts'
+import type { PullWatch } from './pull-pace.ts'
 
 export type LayerProgress = {
   /** The layer's short id. */
@@ -20,7 +22,9 @@ type PullOptions = Abortable & {
   as?: string
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string
-}
+} & Pick<PullWatch, 'ownerId' | 'isAwaited' | 'paces'>
+
+type Timed = Pick<RequestOptions, 'signal' | 'timeout'>
 
 type Sent = {
   id?: string
@@ -33,21 +37,25 @@ type Sent = {
 export async function* pullImage(
   engine: Engine,
   ref: string,
-  { auth, as = ref, platform, signal }: PullOptions = {},
+  { auth, as = ref, platform, signal: outer, ...watched }: PullOptions = {},
 ): AsyncGenerator<LayerProgress> {
   const query = { fromImage: withTag(ref), platform }
+  using watch = engine.pulls.watch({ ...watched, as })
+  const signal = outer ? AbortSignal.any([outer, watch.signal]) : watch.signal
   const bytes = engine.stream('POST', '/images/create', { query, auth, signal })
   try {
     for await (const sent of readJsonLines<Sent>(bytes)) {
       if (sent.error) throw new EngineError(500, sent.error)
       const progress = toProgress(sent)
-      if (progress) yield progress
+      if (!progress) continue
+      watch.take(progress)
+      yield progress
     }
   } catch (error) {
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
   // An engine that is stopped ends the response normally.
-  if (!(await hasImage(engine, ref, { signal }))) throw engine.hungUp()
+  if (!(await hasImage(engine, ref, { signal: outer }))) throw engine.hungUp()
 }
 
 /**
@@ -57,13 +65,14 @@ export async function* pullImage(
 export async function imageDigest(
   engine: Engine,
   ref: string,
-  { auth, as = ref, signal }: Omit<PullOptions, 'platform'> = {},
+  { auth, as = ref, signal, timeout }: Pick<PullOptions, 'auth' | 'as'> & Timed = {},
 ): Promise<string> {
   try {
     const path = `/distribution/${encodeReference(ref)}/json`
     type Found = { Descriptor: { digest: string } }
-    return (await engine.request<Found>('GET', path, { auth, signal })).Descriptor.digest
+    return (await engine.request<Found>('GET', path, { auth, signal, timeout })).Descriptor.digest
   } catch (error) {
+    if (isTimeout(error)) throw noAnswer(as, error)
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
 }
@@ -84,4 +93,10 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
 
 /** Logs the engine in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
 export const checkRegistry = (engine: Engine, auth: RegistryAuth, { signal }: Abortable = {}) =>
-  engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 })
+  engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 }).catch((error) => {
+    throw isTimeout(error) ? new EngineError(504, `no response from ${auth.serveraddress}`) : error
+  })
+
+/** The engine waits for the registry. */
+const isTimeout = (error: unknown): error is Failure =>
+  error instanceof Failure && error.code === 'engine_timeout'

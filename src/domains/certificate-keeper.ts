@@ -47,8 +47,9 @@ type Kept = {
   hosts: () => Host[]
 }
 
-/** Hosts that are checked in parallel. */
-const atOnce = 4
+/** Hosts that are checked in parallel, and of one owner: a check can wait minutes for other servers. */
+const atOnce = 6
+const atOnceOfOwner = 4
 
 /**
  * Makes Caddy get and renew the certificates of all hosts with automatic HTTPS: only for names
@@ -139,8 +140,7 @@ export class CertificateKeeper {
   }
 
   /**
-   * Removed from the queue. Owners with the fewest checks in progress come first: a request can take minutes,
-   * and no one's many names may delay other owners.
+   * Removed from the queue. Owners with the fewest checks in progress come first, and none ever has all places.
    */
   #nextDue() {
     const load = (host: string) => {
@@ -148,8 +148,8 @@ export class CertificateKeeper {
       return [...this.#busy.keys()].filter((other) => this.#owners.get(other) === owner).length
     }
     const loads = this.#queue.map(load)
-    const [host] = this.#queue.splice(loads.indexOf(Math.min(...loads)), 1)
-    return host
+    const least = Math.min(...loads)
+    return least < atOnceOfOwner ? this.#queue.splice(loads.indexOf(least), 1)[0] : undefined
   }
 
   async #tend(host: string, signal: AbortSignal) {

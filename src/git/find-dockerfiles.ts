@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Semaphore } from '../platform/semaphore.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
 import type { GitTools } from './git.ts'
 import { initMirror } from './mirror.ts'
 import { connectRemote, placeOf, runRemoteGit } from './remote.ts'
@@ -14,17 +14,21 @@ export const looksFolder = (home: string) => join(home, 'looks')
 /** Bytes that may arrive where a server can't leave out the contents of files, and of names that are read. */
 const most = { size: 64 * 2 ** 20, names: 2 ** 20 }
 
-const atOnce = new Semaphore(2)
+/** One at a time for each user: a slow server delays no one else. */
+const turns = new KeyedLock()
 
 /**
  * The paths of what looks like a Dockerfile at the tip of a repository, the one in its root first. Only
  * the names of its files are fetched, where the server can do that, and nothing of it is kept.
  */
-export async function findDockerfiles(
+export const findDockerfiles = (
   tools: GitTools,
-  { url, signal }: { url: string; signal: AbortSignal },
-): Promise<string[]> {
-  using _ = await atOnce.acquire(signal)
+  { userId, ...options }: Look & { userId: string },
+): Promise<string[]> => turns.run(userId, options.signal, () => find(tools, options))
+
+type Look = { url: string; signal: AbortSignal }
+
+async function find(tools: GitTools, { url, signal }: Look): Promise<string[]> {
   const remote = await connectRemote(tools, { url, signal })
   const folder = looksFolder(tools.setup.home)
   const mirror = join(folder, `${randomUUID()}.git`)

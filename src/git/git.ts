@@ -78,7 +78,7 @@ export function connectGit(options: GitOptions) {
     pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
       pathsOf({ ...tools, keys: what }, what),
     /** What looks like a Dockerfile at the tip of a repository. */
-    findDockerfiles: (what: Keys & { url: string; signal: AbortSignal }) =>
+    findDockerfiles: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
       findDockerfiles({ ...tools, keys: what }, what),
     /**
      * Prepares the build context: paths checked, .dockerignore applied, submodules merged in. The

@@ -22,6 +22,7 @@ export type Looked = {
 export type LookupDeps = SourceDeps & { git: Git }
 type Asked = { source: Source; signal: AbortSignal }
 type AskedOf = Asked & { repository: string }
+type Look = { url: string; userId: string; signal: AbortSignal }
 
 /** The same number as for providers. */
 const mostBranches = 20_000
@@ -58,9 +59,10 @@ export function openLookups(deps: LookupDeps) {
       return cache.remember(`url ${url}`, { signal, find: () => askGit(deps, { url, signal }) })
     },
 
-    lookAt({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Looked> {
+    lookAt({ url: text, ...asked }: Look): Promise<Looked> {
       const url = readUrl(text, deps.config)
-      return cache.remember(`look at ${url}`, { signal, find: () => lookAt(deps, { url, signal }) })
+      const find = () => lookAt(deps, { ...asked, url })
+      return cache.remember(`look at ${url}`, { signal: asked.signal, find })
     },
   }
 
@@ -106,14 +108,11 @@ async function askGit(
   }
 }
 
-async function lookAt(
-  deps: LookupDeps,
-  { url, signal }: { url: string; signal: AbortSignal },
-): Promise<Looked> {
+async function lookAt(deps: LookupDeps, { url, userId, signal }: Look): Promise<Looked> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
     askGit(deps, { url, signal }),
-    deps.git.findDockerfiles({ url, signal: both }).catch(() => {
+    deps.git.findDockerfiles({ url, userId, signal: both }).catch(() => {
       signal.throwIfAborted() // else it would be cached as what is known
       return null
     }),

@@ -14,6 +14,8 @@ import {
   putBackJob,
   requestCancel,
 } from './store.ts'
+import { RoundRobin, slotCalls } from './slots.ts'
+import type { SlotCalls, SlotUse } from './slots.ts'
 import type { Job, Slot } from './store.ts'
 
 /** Why a job is aborted: someone cancelled it, or Davit stops and resumes it at its next start. */
@@ -27,7 +29,7 @@ const maxAttempts = 2
 const retryDelay = 1000
 
 /** What a handler is given. */
-export type Work = {
+export type Work = SlotCalls & {
   job: Job
   /** Aborted with `cancelled` or `stopping` as its reason. */
   signal: AbortSignal
@@ -35,8 +37,6 @@ export type Work = {
   undo: AbortSignal
   /** Aborted when Davit stops: what is not undone by then is left to the next process. */
   shutdown: AbortSignal
-  /** Releases its slot early. */
-  releaseSlot: () => void
 }
 
 /** Why a job ends without its handler: cancelled (by whom, if known), started too often, or broken. */
@@ -58,10 +58,8 @@ export type Handler = {
   putBack?: (job: Job) => void
 }
 
-type Running = {
+type Running = SlotUse & {
   job: Job
-  /** The slot it needs at the moment. */
-  slot: Slot | null
   abort: AbortController
   undo: AbortController
   done: Promise<void>
@@ -166,14 +164,17 @@ export class Jobs {
     for (const job of free(null)) if (!this.isRunning(job.subjectId)) this.#start(job)
     for (const [slot, turns] of this.#turns)
       for (;;) {
-        const taken = [...this.#running.values()].filter((running) => running.slot === slot)
+        const needing = [...this.#running.values()].filter((running) => running.slot === slot)
+        const taken = needing.filter(({ isAway }) => !isAway).map(({ job }) => job)
         if (taken.length >= this.#slots[slot]) break
-        const next = turns.next(
-          free(slot),
-          taken.map(({ job }) => job),
-        )
+        const returning = needing.filter(({ resume }) => resume).map(({ job }) => job)
+        // lent slots count for their owner, who could otherwise have any number of jobs at once
+        const mayStart = ({ ownerId }: Job) =>
+          needing.filter(({ job }) => job.ownerId === ownerId).length < this.#slots[slot]
+        const next = turns.next([...returning, ...free(slot).filter(mayStart)], taken)
         if (!next) break
-        this.#start(next)
+        if (returning.includes(next)) this.#running.get(next.id)!.resume?.()
+        else this.#start(next)
       }
   }
 
@@ -181,6 +182,7 @@ export class Jobs {
     const running: Running = {
       job,
       slot: job.slot,
+      isAway: false,
       abort: new AbortController(),
       undo: new AbortController(),
       done: Promise.resolve(),
@@ -197,17 +199,13 @@ export class Jobs {
     const { job, abort, undo } = running
     const { signal } = abort
     const shutdown = this.#stop.signal
-    const releaseSlot = () => {
-      if (running.slot === null) return
-      running.slot = null
-      this.wake()
-    }
+    const slots = slotCalls(running, { signal, wake: () => this.wake() })
     try {
       // first, as what was claimed must run before anything else happens to its subject
       const handler = await this.#handlerOf(job)
       const begun = await retryOnDiskFull(() => claimJob(this.#db, job.id), { signal: shutdown })
       if (!begun) return
-      const work = { job: begun, signal, undo: undo.signal, shutdown, releaseSlot }
+      const work = { job: begun, signal, undo: undo.signal, shutdown, ...slots }
       await handler.run(work)
       // its subject was deleted; a job interrupted by Davit's stop is left to the next process
       if (!shutdown.aborted) endJob(this.#db, job.id)
@@ -265,25 +263,5 @@ export class Jobs {
     const load = this.#handlers.get(kind)
     if (!load) throw new Error(`There is no handler for jobs of the kind ${kind}`)
     return load()
-  }
-}
-
-type Waiting = Pick<Job, 'ownerId'>
-
-/** Which owner gets the next slot: of those with the fewest, the one served longest ago. */
-class RoundRobin {
-  readonly #lastTurns = new Map<string | null, number>()
-  #turns = 0
-
-  /** The next of the queued jobs, which are in FIFO order; undefined if there is none. */
-  next<Item extends Waiting>(waiting: Item[], running: Waiting[]): Item | undefined {
-    const slots = ({ ownerId }: Waiting) =>
-      running.filter((other) => other.ownerId === ownerId).length
-    const lastTurn = ({ ownerId }: Waiting) => this.#lastTurns.get(ownerId) ?? 0
-    const [next] = waiting.toSorted(
-      (a, b) => slots(a) - slots(b) || lastTurn(a) - lastTurn(b), // stable: else the oldest
-    )
-    if (next) this.#lastTurns.set(next.ownerId, ++this.#turns)
-    return next
   }
 }

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { Failure } from './errors.ts'
 import { unlessAborted } from './pause.ts'
@@ -174,8 +173,10 @@ function embeddedIPv4(host: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
+// The system's own lookup waits in one of the runtime's few threads, which all reading of files needs too:
+// some names whose server is silent would stop Davit.
 const lookupAll: Lookup = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address)
+  (await Bun.dns.lookup(host, { backend: 'c-ares' })).map(({ address }) => address)
 
 const refusal = (host: string) =>
   `Davit doesn’t connect to ${host}: it is a private address. ` +

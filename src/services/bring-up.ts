@@ -112,7 +112,9 @@ async function bringUp(
   const planned = componentsOf(deps, definition)
   await refuseHostNetwork(deps, planned, signal)
   enter(deps, doing, 'pulling')
+  work.lendSlot() // a registry may take its time
   const pulled = await pullImages(deps, planned, doing)
+  await work.takeSlot(() => doing.log.write('Waiting for other services that are starting.'))
   const { components, ports } = withImagePorts(pulled, definition.ports)
   signal.throwIfAborted()
   await rollOut(deps, {

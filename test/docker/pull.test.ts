@@ -4,6 +4,7 @@ import type { RegistryAuth } from '../../src/docker/index.ts'
 import { connectDocker, EngineError } from '../../src/docker/index.ts'
 import { explainPull } from '../../src/docker/pull-failures.ts'
 import { startRegistry } from '../support/registry.ts'
+import { startDrippingRegistry } from '../support/dripping-registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 import { answer, fakeEngine } from './fake-engine.ts'
 import { collect, sandbox } from './sandbox.ts'
@@ -108,6 +109,41 @@ test('aborting ends the pull', async () => {
   await pull.next()
   controller.abort(new Error('enough'))
   expect(await collect(pull).catch((error) => error.message)).toBe('enough')
+})
+
+describe('a registry that drips', () => {
+  const dripping = startDrippingRegistry()
+  afterAll(() => dripping.stop())
+  const usual = { bytes: 512 * 1024, ms: 60_000 }
+  const soon = { bytes: 512 * 1024, ms: 1500 }
+
+  test('ends the pull with its reason', async () => {
+    const paces = { usual: soon, awaited: soon }
+    for (const image of ['drips/app:1', 'silent/app:1']) {
+      const pull = collect(docker.pullImage(`${dripping.host}/${image}`, { paces }))
+      const failed = await pull.catch((error) => error)
+      expect(failed).toMatchObject({ code: 'pull_stalled' })
+      expect(failed.message).toContain(image)
+    }
+  })
+
+  test('holds the downloads of the engine until another owner waits for one', async () => {
+    const repo = await push(open.host)
+    const paces = { usual, awaited: soon }
+    const stalled = collect(
+      docker.pullImage(`${dripping.host}/drips/app:1`, { paces, ownerId: 'eve' }),
+    ).catch((error) => error)
+    await Bun.sleep(500)
+    await collect(
+      docker.pullImage(`${repo}:1`, { paces: { usual, awaited: usual }, ownerId: 'ada' }),
+    )
+    expect(await stalled).toMatchObject({ code: 'pull_stalled' })
+  })
+
+  test('is named when a digest doesn’t come', async () => {
+    const digest = docker.imageDigest(`${dripping.host}/silent/app:1`, { timeout: 1000 })
+    expect(await digest.catch((error) => error)).toMatchObject({ code: 'registry_unreachable' })
+  })
 })
 
 test('an engine that shuts down normally has pulled nothing', async () => {

@@ -94,9 +94,9 @@ describe('a look at an address', () => {
     }
     const { lookAt } = openLookups({ git, config } as unknown as LookupDeps)
     const url = `${gitServer.url}app.git`
-    const first = lookAt({ url, signal: leaving.signal })
+    const first = lookAt({ url, userId: 'ada', signal: leaving.signal })
     await begun.promise
-    const second = lookAt({ url, signal: new AbortController().signal })
+    const second = lookAt({ url, userId: 'ada', signal: new AbortController().signal })
     leaving.abort()
     expect(await first.catch((error) => error.name)).toBe('AbortError')
     expect((await second).dockerfiles).toEqual(['Dockerfile'])

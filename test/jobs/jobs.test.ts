@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { openDatabase } from '../../src/db/index.ts'
-import { Jobs, stopping } from '../../src/jobs/jobs.ts'
+import { cancelled, Jobs, stopping } from '../../src/jobs/jobs.ts'
 import type { GivenUp, Work } from '../../src/jobs/jobs.ts'
 import { claimJob, endJob, getJob, hasJob, insertJob, putBackJob } from '../../src/jobs/store.ts'
 import type { Slot } from '../../src/jobs/store.ts'
@@ -72,6 +72,49 @@ test('a class of slots holds up no other one, and what needs none runs at once',
   goingOn.get('built')!.work.releaseSlot()
   await turn()
   expect(begun.at(-1)).toBe('waits')
+})
+
+test('a lent slot serves others, not another job of its owner, and comes back in turn', async () => {
+  const { jobs, begun, add, end, goingOn } = scene()
+  for (const [subject, owner] of [
+    ['a0', 'ada'],
+    ['a1', 'ada'],
+    ['b0', 'bob'],
+  ] as const)
+    add(subject, owner)
+  jobs.wake()
+  await turn()
+  const { work } = goingOn.get('a0')!
+  work.lendSlot()
+  await turn()
+  expect(begun).toEqual(['a0', 'b0'])
+  const order: string[] = []
+  const back = work.takeSlot(() => order.push('waits')).then(() => order.push('is back'))
+  await turn()
+  expect(order).toEqual(['waits'])
+  await end('b0')
+  await back
+  expect(begun).toEqual(['a0', 'b0'])
+  await end('a0')
+  expect(begun).toEqual(['a0', 'b0', 'a1'])
+})
+
+test('a job that is cancelled while it waits for its slot ends, and takes none', async () => {
+  const { jobs, begun, add, end, goingOn } = scene()
+  const { id } = add('a0', 'ada')
+  add('b0', 'bob')
+  jobs.wake()
+  await turn()
+  const { work } = goingOn.get('a0')!
+  work.lendSlot()
+  await turn()
+  const back = work.takeSlot().catch((reason) => reason)
+  await jobs.cancel([id])
+  expect(await back).toBe(cancelled)
+  add('c0', 'cid')
+  jobs.wake()
+  await end('b0')
+  expect(begun).toEqual(['a0', 'b0', 'c0'])
 })
 
 test('a subject has one job at a time, and the next one begins when that has ended', async () => {

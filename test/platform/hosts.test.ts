@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inCidrs, refusedHost, refuseListEntry, resolveHost } from '../../src/platform/hosts.ts'
 
 const privateHosts = [
@@ -152,5 +155,36 @@ test('an entry of a list is a name, an address or a CIDR', () => {
   }
   for (const entry of ['10.0.0.0/33', 'git.lan/8', 'http://git.lan', 'a b', '', 'fd00::/129']) {
     expect(refuseListEntry(entry)).toContain('10.0.0.0/8')
+  }
+})
+
+test('names whose server is silent keep no one else waiting', async () => {
+  // in a mount namespace of its own, whose one name server never responds
+  const silent = await Bun.udpSocket({ hostname: '127.0.0.53', port: 53, socket: { data() {} } })
+  const dir = mkdtempSync(join(tmpdir(), 'davit-resolver-'))
+  const [resolver, script] = [join(dir, 'resolv.conf'), join(dir, 'ask.ts')]
+  writeFileSync(resolver, 'nameserver 127.0.0.53\n')
+  writeFileSync(
+    script,
+    `import { readFile } from 'node:fs/promises'
+     import { resolveHost } from ${JSON.stringify(join(import.meta.dir, '../../src/platform/hosts.ts'))}
+     const options = { allow: [], signal: AbortSignal.timeout(8_000) }
+     const asked = Array.from({ length: 50 }, (_, at) => resolveHost(\`x\${at}.example.com\`, options))
+     Promise.allSettled(asked).then(() => console.log('over'))
+     await Bun.sleep(100)
+     await readFile(import.meta.path)
+     console.log('read')
+     process.exit()`,
+  )
+  const command = 'mount --bind "$0" /etc/resolv.conf && exec "$1" "$2"'
+  const child = Bun.spawn(
+    ['unshare', '-m', 'sh', '-c', command, resolver, process.execPath, script],
+    { stderr: 'inherit' },
+  )
+  try {
+    expect(await new Response(child.stdout).text()).toBe('read\n')
+  } finally {
+    silent.close()
+    rmSync(dir, { recursive: true })
   }
 })

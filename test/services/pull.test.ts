@@ -4,9 +4,10 @@ import { sandbox } from '../docker/sandbox.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { pushImage } from '../support/push-image.ts'
+import { startDrippingRegistry } from '../support/dripping-registry.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
-import { leftOf, settled } from './instances.ts'
+import { leftOf, reaches, settled } from './instances.ts'
 
 const corner = sandbox()
 const user = { username: 'puller', password: 'a password that opens it' }
@@ -60,6 +61,26 @@ test('an image that does not exist ends the start with its name', async () => {
   const failed = await settled(t, ada, json)
   expect(failed).toMatchObject({ status: 'failed', error: { step: 'pulling' } })
   expect(failed.error.message).toContain(image)
+})
+
+test('a registry that drips holds no place of another’s start', async () => {
+  const dripping = startDrippingRegistry()
+  try {
+    const t = testApp()
+    const [ada, eve] = [t.logIn('ada@example.com'), t.logIn('eve@example.com')]
+    const drips = await Promise.all(
+      Array.from({ length: 5 }, async (_, at) => {
+        const compose = stack(`${dripping.host}/drips/app:${at}`)
+        return (await eve.post('/services/compose', { name: `drips-${at}`, compose })).json
+      }),
+    )
+    const { json } = await ada.post('/services/compose', { name: 'own', compose: stack('busybox') })
+    await reaches(t, json, 'running')
+    for (const { id } of drips)
+      expect((await eve.get(`/services/${id}`)).json).toMatchObject({ status: 'pulling' })
+  } finally {
+    dripping.stop()
+  }
 })
 
 /** An image with a layer of its own, in the registry only. */

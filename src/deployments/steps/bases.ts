@@ -68,7 +68,12 @@ export class Bases implements AsyncDisposable {
 
 export const isPrivate = ({ name }: Pick<Brought, 'name'>) => name.startsWith(`${privateRegistry}/`)
 
-const pullFailures = ['image_not_found', 'registry_unauthorized', 'registry_unreachable']
+const pullFailures = [
+  'image_not_found',
+  'pull_stalled',
+  'registry_unauthorized',
+  'registry_unreachable',
+]
 
 function asBase(error: unknown, { image }: WantedImage) {
   if (!(error instanceof Failure && pullFailures.includes(error.code))) return error

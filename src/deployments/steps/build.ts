@@ -37,6 +37,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
   const prepared = await prepare(run, given)
   const tag = imageNameOf(run, deployment)
+  await run.takeSlot()
   await buildApart(run, { ownerId, signal }, async () => {
     const output = docker.buildImage({
       context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),

@@ -131,9 +131,10 @@ async function pull(
   deps: ImageDeps,
   { source, auth, ...task }: Task & { source: string; auth: RegistryAuth | undefined },
 ) {
-  const { image, platform, signal, reference } = task
+  const { image, platform, signal, reference, ownerId } = task
   await refusePrivate(deps, { registry: reference.registry, signal })
-  const options = { as: image, auth, signal, ...(platform && { platform }) }
+  const isAwaited = () => imageLock.isAwaited(ownerId)
+  const options = { as: image, auth, signal, ownerId, isAwaited, ...(platform && { platform }) }
   for await (const layer of deps.docker.pullImage(source, options)) task.onLayer?.(layer)
 }
 

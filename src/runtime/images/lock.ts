@@ -13,6 +13,12 @@ export class ImageLock {
     return this.#waiting.size
   }
 
+  /** Whether another owner waits for what this one does alone. */
+  isAwaited(ownerId: string) {
+    const holds = [...this.#held].some((claim) => claim.alone && claim.ownerId === ownerId)
+    return holds && this.#waiting.keys().some((claim) => claim.ownerId !== ownerId)
+  }
+
   /** Concurrent with other builds, but not with pulls of other owners. */
   share<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: false }, signal, work)
