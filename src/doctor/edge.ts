@@ -16,6 +16,28 @@ import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { holderOf } from './port.ts'
 
+/** Proxies that are described. */
+const most = 10
+
+/** Whether requests come from a proxy whose visitors aren't known. */
+export function checkProxies({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
+  const { forwarders = [] } = (isLocked(dataDir) ? readNote(join(dataDir, 'edge')) : null) ?? {}
+  return [...Map.groupBy(forwarders, ({ address }) => address)]
+    .slice(0, most)
+    .map(([address, of]) =>
+      wrong(
+        'proxies',
+        `most requests for ${of
+          .map(({ host }) => host)
+          .slice(0, most)
+          .join(
+            ', ',
+          )} come through a proxy at ${address} that isn’t trusted, so it counts as the visitor`,
+        'Add the addresses of your proxy to DAVIT_TRUSTED_PROXIES and restart Davit. If it isn’t yours, nothing is wrong.',
+      ),
+    )
+}
+
 /** Whether domains are served, by what, and what keeps them from being served. */
 export async function checkEdge(config: Config, docker: Docker): Promise<Finding[]> {
   const { edge, dataDir } = config

@@ -6,7 +6,7 @@ import { checkClock } from './clock.ts'
 import { checkData } from './data.ts'
 import { checkDiskUse } from './disk-use.ts'
 import { checkDomains } from './domains.ts'
-import { checkEdge } from './edge.ts'
+import { checkEdge, checkProxies } from './edge.ts'
 import { checkEngine } from './engine.ts'
 import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -34,6 +34,7 @@ export async function examine(
     look('port', () => checkPort(config, docker)),
     look('apps', () => checkPublishing(config, docker)),
     look('edge', () => checkEdge(config, docker)),
+    look('proxies', () => checkProxies(config)),
     look('domains', () => checkDomains(config)),
     look('https', () => checkCertificates(config)),
   ])

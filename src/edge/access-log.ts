@@ -82,12 +82,14 @@ export type AccessLine = {
   sent: number
   /** Seconds from its first byte to the end of the response. */
   seconds: number
+  /** It has an X-Forwarded-For of someone who isn't trusted. */
+  isForwarded: boolean
 }
 
 /** Parses a line of the log; null when it is invalid, such as a truncated one. */
 export function readAccessLine(text: string): AccessLine | null {
   try {
-    const { ts, request, bytes_read, duration, size, status, davit } = JSON.parse(text)
+    const { ts, request, bytes_read, duration, size, status, davit, forwarded } = JSON.parse(text)
     const { client_ip, method, host, uri } = request
     const strings = [client_ip, method, host, uri]
     const numbers = [ts, bytes_read, duration, size, status]
@@ -103,6 +105,7 @@ export function readAccessLine(text: string): AccessLine | null {
       received: bytes_read,
       sent: size,
       seconds: duration,
+      isForwarded: forwarded === 'true',
     }
   } catch {
     return null

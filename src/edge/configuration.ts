@@ -12,7 +12,7 @@ import {
 } from './plan.ts'
 import type { Accounts, Host, Listener, Plan } from './plan.ts'
 import { logIn, loginRoute, loginServer, needLogins, needsLogin } from './logins.ts'
-import { isScheme, schemeRoutes, trusting } from './forwarded.ts'
+import { forwardedInLog, isScheme, schemeRoutes, trusting } from './forwarded.ts'
 import { optionHandlers } from './options.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
@@ -82,6 +82,7 @@ function hostServer(plan: Plan, last: object[]) {
     tls_connection_policies: [{}],
     routes: [
       keyInLog,
+      forwardedInLog,
       ...schemeRoutes,
       plainHost,
       ...permissionRoutes(folder),
@@ -165,6 +166,7 @@ function listenerServer({ folder, listeners, trustedProxies }: Plan, pages: obje
     logs: logged,
     routes: [
       keyInLog,
+      forwardedInLog,
       ...schemeRoutes,
       { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
       ...targetRoutes(rows, pages),

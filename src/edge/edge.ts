@@ -5,6 +5,8 @@ import { report } from '../platform/journal.ts'
 import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
 import type { Caddy, LeftOut } from './caddy.ts'
+import { Forwarders } from './forwarders.ts'
+import type { Forwarder } from './forwarders.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
 import { LoadPace } from './load-pace.ts'
@@ -16,7 +18,11 @@ import { drained } from './sockets.ts'
 export type Mode = Caddy['mode'] | 'direct'
 
 /** Its state, written to a file in its folder. */
-export type EdgeNote = { mode: Mode; troubles: { message: string; hint: string }[] }
+export type EdgeNote = {
+  mode: Mode
+  troubles: { message: string; hint: string }[]
+  forwarders: Forwarder[]
+}
 
 export const notePath = (folder: string) => `${folder}/state.json`
 
@@ -46,6 +52,7 @@ const intervalInTrouble = 1000
 export class Edge {
   readonly #given: Given
   readonly #pace = new LoadPace()
+  readonly forwarders = new Forwarders()
   /** Null until the first check. */
   #mode: Mode | null = null
   #writesSlots: boolean
@@ -270,7 +277,8 @@ export class Edge {
     const failures = new Set([...this.#leftOut.map(({ failure }) => failure), this.#trouble])
     failures.delete(null)
     const troubles = [...failures].map((one) => ({ message: one!.message, hint: one!.hint }))
-    const note = JSON.stringify({ mode: this.mode, troubles } satisfies EdgeNote)
+    const forwarders = this.forwarders.list()
+    const note = JSON.stringify({ mode: this.mode, troubles, forwarders } satisfies EdgeNote)
     if (note === this.#noted || !existsSync(this.#given.folder)) return
     try {
       writeFileSync(notePath(this.#given.folder), note, { mode: 0o600 })

@@ -11,6 +11,12 @@ const proxySays = (scheme: string, pattern: string) => ({
   handle: [{ handler: 'vars', davit_scheme: scheme }],
 })
 
+/** Marks the requests in the log that would be a visitor's if the proxy were trusted. */
+export const forwardedInLog = {
+  match: [{ header: { 'X-Forwarded-For': ['*'] }, not: [byTrustedProxy] }],
+  handle: [{ handler: 'log_append', key: 'forwarded', value: 'true' }],
+}
+
 /** The first routes of a server: how a visitor connects, of which a proxy that ends TLS knows alone. */
 export const schemeRoutes = [
   { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },
@@ -20,37 +26,44 @@ export const schemeRoutes = [
 
 export const isScheme = (scheme: 'http' | 'https') => ({ vars: { davit_scheme: [scheme] } })
 
-/** What frameworks believe of a proxy: the address, scheme, host, port, path and method of the visitor's request. */
+/**
+ * What frameworks believe of a proxy: the address, scheme, host, port, path and method of the visitor's request.
+ * Most names are whole, since a pattern is compared with each header of each request.
+ */
 const ofProxies = [
-  ...['*-IP', '*ClientIP', 'X-Azure-SocketIP', 'CF-Connecting-*', 'X-RealIP', 'X-Real-*'],
-  ...['X-Envoy-*', 'CloudFront-Viewer-Address', 'X-Forward-*', 'WL-Proxy-*', 'X-Remote-Addr'],
-  ...['Remote-Addr', 'X-Scheme', 'X-Url-Scheme', 'X-Proto', 'X-Https', 'X-ARR-SSL', 'CF-Visitor'],
-  ...['Front-End-Https', 'Https', 'X-Host', 'X-Host-Override', 'X-HTTP-Host-Override'],
-  ...['X-Original-Host', 'X-Original-Proto', 'X-Original-For', 'X-Original-Forwarded-For'],
-  ...['X-Original-URL', 'X-Original-URI', 'X-Original-Path', 'X-Original-Method', 'X-Rewrite-*'],
-  ...['X-Script-Name', 'Script-Name', 'X-Path-Info', 'X-Ingress-Path', 'X-Request-URI'],
-  ...['X-Override-URL', 'X-HTTP-DestinationURL', 'Forwarded', 'X-Forwarded', 'X-Forwarded-Port'],
-  ...['X-Forwarded-Prefix', 'X-Forwarded-Server', 'X-Forwarded-Path', 'X-Forwarded-Uri'],
-  ...['X-Forwarded-Url', 'X-Forwarded-Method', 'X-Forwarded-Scheme', 'X-Forwarded-Protocol'],
-  ...['X-Forwarded-Ssl', 'X-Forwarded-Context'],
+  ...['*-ip', 'x-clientip', 'x-azure-clientip', 'x-azure-socketip', 'x-realip', 'x-remote-addr'],
+  ...['cf-connecting-ipv6', 'x-envoy-external-address', 'cloudfront-viewer-address', 'remote-addr'],
+  ...['x-forward-for', 'x-forward-proto', 'x-scheme', 'x-url-scheme', 'x-proto', 'x-https'],
+  ...['x-arr-ssl', 'front-end-https', 'https', 'cf-visitor', 'wl-proxy-ssl', 'x-host'],
+  ...['x-host-override', 'x-http-host-override', 'x-original-host', 'x-original-proto'],
+  ...['x-original-for', 'x-original-forwarded-for', 'x-original-url', 'x-original-uri'],
+  ...['x-original-path', 'x-original-method', 'x-rewrite-url', 'x-rewrite-uri', 'x-real-host'],
+  ...['x-envoy-original-path', 'x-envoy-original-host', 'x-script-name', 'script-name'],
+  ...['x-path-info', 'x-ingress-path', 'x-request-uri', 'x-override-url', 'x-http-destinationurl'],
+  ...['forwarded', 'x-forwarded', 'x-forwarded-port', 'x-forwarded-prefix', 'x-forwarded-server'],
+  ...['x-forwarded-path', 'x-forwarded-uri', 'x-forwarded-url', 'x-forwarded-method'],
+  ...['x-forwarded-scheme', 'x-forwarded-protocol', 'x-forwarded-ssl', 'x-forwarded-context'],
   // many read it as a dash; newer versions of Caddy drop such names themselves
   '*_*',
   // of CGI: a proxy for what the app sends; and of Rack: where files are
-  ...['Proxy', 'X-Sendfile-Type', 'X-Accel-Mapping'],
+  ...['proxy', 'x-sendfile-type', 'x-accel-mapping'],
 ]
 
 /** Who a visitor is, by a proxy that logs people in: a trusted one may say so. */
 const ofLogins = [
-  ...['*Forwarded*', 'Remote-*', 'X-Remote-*', 'X-Auth-Request-*', 'X-WebAuth-*', 'X-Authentik-*'],
   ...[
-    'X-Authenticated-*',
-    'X-Pomerium-Claim-*',
-    'X-Vouch-*',
-    'Tailscale-*',
-    'Cf-Access-Authenticated-*',
+    '*forwarded*',
+    '*remote-*',
+    '*client-cert*',
+    '*ssl-client*',
+    'x-client-verify',
+    'x-client-dn',
   ],
-  ...['X-Goog-Authenticated-*', 'X-Amzn-Oidc-*', 'X-MS-Client-Principal*', '*Client-Cert*'],
-  ...['*ClientCert', '*Client-Verify', '*Client-DN', 'SSL-*', 'X-SSL-*'],
+  ...['x-arr-clientcert', 'x-auth-request-*', 'x-webauth-*', 'x-authentik-*', 'x-authenticated-*'],
+  ...['x-pomerium-claim-email', 'x-vouch-user', 'tailscale-user-login', 'tailscale-user-name'],
+  ...['cf-access-authenticated-user-email', 'x-goog-authenticated-user-email'],
+  ...['x-goog-authenticated-user-id', 'x-amzn-oidc-identity', 'x-ms-client-principal'],
+  ...['x-ms-client-principal-id', 'x-ms-client-principal-name'],
 ]
 
 const without = (names: string[]) => ({ handler: 'headers', request: { delete: names } })

@@ -3,6 +3,7 @@ import type { Db, LogDb } from '../db/index.ts'
 import { readAccessLine } from '../edge/access-log.ts'
 import { markOfAccessLog, readAccessLog, removeRead } from '../edge/access-tail.ts'
 import type { AccessPosition } from '../edge/access-tail.ts'
+import type { Edge } from '../edge/edge.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import { storable } from '../logs/block.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -37,7 +38,7 @@ type CollectDeps = {
   masks: Masks
   config: Pick<Config, 'domain'>
   /** The folder shared by the edge and Davit. */
-  edge: { folder: string }
+  edge: Pick<Edge, 'folder' | 'forwarders'>
 }
 
 /** Counts the edge's requests and stores log lines of them, until the signal. */
@@ -113,6 +114,7 @@ export class TrafficCollector {
   #take({ tallies, lines }: Batch, text: string) {
     const request = readAccessLine(text)
     if (!request) return
+    this.#deps.edge.forwarders.see(request)
     // a request that started before the host changed owners belongs to the previous one
     const sourceId = this.#owners.of(request.key, request.time - request.seconds * 1000)
     if (sourceId === null) return

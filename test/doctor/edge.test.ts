@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { connectDocker } from '../../src/docker/index.ts'
-import { checkEdge } from '../../src/doctor/edge.ts'
+import { checkEdge, checkProxies } from '../../src/doctor/edge.ts'
 import { notePath } from '../../src/edge/edge.ts'
 
 const docker = connectDocker({ host: process.env.DOCKER_HOST })
@@ -20,7 +20,7 @@ function found(env: Record<string, string>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const config = parseConfig({ DAVIT_DATA_DIR: dataDir, ...env })
-  return { dataDir, look: () => checkEdge(config, docker) }
+  return { dataDir, config, look: () => checkEdge(config, docker) }
 }
 
 const ports = { DAVIT_EDGE_PORTS: `${taken.port},1` }
@@ -75,4 +75,23 @@ test('what a Davit that runs can’t serve is said', async () => {
 test('a Caddy of the user’s own that doesn’t answer is a fault', async () => {
   const { look } = found({ DAVIT_EDGE: 'external', DAVIT_EDGE_ADMIN: '/nowhere/admin.sock' })
   await expect(look()).rejects.toMatchObject({ code: 'edge_unreachable' })
+})
+
+test('a proxy that isn’t trusted is named with the setting, while Davit runs', () => {
+  const { dataDir, config } = found({})
+  mkdirSync(join(dataDir, 'edge'))
+  const forwarders = ['a.test', 'b.test'].map((host) => ({ host, address: '198.51.100.7' }))
+  writeFileSync(
+    notePath(join(dataDir, 'edge')),
+    JSON.stringify({ mode: 'caddy', troubles: [], forwarders }),
+  )
+  expect(checkProxies(config)).toEqual([])
+  const lock = lockDataDir(dataDir)
+  onTestFinished(() => lock.close())
+  expect(checkProxies(config)).toMatchObject([
+    {
+      is: expect.stringContaining('198.51.100.7'),
+      todo: expect.stringContaining('DAVIT_TRUSTED_PROXIES'),
+    },
+  ])
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { planOf } from '../../src/addresses/plan.ts'
+import { Forwarders } from '../../src/edge/forwarders.ts'
 import { TrafficCollector } from '../../src/traffic/collect.ts'
 import { adoptRelease } from '../../src/runtime/store.ts'
 import { aHost, anEdge, freePort } from '../edge/caddy.ts'
@@ -20,6 +21,7 @@ async function answer(request: Request) {
   return new Response('x'.repeat(size!), { status })
 }
 
+const forwarders = new Forwarders()
 const folder = join(edge.folder, 'log')
 const access = () =>
   readdirSync(folder)
@@ -35,7 +37,7 @@ test('what the log says is what was sent, by status, bytes, host, path and port,
   const port = freePort()
   const listeners = [{ address: '127.0.0.1', port, slots: 'app' }]
   await edge.serve([{ name: 'app.test', https: { kind: 'off' }, sites }], { listeners })
-  const collector = new TrafficCollector({ ...t.deps, edge })
+  const collector = new TrafficCollector({ ...t.deps, edge: { folder: edge.folder, forwarders } })
 
   const kinds = [
     { ask: '200/5000', times: 40, size: 5000 },
@@ -101,7 +103,7 @@ test('no request is lost where Caddy begins a new file while it is read', async 
   const { t, ada, has, path } = await counted()
   has('app.test')
   await edge.serve([aHost('app.test', { target: { page: 'maintenance' } })])
-  const collector = new TrafficCollector({ ...t.deps, edge })
+  const collector = new TrafficCollector({ ...t.deps, edge: { folder: edge.folder, forwarders } })
   while (await collector.collect()); // those of the test before
   const before = (await ada.get(path)).json.total.requests
   const long = `http://app.test/${'a'.repeat(60_000)}`
@@ -129,4 +131,29 @@ test('no request is lost where Caddy begins a new file while it is read', async 
   expect((await ada.get(path)).json.total.requests).toBe(before + sent)
   expect(seen.size).toBeGreaterThanOrEqual(3) // it began two new ones at least
   expect(readdirSync(folder)).toEqual(['access.log'])
+})
+
+test('a proxy that isn’t trusted is known by the requests of a host, and a visitor who forges isn’t', async () => {
+  const { t, has } = await counted()
+  has('proxied.test')
+  has('direct.test')
+  const hosts = [aHost('proxied.test'), aHost('direct.test')]
+  const headers = { 'X-Forwarded-For': '203.0.113.9' }
+  const seen = new Forwarders()
+  const collector = new TrafficCollector({
+    ...t.deps,
+    edge: { folder: edge.folder, forwarders: seen },
+  })
+  const send = async (host: string, times: number, init: RequestInit = {}) => {
+    for (let i = 0; i < times; i++) await (await edge.get(`http://${host}/`, init)).text()
+  }
+  await edge.serve(hosts)
+  await send('proxied.test', 3, { headers })
+  await send('direct.test', 3, { headers })
+  await send('direct.test', 3)
+  await until(async () => (await collector.collect(), seen.list().length > 0))
+  expect(seen.list()).toEqual([{ host: 'proxied.test', address: '127.0.0.1' }])
+  await edge.serve(hosts, { trustedProxies: ['127.0.0.0/8'] })
+  await send('proxied.test', 3, { headers })
+  await until(async () => (await collector.collect(), seen.list().length === 0))
 })

@@ -3,7 +3,13 @@ import { KeptLines } from '../../src/traffic/kept-lines.ts'
 
 const start = Date.parse('2026-11-20T03:00:00Z')
 const request = (seconds: number) => ({
-  ...{ time: start + seconds * 1000, key: 'app.test', host: 'app.test', client: '203.0.113.7' },
+  ...{
+    time: start + seconds * 1000,
+    key: 'app.test',
+    host: 'app.test',
+    client: '203.0.113.7',
+    isForwarded: false,
+  },
   ...{ method: 'GET', path: '/', status: 200, received: 0, sent: 1, seconds: 0.01 },
 })
 
