@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
-import { forgiveFailures } from './failure-store.ts'
 import type { registerForm } from './forms.ts'
 import { getOpenInvite, setInviteUsed } from './invite-store.ts'
 import { hashPassword } from './passwords.ts'
@@ -29,9 +28,9 @@ export async function register(
   const { db } = deps
   const { email, password, name = null } = application
   const isGuess = wantsSetupCode(deps)
-  if (isGuess) countTry(db, application)
+  const tried = isGuess ? countTry(db, application) : null
   admit(deps, application) // a refused visitor costs no hash; the decisive check is below
-  if (isGuess) forgiveFailures(db, email)
+  tried?.forgive()
 
   const passwordHash = await hashPassword(password)
   return db.transaction(

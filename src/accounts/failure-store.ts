@@ -1,16 +1,24 @@
-import { and, desc, eq, gt, lte, or } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lte, or } from 'drizzle-orm'
 import { loginFailures } from '../db/schema.ts'
 import type { Store } from './store.ts'
 
 export const insertFailure = (db: Store, values: typeof loginFailures.$inferInsert) =>
   db.insert(loginFailures).values(values).returning({ id: loginFailures.id }).get().id
 
-export const forgetFailure = (db: Store, id: string) =>
-  db.delete(loginFailures).where(eq(loginFailures.id, id)).run()
+export const forgetFailures = (db: Store, ids: string[]) =>
+  db.delete(loginFailures).where(inArray(loginFailures.id, ids)).run()
 
-/** After a successful login, earlier failures were typos. */
-export const forgiveFailures = (db: Store, email: string) =>
-  db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
+/** Of an e-mail, from everywhere or from one network. */
+export const forgiveFailures = (db: Store, of: Of & { email: string }) =>
+  db.delete(loginFailures).where(isOf(of)).run()
+
+type Of = { email?: string; address?: string }
+
+const isOf = ({ email, address }: Of) =>
+  and(
+    email === undefined ? undefined : eq(loginFailures.email, email),
+    address === undefined ? undefined : eq(loginFailures.address, address),
+  )
 
 /** Also those in the future, when the clock was set back: no one has to wait for them. */
 export const forgetOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
@@ -19,15 +27,15 @@ export const forgetOutside = (db: Store, { after, until }: { after: Date; until:
     .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
     .run()
 
-/** The time of the nth newest failure of an e-mail or an address after the given time. */
+/** The time of the nth newest failure after the given time. */
 export const timeOfFailure = (
   db: Store,
-  { by, value, nth, after }: { by: 'email' | 'address'; value: string; nth: number; after: Date },
+  { nth, after, ...of }: Of & { nth: number; after: Date },
 ) =>
   db
     .select({ at: loginFailures.createdAt })
     .from(loginFailures)
-    .where(and(eq(loginFailures[by], value), gt(loginFailures.createdAt, after)))
+    .where(and(isOf(of), gt(loginFailures.createdAt, after)))
     .orderBy(desc(loginFailures.createdAt))
     .limit(1)
     .offset(nth - 1)

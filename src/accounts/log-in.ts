@@ -3,16 +3,29 @@ import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { isAddress } from './forms.ts'
 import { findUser, getUserByEmail } from './store.ts'
+import type { UserRow } from './store.ts'
 import { tryPassword } from './throttle.ts'
 
 /** The user of these credentials. An unknown e-mail and a wrong password get the same response in the same time. */
 export async function logIn(
   { db }: { db: Db },
-  { email, password, address }: { email: string; password: string; address: string },
+  {
+    email,
+    password,
+    address,
+    browserOf,
+  }: {
+    email: string
+    password: string
+    address: string
+    /** The id of the browser, where that user logged in with it before. */
+    browserOf: (user: UserRow) => string | null
+  },
 ) {
   const user = getUserByEmail(db, email)
   const hash = user?.passwordHash ?? null
-  const fits = await tryPassword(db, { email, address, password, hash })
+  const browser = user ? browserOf(user) : null
+  const fits = await tryPassword(db, { email, address, browser, password, hash })
   if (user && fits) return user
   // anything but an address may be a password in the wrong field
   const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
@@ -38,8 +51,9 @@ export async function confirmPassword(
   const { passwordHash: hash } = user
   if (hash === null) return user
   if (!password) throw wrong('is missing.')
-  const email = `password of ${userId}`
-  if (!(await tryPassword(db, { email, address, password, hash }))) throw wrong('is wrong.')
+  // who gets here has a session: as few attempts from all networks together as from one
+  const counted = { email: `password of ${userId}`, address, isLogin: false }
+  if (!(await tryPassword(db, { ...counted, password, hash }))) throw wrong('is wrong.')
   return user
 }
 

@@ -39,7 +39,7 @@ export async function resetPassword(
       deleteSessionsOf(tx, user.id)
       deleteTokensOf(tx, user.id)
       deleteIdentitiesOf(tx, user.id)
-      forgiveFailures(tx, user.email)
+      forgiveFailures(tx, { email: user.email })
       updateUser(tx, user.id, { passwordHash })
       recordEvent(tx, {
         actor: { id: null, email: by },

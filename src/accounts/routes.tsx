@@ -17,6 +17,7 @@ import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
 import { InviteList } from './invites-page.tsx'
 import { inviteJson, sessionJson, userJson } from './json.ts'
+import { knownBrowser } from './known-browser.ts'
 import { logIn } from './log-in.ts'
 import { deleteOpenInvite, listOpenInvites, makeInvite, whyNoInvites } from './invite-store.ts'
 import { isBehindForm, takeRememberedPage } from './next-page.ts'
@@ -24,6 +25,7 @@ import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { SessionList } from './sessions-page.tsx'
 import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
+import type { UserRow } from './store.ts'
 import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
 type RouteDeps = AccountDeps & AdmissionDeps
@@ -52,7 +54,9 @@ export const accountRoutes = (deps: RouteDeps) => {
     })
     .get('/auth/login', (c) => c.redirect('/login', 303))
     .post('/auth/login', input(loginForm, loginView), async (c) => {
-      const user = await logIn(deps, { ...c.var.input, address: c.var.address })
+      const { address } = c.var
+      const browserOf = (user: UserRow) => knownBrowser(c, deps, user)
+      const user = await logIn(deps, { ...c.var.input, address, browserOf })
       startSession(c, deps, user)
       audit(c, 'login.succeeded')
       return moveOn(c, { to: takeRememberedPage(c, deps), json: () => userJson(user) })

@@ -29,6 +29,7 @@ import { clientOf } from '../web/client.ts'
 import { hasHandler } from '../web/form-method.ts'
 import { notLoggedIn } from '../web/user-of.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
+import { rememberBrowser } from './known-browser.ts'
 import { rememberPage } from './next-page.ts'
 
 /** What logins and identities need. */
@@ -106,6 +107,7 @@ export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   c.set('session', session)
   c.set('user', { id: user.id, email: user.email, name: user.name, role: user.role })
   setSessionCookie(c, deps, token)
+  rememberBrowser(c, deps, user)
   setCsrfToken(c, deps)
 }
 

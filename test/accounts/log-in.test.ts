@@ -104,26 +104,76 @@ describe('logging in', () => {
 })
 
 describe('the throttle', () => {
-  async function fail(app: Awaited<ReturnType<typeof withAda>>['app'], times: number) {
+  type App = Awaited<ReturnType<typeof withAda>>['app']
+
+  async function fail(app: App, times: number, network = (_: number) => '198.51.100.7') {
     for (let i = 0; i < times; i++) {
-      const visitor = new Visitor(app, `198.51.100.${i}`)
+      const visitor = new Visitor(app, network(i))
       expect((await visitor.json('/auth/login', wrong)).status).toBe(401)
     }
   }
 
-  test('holds an e-mail after 5 failures from wherever, also against the right password', async () => {
-    const { app } = accountsApp()
-    const loggedIn = await registered(app, ada)
-    await fail(app, 5)
-    for (const fields of [wrong, ada, { ...ada, email: 'ADA@example.com', address: '1.2.3.4' }]) {
-      const response = await new Visitor(app, '203.0.113.9').json('/auth/login', fields)
-      expect(response.status).toBe(429)
-      expect(Number(response.headers.get('Retry-After'))).toBeWithin(890, 901)
+  test.each([
+    ['an IPv4 address', '198.51.100.7', '198.51.100.7', '198.51.100.8'],
+    ['an IPv6 /64', '2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'],
+  ])(
+    'holds an e-mail after 5 failures from %s, not from elsewhere',
+    async (_, one, same, other) => {
+      const { app } = accountsApp()
+      const loggedIn = await registered(app, ada)
+      await fail(app, 5, () => one)
+      for (const fields of [wrong, ada, { ...ada, email: 'ADA@example.com', address: '1.2.3.4' }]) {
+        const response = await new Visitor(app, same).json('/auth/login', fields)
+        expect(response.status).toBe(429)
+        expect(Number(response.headers.get('Retry-After'))).toBeWithin(890, 901)
+      }
+      const page = await new Visitor(app, same).post('/auth/login', ada)
+      expect([page.status, page.headers.has('Retry-After')]).toEqual([429, true])
+      expect(await page.text()).toContain('Wait 15 minutes, then try again.')
+      expect((await loggedIn.get('/dashboard')).status).toBe(200)
+      expect((await new Visitor(app, other).json('/auth/login', ada)).status).toBe(200)
+      expect((await new Visitor(app, same).json('/auth/login', ada)).status).toBe(429)
+    },
+  )
+
+  test('holds an e-mail after 100 failures from anywhere, but no browser that logged in before', async () => {
+    const { app, db } = accountsApp()
+    const browser = await registered(app, ada)
+    await browser.post('/auth/logout', {})
+    await fail(app, 100, (i) => `203.0.113.${Math.floor(i / 4)}`)
+    expect((await new Visitor(app, '192.0.2.1').json('/auth/login', ada)).status).toBe(429)
+    const strange = new Visitor(app, '192.0.2.1')
+    const [known] = [...browser.cookies].filter(([name]) => name === 'svc_browser')
+    for (const value of [`${known![1]}0`, known![1].replace(/^./, 'x'), 'x.y', '.', '']) {
+      strange.cookies.set('svc_browser', value)
+      expect((await strange.json('/auth/login', ada)).status).toBe(429)
     }
-    const page = await new Visitor(app, '203.0.113.9').post('/auth/login', ada)
-    expect([page.status, page.headers.has('Retry-After')]).toEqual([429, true])
-    expect(await page.text()).toContain('Wait 15 minutes, then try again.')
-    expect((await loggedIn.get('/dashboard')).status).toBe(200)
+    expect((await browser.json('/auth/login', ada)).status).toBe(200)
+    expect(db.select().from(loginFailures).all()).toHaveLength(100)
+  })
+
+  test('knows a browser for its user alone, until the password changes', async () => {
+    const { app } = accountsApp({ env: { DAVIT_REGISTRATION: 'open' } })
+    const [one, two] = [await registered(app, ada), await registered(app, bob)]
+    await fail(app, 5)
+    expect((await two.json('/auth/login', ada)).status).toBe(429)
+    const stolen = new Visitor(app)
+    stolen.cookies.set('svc_browser', one.cookies.get('svc_browser')!)
+    const password = 'another horse battery'
+    const change = { password, currentPassword: ada.password }
+    expect((await one.put('/settings/password', change)).status).toBe(200)
+    expect((await stolen.json('/auth/login', { ...ada, password })).status).toBe(429)
+    expect((await one.json('/auth/login', { ...ada, password })).status).toBe(200)
+  })
+
+  test('holds a known browser after its own 5 failures, and its network with it', async () => {
+    const { app } = accountsApp()
+    const browser = await registered(app, ada)
+    await browser.post('/auth/logout', {})
+    for (let i = 0; i < 5; i++) expect((await browser.json('/auth/login', wrong)).status).toBe(401)
+    expect((await browser.json('/auth/login', ada)).status).toBe(429)
+    browser.cookies.delete('svc_browser')
+    expect((await browser.json('/auth/login', ada)).status).toBe(429)
   })
 
   test('lets go 15 minutes after the failures', async () => {
