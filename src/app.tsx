@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/session.ts'
+import { inviteRoutes } from './accounts/invite-routes.tsx'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { profileRoutes } from './accounts/profile-routes.tsx'
 import { tokenRoutes } from './accounts/token-routes.tsx'
@@ -93,6 +94,7 @@ export function createApp(deps: Deps) {
   app.route('/', trafficRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
+  app.route('/', inviteRoutes(deps))
   app.route('/', gitSourceRoutes(deps))
   app.route('/', registryRoutes(deps))
   app.route('/', gitLookupRoutes(deps))

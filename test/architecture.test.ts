@@ -31,6 +31,7 @@ const lines = [
   'jobs logs',
   'accounts',
   'git registries',
+  'resources',
   'audit',
   'web',
   'docker edge releases',
@@ -190,9 +191,12 @@ test('only the runtime makes, starts, stops and removes containers, networks and
   expect(except(filesWith(verb), /^(docker|runtime)\//)).toEqual([])
 })
 
-test('queries stand in store files', () => {
-  const queries = /^drizzle-orm|\bdb\/(log-)?schema\.ts$/
-  expect(except(filesThatImport(queries), /^db\/|(^|\/|-)store\.ts$/)).toEqual([])
+test('queries stand in store files, tables there and where a resource is described', () => {
+  const stores = /^db\/|(^|\/|-)store\.ts$/
+  const resources = filesWith(/\bresourceRoutes\(/)
+  expect(except(filesThatImport(/^drizzle-orm/), stores)).toEqual([])
+  const users = except(filesThatImport(/\bdb\/(log-)?schema\.ts$/), stores)
+  expect(users.filter((path) => !resources.includes(path))).toEqual([])
 })
 
 function mayImport(from: string, to: string) {

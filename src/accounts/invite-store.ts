@@ -1,14 +1,12 @@
-import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { countRows, deleteFound, getRow, listRows } from '../db/queries.ts'
+import { countRows, getRow } from '../db/queries.ts'
 import { invites } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import type { Store } from './store.ts'
-
-export type Invite = typeof invites.$inferSelect
 
 /** Milliseconds in which an invitation can be used. */
 const lifetime = 7 * 24 * 3_600_000
@@ -33,16 +31,11 @@ export const whyNoInvites = ({ registration }: Config) =>
     ? null
     : `Registration is ${registration} here. Invitations work once DAVIT_REGISTRATION is invite.`
 
-const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
+export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
 
 /** The invitation of a link, as long as it can be used. */
 export const getOpenInvite = (db: Store, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 
-export const listOpenInvites = (db: Store) => listRows(db, invites, isOpen(), desc(invites.id))
-
 export const setInviteUsed = (db: Store, id: string) =>
   db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()
-
-export const deleteOpenInvite = (db: Store, id: string) =>
-  deleteFound(db, invites, and(eq(invites.id, id), isOpen()), 'invitation')

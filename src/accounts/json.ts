@@ -1,6 +1,4 @@
-import type { Invite } from './invite-store.ts'
 import type { SessionRow, UserRow } from './store.ts'
-import type { TokenRow } from './token-store.ts'
 
 export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
   id,
@@ -25,15 +23,4 @@ export const sessionJson = (session: SessionRow, currentId: string | undefined) 
   createdAt: session.createdAt,
   lastSeenAt: session.lastSeenAt,
   expiresAt: session.expiresAt,
-})
-
-export const inviteJson = ({ id, createdAt, expiresAt }: Invite) => ({ id, createdAt, expiresAt })
-
-export const tokenJson = ({ id, name, scopes, lastUsedAt, expiresAt, createdAt }: TokenRow) => ({
-  id,
-  name,
-  scopes,
-  lastUsedAt,
-  expiresAt,
-  createdAt,
 })

@@ -1,25 +1,22 @@
-import { showsSecret } from '../web/compress.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { AppError } from '../platform/errors.ts'
-import { clientOf, originOf } from '../web/client.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
-import { requireAdmin, userOf } from '../web/user-of.ts'
+import { userOf } from '../web/user-of.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { register, wantsSetupCode, whyClosed } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
-import { InviteList } from './invites-page.tsx'
-import { inviteJson, sessionJson, userJson } from './json.ts'
+import { sessionJson, userJson } from './json.ts'
 import { knownBrowser } from './known-browser.ts'
 import { logIn } from './log-in.ts'
-import { deleteOpenInvite, listOpenInvites, makeInvite, whyNoInvites } from './invite-store.ts'
 import { isBehindForm, takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
@@ -86,7 +83,7 @@ export const accountRoutes = (deps: RouteDeps) => {
     })
 }
 
-/** The sessions of a user, and for admins the invitations: for logged-in users. */
+/** The sessions of a user. */
 export const sessionRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 
@@ -109,22 +106,6 @@ export const sessionRoutes = (deps: RouteDeps) => {
       }
       return showSaved(c, { to: '/settings/sessions', said: 'Session ended.', ...sessions(c) })
     })
-    .get('/settings/invites', requireAdmin, (c) => show(c, invites(c)))
-    .post('/settings/invites', requireAdmin, (c) => {
-      const { token, invite } = makeInvite(deps, userOf(c))
-      audit(c, 'invite.created', { object: { kind: 'invite', id: invite.id } })
-      showsSecret(c)
-      const link = `${originOf(c, deps.config)}/auth/register?invite=${token}`
-      if (clientOf(c) !== 'program') return show(c, invites(c, link))
-      c.header('Location', '/settings/invites')
-      return c.json({ ...inviteJson(invite), url: link }, 201)
-    })
-    .delete('/settings/invites/:id', requireAdmin, (c) => {
-      const id = c.req.param('id')
-      deleteOpenInvite(deps.db, id)
-      audit(c, 'invite.revoked', { object: { kind: 'invite', id } })
-      return showSaved(c, { to: '/settings/invites', said: 'Invitation revoked.', ...invites(c) })
-    })
 
   function sessions(c: Context<Env>) {
     const currentId = c.var.session?.id
@@ -137,16 +118,6 @@ export const sessionRoutes = (deps: RouteDeps) => {
         items: all.map((session) => sessionJson(session, currentId)),
         nextCursor: null,
       }),
-    })
-  }
-
-  function invites(c: Context<Env>, link?: string) {
-    const list = { invites: listOpenInvites(deps.db), off: whyNoInvites(deps.config), link }
-    return settingsView(c, {
-      path: '/settings/invites',
-      title: 'Invitations',
-      list: () => <InviteList {...list} />,
-      json: () => ({ items: list.invites.map(inviteJson), nextCursor: null }),
     })
   }
 }

@@ -1,6 +1,5 @@
+import { ResourceList } from '../resources/list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { DeleteButton } from '../web/row-actions.tsx'
-import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { deviceOf } from './device.ts'
 import type { SessionRow } from './store.ts'
@@ -8,9 +7,9 @@ import type { SessionRow } from './store.ts'
 type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
 
 export const SessionList = ({ sessions, currentId }: Sessions) => (
-  <SettingsList
-    id="sessions"
-    aria-label="Sessions"
+  <ResourceList
+    path="/settings/sessions"
+    title="Sessions"
     about="Where you are logged in. An unused session ends within 30 days."
     action={
       sessions.length > 1 && (
@@ -25,31 +24,23 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
         </PostForm>
       )
     }
-    rows={sessions.map((session) => (
-      <SessionRowItem session={session} isCurrent={session.id === currentId} />
-    ))}
+    rows={sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
+      id,
+      title: <span title={userAgent}>{deviceOf(userAgent)}</span>,
+      label: `the session of ${deviceOf(userAgent)}`,
+      badge: id === currentId && 'this browser',
+      facts: [
+        address,
+        <>
+          logged in <Ago at={createdAt} />
+        </>,
+        <>
+          last seen <Ago at={lastSeenAt} />
+        </>,
+      ],
+      isKept: id === currentId,
+    }))}
+    nextCursor={null}
+    remove={{ verb: 'End', noun: 'session', asks: false }}
   />
-)
-
-const SessionRowItem = ({ session, isCurrent }: { session: SessionRow; isCurrent: boolean }) => (
-  <li>
-    <div>
-      <strong title={session.userAgent}>{deviceOf(session.userAgent)}</strong>{' '}
-      {isCurrent && <span class="badge">this browser</span>}
-      <p class="muted">
-        {session.address}, logged in <Ago at={session.createdAt} />, last seen{' '}
-        <Ago at={session.lastSeenAt} />
-      </p>
-    </div>
-    {!isCurrent && (
-      <DeleteButton
-        path={`/settings/sessions/${session.id}`}
-        label={`End the session of ${deviceOf(session.userAgent)}`}
-        target="#sessions"
-        swap="outerHTML"
-      >
-        End
-      </DeleteButton>
-    )}
-  </li>
 )

@@ -1,81 +1,115 @@
-import { showsSecret } from '../web/compress.ts'
-import type { Context } from 'hono'
-import { auditor } from '../audit/record.ts'
+import { z } from 'zod'
 import type { Db } from '../db/index.ts'
-import { clientOf } from '../web/client.ts'
-import { factory } from '../web/factory.ts'
-import { emptyDraft } from '../web/draft.ts'
-import { input } from '../web/input.ts'
-import type { Draft } from '../web/draft.ts'
-import { pageOf, paged } from '../web/paging.ts'
-import type { Page } from '../web/paging.ts'
-import { show, showSaved } from '../web/respond.tsx'
-import { settingsView } from '../web/settings-frame.tsx'
+import { apiTokens, tokenScopes } from '../db/schema.ts'
+import { resourceRoutes } from '../resources/resource.tsx'
+import { ShownOnce } from '../web/components.tsx'
+import { Modal, ModalDone } from '../web/dialog.tsx'
+import { Ago, Day } from '../web/times.tsx'
+import { component } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
-import { confirmPassword } from './log-in.ts'
 import { tokenForm } from './forms.ts'
-import { tokenJson } from './json.ts'
+import { confirmPassword } from './log-in.ts'
+import { CurrentPassword } from './login-fields.tsx'
 import { findUser } from './store.ts'
-import { MadeTokenModal, NewTokenModal } from './token-modal.tsx'
-import { deleteOwnToken, listTokens, makeToken } from './token-store.ts'
-import { TokenList } from './tokens-page.tsx'
+import { makeToken } from './token-store.ts'
 
 const path = '/settings/tokens'
-const firstPage: Page = { limit: 50 }
+
+const json = component(
+  'Token',
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    scopes: z.array(z.enum(tokenScopes)),
+    lastUsedAt: z.iso.datetime().nullable(),
+    expiresAt: z.iso.datetime().nullable(),
+    createdAt: z.iso.datetime(),
+  }),
+)
 
 /** A user's API tokens: created, listed and revoked in a session, never with a token. */
-export const tokenRoutes = ({ db }: { db: Db }) => {
-  const audit = auditor(db)
-
-  return factory
-    .createApp()
-    .get(path, paged(), (c) => show(c, tokens(c, c.req.valid('query'))))
-    .get(`${path}/new`, (c) => show(c, newToken(c, emptyDraft)))
-    .post(path, input(tokenForm, newToken), async (c) => {
-      const { currentPassword, ...wanted } = c.var.input
-      const { id: userId } = userOf(c)
-      await confirmPassword(db, { userId, currentPassword, address: c.var.address })
-      const { token, row } = makeToken(db, { ...wanted, userId })
-      showsSecret(c)
-      const { id, name } = row
-      const details = { scopes: row.scopes.join(', ') }
-      audit(c, 'token.created', { object: { kind: 'token', id, name }, details })
-      if (clientOf(c) === 'program') {
-        c.header('Location', path)
-        return c.json({ ...tokenJson(row), token }, 201)
-      }
-      const view = tokens(c, firstPage, { made: token })
-      const partial = () => (
+export const tokenRoutes = ({ db }: { db: Db }) =>
+  resourceRoutes(db, {
+    kind: 'token',
+    noun: 'API token',
+    plural: 'your API tokens',
+    path,
+    title: 'API tokens',
+    part: 'Accounts',
+    table: apiTokens,
+    owner: apiTokens.userId,
+    json,
+    about: (
+      <>
+        A program acts as you with a token: <code>Authorization: Bearer dvt_…</code>. See{' '}
+        <a href="/api">what it can call</a>.
+      </>
+    ),
+    empty: {
+      title: 'No API tokens',
+      text: 'Create one for a script, or for a pipeline that deploys.',
+    },
+    row: ({ name, scopes, createdAt, lastUsedAt, expiresAt }) => ({
+      name,
+      tags: scopes,
+      facts: [
         <>
-          <MadeTokenModal name={name} token={token} />
-          {tokens(c, firstPage, { oob: true }).partial?.()}
-        </>
-      )
-      return show(c, { ...view, partial })
-    })
-    .delete(`${path}/:id`, (c) => {
-      const id = c.req.param('id')
-      const { name } = deleteOwnToken(db, { id, userId: userOf(c).id })
-      audit(c, 'token.revoked', { object: { kind: 'token', id, name } })
-      return showSaved(c, { to: path, said: 'Token revoked.', ...tokens(c, firstPage) })
-    })
+          created <Ago at={createdAt} />
+        </>,
+        <>
+          last used <Ago at={lastUsedAt} />
+        </>,
+        <Expiry expiresAt={expiresAt} />,
+      ],
+      question: `Revoke the token ${name}? Programs that use it stop working at once.`,
+    }),
+    create: {
+      verb: 'Create',
+      note: '; it is shown only once',
+      event: 'token.created',
+      schema: json.extend({ token: z.string() }),
+      form: tokenForm,
+      more: (c) =>
+        findUser(db, userOf(c).id).passwordHash !== null && <CurrentPassword id="token-password" />,
+      async make(c, { currentPassword, ...wanted }) {
+        const { id: userId } = userOf(c)
+        await confirmPassword(db, { userId, currentPassword, address: c.var.address })
+        const { token, row } = makeToken(db, { ...wanted, userId })
+        const note = () => <MadeToken token={token} />
+        const dialog = () => (
+          <Modal
+            title={
+              <>
+                The token <bdi>{row.name}</bdi>
+              </>
+            }
+            from={{ href: path, name: 'Tokens' }}
+          >
+            <div class="form">
+              <MadeToken token={token} />
+              <ModalDone />
+            </div>
+          </Modal>
+        )
+        return { id: row.id, extra: { token }, note, dialog }
+      },
+      details: ({ scopes }) => ({ scopes: scopes.join(', ') }),
+    },
+    remove: { verb: 'Revoke', note: '; lists the others', event: 'token.revoked', lists: true },
+  })
 
-  function tokens(c: Context, page: Page, as: { made?: string; oob?: boolean } = {}) {
-    const rows = listTokens(db, { userId: userOf(c).id, ...page })
-    const { items, nextCursor } = pageOf(rows, page)
-    return settingsView(c, {
-      path,
-      title: 'API tokens',
-      list: () => <TokenList tokens={items} nextCursor={nextCursor} {...as} />,
-      json: () => ({ items: items.map(tokenJson), nextCursor }),
-    })
-  }
+const MadeToken = ({ token }: { token: string }) => (
+  <ShownOnce text={token} what="the token">
+    Copy this token to where it is used. It is shown only once.
+  </ShownOnce>
+)
 
-  function newToken(c: Context, draft: Draft) {
-    const hasPassword = findUser(db, userOf(c).id).passwordHash !== null
-    return {
-      title: 'New API token',
-      page: () => <NewTokenModal draft={draft} hasPassword={hasPassword} />,
-    }
-  }
-}
+const Expiry = ({ expiresAt }: { expiresAt: Date | null }) =>
+  expiresAt ? (
+    <>
+      {expiresAt > new Date() ? 'expires on ' : 'expired on '}
+      <Day at={expiresAt} />
+    </>
+  ) : (
+    <>never expires</>
+  )

@@ -1,16 +1,14 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
-import { countRows, deleteFound, listPage } from '../db/queries.ts'
+import { countRows } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
-import type { Page } from '../web/paging.ts'
 import type { tokenForm } from './forms.ts'
 import { isValid } from './store.ts'
 import type { Store } from './store.ts'
 
 export { tokenScopes } from '../db/schema.ts'
-export type TokenRow = typeof apiTokens.$inferSelect
 
 const day = 24 * 3_600_000
 
@@ -24,10 +22,6 @@ export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wa
   const values = { userId, name, scopes, expiresAt, tokenHash: hashToken(token) }
   return { token, row: db.insert(apiTokens).values(values).returning().get() }
 }
-
-/** A page of the user's tokens plus one more row, newest first, including expired ones. */
-export const listTokens = (db: Store, { userId, ...page }: { userId: string } & Page) =>
-  listPage(db, apiTokens, eq(apiTokens.userId, userId), page)
 
 /** The valid token of a hash, with its user without the password's hash. */
 export const getToken = (db: Store, tokenHash: string) =>
@@ -48,10 +42,6 @@ export const getToken = (db: Store, tokenHash: string) =>
 
 export const setTokenUsed = (db: Store, { id, at }: { id: string; at: Date }) =>
   db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, id)).run()
-
-/** Revokes one of the user's own tokens; someone else's counts as missing. */
-export const deleteOwnToken = (db: Store, { id, userId }: { id: string; userId: string }) =>
-  deleteFound(db, apiTokens, and(eq(apiTokens.id, id), eq(apiTokens.userId, userId)), 'token')
 
 export const deleteTokensOf = (db: Store, userId: string) =>
   db.delete(apiTokens).where(eq(apiTokens.userId, userId)).run()

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import * as resource from './admin-resources.ts'
-import { creates, does, lists, nothing, works } from './operation.ts'
-import type { Operations } from './operation.ts'
-import { auditEvent, listOf } from './resources.ts'
+import { does, listOf, lists, nothing, works } from '../web/operation.ts'
+import type { Operations } from '../web/operation.ts'
+import { auditEvent } from './resources.ts'
 
 const { governedUser, cleanUpRun } = resource
 const activities = listOf(resource.activity)
 const grants = listOf(resource.grant)
-const invites = listOf(resource.invite)
 
 /** What admins can do for all users and with Docker. */
 export const administration: Operations = {
@@ -17,12 +16,6 @@ export const administration: Operations = {
     'Delete a user; projects and services are transferred to another user or deleted',
     resource.userRemoval,
   ),
-  'GET /settings/invites': does('List open invitations', invites),
-  'POST /settings/invites': creates(
-    'Create an invitation; its link is shown only once',
-    resource.invite.extend({ url: z.url() }),
-  ),
-  'DELETE /settings/invites/:id': does('Revoke an invitation; lists the others', invites),
   'GET /settings/activity': does('List what is queued or running, of all users', activities),
   'POST /settings/activity/deployments/:id/cancel': works('Cancel a deployment', activities),
   'POST /settings/activity/environments/:id/cancel': works(

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { scheduledKinds } from '../containers/clean-up/forms.ts'
 import { certificateStatuses } from '../domains/store.ts'
-import { listOf, user } from './resources.ts'
+import { listOf } from '../web/operation.ts'
+import { user } from './resources.ts'
 
 /*
  * What admins get of all users.
@@ -19,8 +20,6 @@ export const governedUser = user.extend({
 export const userList = listOf(
   governedUser.extend({ projects: z.int(), services: z.int() }),
 ).extend({ registration: z.enum(['closed', 'invite', 'open']) })
-
-export const invite = z.object({ id, createdAt: time, expiresAt: time })
 
 /** The projects and services of a deleted user, and their new owner; null when deleted, too. */
 export const userRemoval = z.object({

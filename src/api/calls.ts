@@ -3,7 +3,7 @@ import { neededScope } from '../accounts/token-scope.ts'
 import { checksOf, originalOf } from '../web/checks.ts'
 import type { Checks } from '../web/checks.ts'
 import { requireAdmin } from '../web/user-of.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Operations } from '../web/operation.ts'
 import { parts } from './operations.ts'
 
 /** An operation with what its route's handlers declare. */
@@ -14,20 +14,31 @@ export type Call = {
   path: string
   operation: Operation
   isForAdmins: boolean
-} & { [part in keyof Checks]: Checks[part] | undefined }
+} & { [part in 'body' | 'query']: Checks[part] | undefined }
 
 /** All operations, in the order of the document. */
 export function callsOf(routes: RouterRoute[]): Call[] {
   const byRoute = Map.groupBy(routes, routeName)
-  return parts.flatMap(({ name: tag, operations }) =>
-    Object.entries(operations).map(([route, operation]) => {
+  const described = [...byRoute].flatMap(([route, handlers]) =>
+    handlers.flatMap(({ handler }) => {
+      const operation = checksOf(handler).operation?.()
+      return operation ? [{ route, operation }] : []
+    }),
+  )
+  return parts.flatMap(({ name: tag, operations }) => {
+    const own = described.filter(({ operation }) => operation.part === tag)
+    const all: Operations = {
+      ...operations,
+      ...Object.fromEntries(own.map(({ route, operation }) => [route, operation])),
+    }
+    return Object.entries(all).map(([route, operation]) => {
       const [method, path] = route.split(' ') as [string, string]
       const handlers = (byRoute.get(route) ?? []).map(({ handler }) => handler)
       const isForAdmins = handlers.some((handler) => originalOf(handler) === requireAdmin)
-      const checks: Checks = Object.assign({}, ...handlers.map(checksOf))
-      return { body: operation.body, ...checks, tag, method, path, operation, isForAdmins }
-    }),
-  )
+      const { body, query }: Checks = Object.assign({}, ...handlers.map(checksOf))
+      return { body: body ?? operation.body, query, tag, method, path, operation, isForAdmins }
+    })
+  })
 }
 
 /** Method and path of a route, without the patterns of its parameters. */

@@ -2,18 +2,17 @@ import { z } from 'zod'
 import { administration } from './admin-operations.ts'
 import * as containers from './container-resources.ts'
 import { domain, environment, link, run, variable } from './environment-resources.ts'
-import { creates, does, follows, lists, nothing, reads, works } from './operation.ts'
-import type { Operations } from './operation.ts'
+import { creates, does, follows, listOf, lists, nothing, reads, works } from '../web/operation.ts'
+import type { Operations } from '../web/operation.ts'
 import { comparison, deployment, rollbackPreview } from './deployment-resources.ts'
 import * as resource from './resources.ts'
 import { services } from './service-operations.ts'
 import { map } from './map-resources.ts'
 import { traffic } from './traffic-resources.ts'
 
-const { listOf, project, removal } = resource
+const { project, removal } = resource
 const { jobLog, logLine, outputLine } = resource
-const { source, checkedSource, repositoryList, branchList, lookedAt, refList, user, session } =
-  resource
+const { repositoryList, branchList, lookedAt, refList, user, session } = resource
 
 const projectWithSecret = project.extend({ webhookSecret: z.string().optional() })
 
@@ -184,16 +183,6 @@ const ofContainers: Operations = {
 const ofSource = '/api/git/sources/:sourceId/repos'
 
 const git: Operations = {
-  'GET /settings/git': lists('List your git sources', source),
-  'POST /settings/git': creates(
-    'Add a source; its scopes are checked with the provider',
-    checkedSource,
-  ),
-  'GET /settings/git/:id': does('Get a source, with its current scopes', checkedSource),
-  'DELETE /settings/git/:id': does(
-    'Remove a source; one that projects use needs confirm or force',
-    nothing,
-  ),
   'GET /api/git/repos': does('List the repositories of a source', repositoryList),
   'GET /api/git/look': does('Look at the repository of an address', lookedAt),
   'GET /api/git/branches': does('List branches, of a source or of an address', branchList),
@@ -224,15 +213,7 @@ const webhooks: Operations = {
   'POST /webhooks/gitea': receives('Gitea or Forgejo'),
 }
 
-const registries: Operations = {
-  'GET /settings/registries': lists('List your private registries', resource.registry),
-  'POST /settings/registries': creates('Add a registry; Docker logs in first', resource.registry),
-  'GET /settings/registries/:id': does('Get a registry', resource.registry),
-  'DELETE /settings/registries/:id': does('Remove a registry', nothing),
-}
-
 const sessions = listOf(session)
-const tokens = listOf(resource.token)
 
 const accounts: Operations = {
   'POST /auth/register': creates('Create an account, and log in', user),
@@ -247,12 +228,6 @@ const accounts: Operations = {
     'End a session; ending your own returns an empty response',
     z.union([sessions, nothing]),
   ),
-  'GET /settings/tokens': does('List your API tokens', tokens),
-  'POST /settings/tokens': creates(
-    'Create an API token; it is shown only once',
-    resource.token.extend({ token: z.string() }),
-  ),
-  'DELETE /settings/tokens/:id': does('Revoke an API token; lists the others', tokens),
   'POST /settings/identities': does(
     'Start linking a login of the git host; open the URL in a browser',
     z.object({ url: z.url() }),
@@ -274,7 +249,7 @@ const health: Operations = {
   'GET /api/openapi.json': does('Get this document', z.looseObject({ openapi: z.string() })),
 }
 
-const part = (name: string, description: string, operations: Operations) => ({
+const part = (name: string, description: string, operations: Operations = {}) => ({
   name,
   description,
   operations,
@@ -291,7 +266,7 @@ export const parts = [
   part('Containers', 'What runs, its log and its usage.', ofContainers),
   part('Git', 'Git hosts, their repositories and branches.', git),
   part('Webhooks', 'Pushes that git hosts report.', webhooks),
-  part('Registries', 'Logins for private images.', registries),
+  part('Registries', 'Logins for private images.'),
   part('Accounts', 'Your login, profile and tokens.', accounts),
   part('Administration', 'All users, the audit log and the disk.', administration),
   part('Health', 'The server itself.', health),

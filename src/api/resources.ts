@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tokenScopes } from '../accounts/token-store.ts'
+import { listOf } from '../web/operation.ts'
 import { kinds } from '../palette/items.ts'
 
 /*
@@ -102,10 +102,6 @@ export const problem = z.object({
   errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-/** A page of a list; the cursor requests the next one. */
-export const listOf = (item: z.ZodType) =>
-  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
-
 /** Lines of a deployment or job; a search has the count of all its hits. */
 export const jobLog = listOf(logLine).extend({ found: z.int().optional() })
 
@@ -115,15 +111,6 @@ export const output = listOf(outputLine).extend({
   last: z.int(),
   since: time.nullable(),
   processes: z.array(z.object({ process: z.string(), replicas: z.int() })),
-})
-
-export const token = z.object({
-  id,
-  name: z.string(),
-  scopes: z.array(z.enum(tokenScopes)),
-  lastUsedAt: time.nullable(),
-  expiresAt: time.nullable(),
-  createdAt: time,
 })
 
 export const auditEvent = z.object({
@@ -136,23 +123,6 @@ export const auditEvent = z.object({
     .nullable(),
   address: z.string().nullable(),
   details: z.record(z.string(), z.string()),
-})
-
-export const source = z.object({
-  id,
-  provider: z.enum(['github', 'gitlab', 'gitea']),
-  name: z.string(),
-  baseUrl: z.url(),
-  login: z.string(),
-  createdAt: time,
-})
-
-export const registry = z.object({ id, host: z.string(), username: z.string(), createdAt: time })
-
-/** With what the provider reports about its token now. */
-export const checkedSource = source.extend({
-  rights: z.array(z.string()).nullable(),
-  missing: z.array(z.string()),
 })
 
 export const repository = z.object({

@@ -6,19 +6,25 @@ import * as deployments from './deployment-resources.ts'
 import * as environments from './environment-resources.ts'
 import * as resources from './resources.ts'
 import * as services from './service-resources.ts'
+import { component, components } from '../web/operation.ts'
+import { lookOf } from '../web/schema-fields.tsx'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** Exported schemas keep their name in the document. */
-const named = z.registry<{ id: string }>()
 const all = { ...resources, ...deployments, ...environments, ...services, ...containers, ...admin }
 for (const [name, schema] of Object.entries(all))
   if (schema instanceof z.ZodType)
-    named.add(schema, { id: name.replace(/^./, (letter) => letter.toUpperCase()) })
+    component(
+      name.replace(/^./, (letter) => letter.toUpperCase()),
+      schema,
+    )
 
 /** Values as sent, if they differ after validation; a format replaces its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
   if (jsonSchema.format) delete jsonSchema.pattern
+  const { label, hint } = lookOf(zodSchema) ?? {}
+  if (label) jsonSchema.description = typeof hint === 'string' ? `${label}. ${hint}` : label
   const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
   if (!sentAs) return
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
@@ -32,12 +38,12 @@ function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
 export function jsonSchemas(schemas: ZodType[], { io }: { io: 'input' | 'output' }) {
   const all = z.object({ ...schemas })
   const text = JSON.stringify(
-    z.toJSONSchema(all, { io, metadata: named, unrepresentable: 'any', override: asSent }),
+    z.toJSONSchema(all, { io, metadata: components, unrepresentable: 'any', override: asSent }),
   ).replaceAll('#/$defs/', '#/components/schemas/')
-  const { properties = {}, $defs: components = {} } = JSON.parse(text) as JsonSchema
+  const { properties = {}, $defs = {} } = JSON.parse(text) as JsonSchema
   return {
     written: new Map(schemas.map((schema, at) => [schema, properties[at] as JsonSchema])),
-    components,
+    components: $defs,
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { creates, does, follows, reads, works } from './operation.ts'
-import type { Operations } from './operation.ts'
+import { creates, does, follows, reads, works } from '../web/operation.ts'
+import type { Operations } from '../web/operation.ts'
 import { jobLog, logLine, output, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
 import { traffic } from './traffic-resources.ts'

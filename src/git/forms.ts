@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { canonicalHost, refusedHost } from '../platform/hosts.ts'
 import { flag, line } from '../web/fields.ts'
-import { providers } from './providers/registry.ts'
+import { field } from '../web/schema-fields.tsx'
+import { providers, titles } from './providers/registry.ts'
 
 /** `owner/name`, or at GitLab a path of groups before the name. */
 export const repositoryName = line('a repository such as owner/name', { max: 300 }).regex(
@@ -35,12 +36,33 @@ export const sourceRemovalQuery = z.object({
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z
     .object({
-      provider: z.enum(['github', 'gitlab', 'gitea'], 'must be github, gitlab or gitea.'),
-      name: line('a name of 1 to 60 characters', { max: 60 }),
-      baseUrl: line('the address of the provider', { max: 500 }).nullish(),
-      accessToken: line('an access token', { max: 1000 }).regex(
-        /^[\x21-\x7e]+$/,
-        'has characters that no token has. Copy it again.',
+      provider: field(z.enum(['github', 'gitlab', 'gitea'], 'must be github, gitlab or gitea.'), {
+        label: 'Provider',
+        initial: 'github',
+        options: Object.entries(titles).map(([value, label]) => ({ value, label })),
+      }),
+      name: field(line('a name of 1 to 60 characters', { max: 60 }), {
+        label: 'Name',
+        placeholder: 'work',
+      }),
+      baseUrl: field(line('the address of the provider', { max: 500 }).nullish(), {
+        label: 'Address',
+        type: 'url',
+        placeholder: 'https://git.example.com',
+        hint: 'Leave empty for github.com and gitlab.com.',
+        code: true,
+      }),
+      accessToken: field(
+        line('an access token', { max: 1000 }).regex(
+          /^[\x21-\x7e]+$/,
+          'has characters that no token has. Copy it again.',
+        ),
+        {
+          label: 'Access token',
+          type: 'password',
+          hint: 'GitHub: repo, or, for a fine-grained one, Contents, Webhooks and Commit statuses. GitLab: api. Gitea: read:user and write:repository.',
+          code: true,
+        },
       ),
     })
     .transform((source, context) => {

@@ -1,16 +1,15 @@
 import type { Context } from 'hono'
-import { auditor } from '../audit/record.ts'
+import { z } from 'zod'
+import { gitSources } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
+import { resourceRoutes } from '../resources/resource.tsx'
 import { clientOf } from '../web/client.ts'
-import { factory } from '../web/factory.ts'
-import { emptyDraft } from '../web/draft.ts'
-import { input } from '../web/input.ts'
-import type { Draft } from '../web/draft.ts'
-import { pageOf, paged } from '../web/paging.ts'
-import type { Page } from '../web/paging.ts'
-import { query } from '../web/query.ts'
-import { moveOn, show } from '../web/respond.tsx'
-import { settingsView } from '../web/settings-frame.tsx'
+import type { Env } from '../web/factory.ts'
+import { Logo } from '../web/logo.tsx'
+import { show } from '../web/respond.tsx'
+import { DialogButton } from '../web/row-actions.tsx'
+import { Ago } from '../web/times.tsx'
+import { component } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
 import { addSource } from './add-source.ts'
 import { sourceForm, sourceRemovalQuery } from './forms.ts'
@@ -18,111 +17,126 @@ import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
-import { NewSourceModal, RemoveSourceModal, SourceModal } from './source-modals.tsx'
-import {
-  deleteSource,
-  findSource,
-  listProjectsOfSource,
-  listSources,
-  type Source,
-} from './store.ts'
-import { SourceList } from './views.tsx'
+import { RemoveSourceModal, SourceModal } from './source-modals.tsx'
+import { deleteSource, listProjectsOfSource } from './store.ts'
+import type { Source } from './store.ts'
 
-const firstPage: Page = { limit: 50 }
+const path = '/settings/git'
+
+const json = component(
+  'Source',
+  z.object({
+    id: z.uuid(),
+    provider: z.enum(['github', 'gitlab', 'gitea']),
+    name: z.string(),
+    baseUrl: z.url(),
+    login: z.string(),
+    createdAt: z.iso.datetime(),
+  }),
+)
+
+/** With what the provider reports about its token now. */
+const checkedJson = component(
+  'CheckedSource',
+  json.extend({
+    rights: z.array(z.string()).nullable(),
+    missing: z.array(z.string()),
+  }),
+)
 
 /** A user's connections to providers. A token goes in and never comes out. */
-export const gitSourceRoutes = (deps: SourceDeps) => {
-  const { db } = deps
-  const audit = auditor(db)
-
-  return factory
-    .createApp()
-    .get('/settings/git', paged(), (c) => {
-      const list = pageOf(ownSources(c, c.req.valid('query')), c.req.valid('query'))
-      const view = settingsView(c, {
-        title: 'Git sources',
-        path: '/settings/git',
-        list: () => <SourceList {...list} />,
-        json: () => ({ ...list, items: list.items.map(sourceJson) }),
-      })
-      return show(c, view)
-    })
-    .get('/settings/git/new', (c) => show(c, newSource(c, emptyDraft)))
-    .post('/settings/git', input(sourceForm(deps.config), newSource), async (c) => {
-      const asked = { ownerId: userOf(c).id, input: c.var.input, signal: c.req.raw.signal }
-      const { source, owner } = await addSource(deps, asked)
-      const { id, name, provider, baseUrl } = source
-      const details = { provider, baseUrl }
-      audit(c, 'source.added', { object: { kind: 'source', id, name }, details })
-      if (clientOf(c) === 'partial') return show(c, checked(c, source, owner))
-      const json = () => checkedSourceJson(source, owner)
-      return moveOn(c, {
-        to: `/settings/git/${id}`,
-        said: 'Git source added.',
-        created: true,
-        json,
-      })
-    })
-    .get('/settings/git/:id', async (c) => {
-      const source = own(c)
-      const access = accessTo(deps, { source, signal: c.req.raw.signal })
-      return show(c, checked(c, source, await providers[source.provider].whoIs(access)))
-    })
-    .delete('/settings/git/:id', query(sourceRemovalQuery), (c) => {
-      const source = own(c)
-      const used = listProjectsOfSource(db, source.id)
-      const { confirm, force } = c.req.valid('query')
-      if (used.length > 0 && !confirm && !force) {
-        if (clientOf(c) === 'program') throw inUse(source, used)
-        const page = () => <RemoveSourceModal source={source} projects={used} />
-        return show(c, { title: `Remove ${source.name}`, page }, 409)
-      }
-      deleteSource(db, source.id)
-      const object = { kind: 'source', id: source.id, name: source.name } as const
-      audit(c, 'source.removed', { object })
-      return moveOn(c, { to: '/settings/git', said: 'Git source removed.', json: () => ({}) })
-    })
-
-  function own(c: Context) {
-    return findSource(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
-  }
-
-  function ownSources(c: Context, page: Page) {
-    return listSources(db, { ownerId: userOf(c).id, ...page })
-  }
-
-  function newSource(_: Context, draft: Draft) {
-    return { title: 'New git source', page: () => <NewSourceModal draft={draft} /> }
-  }
-
-  /** The response for a dialog updates the list behind it. */
-  function checked(c: Context, source: Source, owner: TokenOwner) {
-    return {
-      title: source.name,
-      page: () => <SourceModal source={source} owner={owner} />,
-      partial: () => (
+export const gitSourceRoutes = (deps: SourceDeps) =>
+  resourceRoutes(deps.db, {
+    kind: 'source',
+    noun: 'git source',
+    plural: 'your git sources',
+    path,
+    title: 'Git sources',
+    part: 'Git',
+    table: gitSources,
+    owner: gitSources.ownerId,
+    json,
+    about:
+      'With a source you can pick repositories and branches from lists, including private ones.',
+    empty: {
+      title: 'No git sources',
+      text: 'Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.',
+    },
+    row: ({ id, name, provider, login, baseUrl, createdAt }) => ({
+      name,
+      mark: <Logo of={provider} name={name} />,
+      tags: [providers[provider].title],
+      facts: [
+        <bdi>{login}</bdi>,
+        new URL(baseUrl).host,
         <>
-          <SourceModal source={source} owner={owner} />
-          <SourceList {...pageOf(ownSources(c, firstPage), firstPage)} oob />
-        </>
+          added <Ago at={createdAt} />
+        </>,
+      ],
+      actions: (
+        <DialogButton path={`${path}/${id}`} label={`Check the token of ${name}`}>
+          Check
+        </DialogButton>
       ),
-      json: () => checkedSourceJson(source, owner),
-    }
-  }
-}
+      question: `Remove the git source ${name}?`,
+    }),
+    item: {
+      schema: checkedJson,
+      note: ', with its current scopes',
+      async view(c, source) {
+        const access = accessTo(deps, { source, signal: c.req.raw.signal })
+        const owner = await providers[source.provider].whoIs(access)
+        return {
+          title: source.name,
+          page: () => <SourceModal source={source} owner={owner} />,
+          extra: checked(source, owner),
+        }
+      },
+    },
+    create: {
+      verb: 'Add',
+      note: '; its scopes are checked with the provider',
+      event: 'source.added',
+      schema: checkedJson,
+      submit: 'Check and add',
+      form: sourceForm(deps.config),
+      async make(c, input) {
+        const asked = { ownerId: userOf(c).id, input, signal: c.req.raw.signal }
+        const { source, owner } = await addSource(deps, asked)
+        const dialog = () => <SourceModal source={source} owner={owner} />
+        return { id: source.id, extra: checked(source, owner), dialog }
+      },
+      details: ({ provider, baseUrl }) => ({ provider, baseUrl }),
+    },
+    remove: {
+      verb: 'Remove',
+      note: '; one that projects use needs confirm or force',
+      event: 'source.removed',
+      query: sourceRemovalQuery,
+      run(c, source) {
+        const used = listProjectsOfSource(deps.db, source.id)
+        const { confirm, force } = sourceRemovalQuery.parse(c.req.query())
+        if (used.length === 0 || confirm || force) return void deleteSource(deps.db, source.id)
+        return askFirst(c, source, used)
+      },
+    },
+  })
 
-function inUse({ name }: Source, projects: { name: string }[]) {
-  const names = projects.map((project) => project.name).join(', ')
-  const message = `The git source ${name} is used by ${names}. Use ?confirm=1 to remove it from them, too.`
-  return new AppError('conflict', message)
-}
-
-const sourceJson = ({ ownerId, ...source }: Source) => source
-
-/** With what the provider reports about the token; `rights` is null when it doesn't. */
-const checkedSourceJson = (source: Source, { login, rights, missing }: TokenOwner) => ({
-  ...sourceJson(source),
-  login: login ?? source.login,
+/** What the provider said of the token; `rights` is null when it doesn't say. */
+const checked = ({ login: before }: Source, { login, rights, missing }: TokenOwner) => ({
+  login: login ?? before,
   rights,
   missing,
 })
+
+function askFirst(c: Context<Env>, source: Source, projects: { id: string; name: string }[]) {
+  if (clientOf(c) !== 'program') {
+    const page = () => <RemoveSourceModal source={source} projects={projects} />
+    return show(c, { title: `Remove ${source.name}`, page }, 409)
+  }
+  const names = projects.map(({ name }) => name).join(', ')
+  throw new AppError(
+    'conflict',
+    `The git source ${source.name} is used by ${names}. Use ?confirm=1 to remove it from them, too.`,
+  )
+}

@@ -1,53 +1,9 @@
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
-import { SelectField, TextField } from '../web/fields-view.tsx'
-import type { Draft } from '../web/draft.ts'
 import type { TokenOwner } from './providers/provider.ts'
-import { providers, titles } from './providers/registry.ts'
+import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
 
 const sources = { href: '/settings/git', name: 'Git sources' }
-
-export const NewSourceModal = ({ draft }: { draft: Draft }) => (
-  <ModalForm
-    title="New git source"
-    from={sources}
-    action="/settings/git"
-    submit="Check and add"
-    draft={draft}
-  >
-    <SelectField
-      name="provider"
-      label="Provider"
-      value="github"
-      options={Object.entries(titles).map(([value, label]) => ({ value, label }))}
-    />
-    <TextField name="name" label="Name" placeholder="work" autocomplete="off" required autofocus />
-    <TextField
-      name="base_url"
-      label="Address"
-      type="url"
-      placeholder="https://git.example.com"
-      hint="Leave empty for github.com and gitlab.com."
-      code
-    />
-    <TextField
-      name="access_token"
-      label="Access token"
-      type="password"
-      autocomplete="off"
-      hint={<NeededRights />}
-      required
-      code
-    />
-  </ModalForm>
-)
-
-const NeededRights = () => (
-  <>
-    GitHub: <code>repo</code>, or, for a fine-grained one, Contents, Webhooks and Commit statuses.
-    GitLab: <code>api</code>. Gitea: <code>read:user</code> and <code>write:repository</code>.
-  </>
-)
 
 /** The owner and scopes of the token, as just reported by the provider. */
 export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwner }) => (

@@ -9,6 +9,7 @@ import { refusedHost } from '../platform/hosts.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { line } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
 import { refusePrivate } from './admit.ts'
 import { sealedAs, serverAddress } from './auth.ts'
 import { countRegistries, insertRegistry } from './store.ts'
@@ -21,19 +22,35 @@ const hostAndPort = /^(?<name>[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?
 /** A registry and its login. */
 export const registryForm = (config: Pick<Config, 'allowHosts'>) =>
   z.object({
-    host: line('the host of a registry', { max: 255 })
-      .transform((host) =>
-        host
-          .toLowerCase()
-          .replace(/^https?:\/\//, '')
-          .replace(/\/+$/, ''),
-      )
-      .superRefine((host, context) => {
-        const refusal = refuse(host, config)
-        if (refusal) context.addIssue({ code: 'custom', message: refusal })
-      }),
-    username: line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
-    password: line('a password or token', { max: 4000 }),
+    host: field(
+      line('the host of a registry', { max: 255 })
+        .transform((host) =>
+          host
+            .toLowerCase()
+            .replace(/^https?:\/\//, '')
+            .replace(/\/+$/, ''),
+        )
+        .superRefine((host, context) => {
+          const refusal = refuse(host, config)
+          if (refusal) context.addIssue({ code: 'custom', message: refusal })
+        }),
+      {
+        label: 'Host',
+        placeholder: 'registry.example.com',
+        hint: 'As in the names of its images. Docker Hub is docker.io.',
+        code: true,
+      },
+    ),
+    username: field(
+      line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
+      { label: 'User' },
+    ),
+    password: field(line('a password or token', { max: 4000 }), {
+      label: 'Password or token',
+      type: 'password',
+      hint: 'Read access (pull) is enough.',
+      code: true,
+    }),
   })
 
 function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {

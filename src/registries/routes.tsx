@@ -1,77 +1,58 @@
-import type { Context } from 'hono'
-import { auditor } from '../audit/record.ts'
-import { emptyDraft } from '../web/draft.ts'
-import type { Draft } from '../web/draft.ts'
-import { factory } from '../web/factory.ts'
-import { input } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
-import { moveOn, show } from '../web/respond.tsx'
-import { settingsView } from '../web/settings-frame.tsx'
+import { z } from 'zod'
+import { registries } from '../db/schema.ts'
+import { resourceRoutes } from '../resources/resource.tsx'
+import { Ago } from '../web/times.tsx'
+import { component } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
 import { addRegistry, registryForm } from './add.ts'
 import type { RegistryDeps } from './add.ts'
-import { deleteRegistry, findRegistry, listRegistries } from './store.ts'
-import type { Registry } from './store.ts'
-import { NewRegistryModal, RegistryList } from './views.tsx'
-
-const path = '/settings/registries'
 
 /** A user's private registries. A password goes in and never comes out. */
-export const registryRoutes = (deps: RegistryDeps) => {
-  const { db } = deps
-  const audit = auditor(db)
-
-  return factory
-    .createApp()
-    .get(path, paged(), (c) => {
-      const page = c.req.valid('query')
-      const list = pageOf(listRegistries(db, { ownerId: userOf(c).id, ...page }), page)
-      const json = () => ({ ...list, items: list.items.map(registryJson) })
-      return show(c, viewOf(c, { title: 'Registries', ...list, json }))
-    })
-    .get(`${path}/new`, (c) => show(c, newRegistry(c, emptyDraft)))
-    .post(path, input(registryForm(deps.config), newRegistry), async (c) => {
-      const asked = { ownerId: userOf(c).id, input: c.var.input, signal: c.req.raw.signal }
-      const registry = await addRegistry(deps, asked)
-      const { id, host, username } = registry
-      audit(c, 'registry.added', {
-        object: { kind: 'registry', id, name: host },
-        details: { username },
-      })
-      const json = () => registryJson(registry)
-      const said = 'Registry added.'
-      return moveOn(c, { to: path, location: `${path}/${id}`, created: true, said, json })
-    })
-    .get(`${path}/:id`, (c) => {
-      const registry = own(c)
-      const json = () => registryJson(registry)
-      return show(c, viewOf(c, { title: registry.host, items: [registry], nextCursor: null, json }))
-    })
-    .delete(`${path}/:id`, (c) => {
-      const { id, host } = own(c)
-      deleteRegistry(db, id)
-      audit(c, 'registry.removed', { object: { kind: 'registry', id, name: host } })
-      return moveOn(c, { to: path, said: 'Registry removed.', json: () => ({}) })
-    })
-
-  function own(c: Context) {
-    return findRegistry(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
-  }
-}
-
-type Listed = Parameters<typeof RegistryList>[0] & { title: string; json: () => unknown }
-
-const viewOf = (c: Context, { title, json, ...list }: Listed) =>
-  settingsView(c, { title, path, list: () => <RegistryList {...list} />, json })
-
-const newRegistry = (_: Context, draft: Draft) => ({
-  title: 'New registry',
-  page: () => <NewRegistryModal draft={draft} />,
-})
-
-const registryJson = ({ id, host, username, createdAt }: Registry) => ({
-  id,
-  host,
-  username,
-  createdAt,
-})
+export const registryRoutes = (deps: RegistryDeps) =>
+  resourceRoutes(deps.db, {
+    kind: 'registry',
+    noun: 'registry',
+    plural: 'your private registries',
+    path: '/settings/registries',
+    title: 'Registries',
+    part: 'Registries',
+    table: registries,
+    owner: registries.ownerId,
+    json: component(
+      'Registry',
+      z.object({
+        id: z.uuid(),
+        host: z.string(),
+        username: z.string(),
+        createdAt: z.iso.datetime(),
+      }),
+    ),
+    about: 'Logins for private images, used by services and builds.',
+    empty: {
+      title: 'No registries',
+      text: 'Public images need none. Add a registry to use its private images.',
+    },
+    row: ({ host, username, createdAt }) => ({
+      name: host,
+      facts: [
+        <>
+          as <bdi>{username}</bdi>
+        </>,
+        <>
+          added <Ago at={createdAt} />
+        </>,
+      ],
+      question: `Remove the registry ${host}? Running apps keep running, but its images can no longer be pulled.`,
+    }),
+    create: {
+      verb: 'Add',
+      note: '; Docker logs in first',
+      event: 'registry.added',
+      submit: 'Check and add',
+      form: registryForm(deps.config),
+      make: (c, input) =>
+        addRegistry(deps, { ownerId: userOf(c).id, input, signal: c.req.raw.signal }),
+      details: ({ username }) => ({ username }),
+    },
+    remove: { verb: 'Remove', event: 'registry.removed' },
+  })

@@ -1,13 +1,19 @@
 import { COMPOSED_HANDLER } from 'hono/utils/constants'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { ZodType } from 'zod'
+import type { Operation } from './operation.ts'
 
-/** The parts of a request that a handler checks, each against one schema. */
-export type Checks = { body?: ZodType; query?: ZodType }
+/** The parts of a request that a handler checks, each against one schema, and what it answers. */
+export type Checks = {
+  body?: ZodType
+  query?: ZodType
+  /** Called for the document only: schemas that nothing is checked against take memory. */
+  operation?: () => Operation & { part: string }
+}
 
 const known = new WeakMap<object, Checks>()
 
-/** Records what a handler checks: the API document is generated from it. */
+/** Records what a handler checks and answers: the API document is generated from it. */
 export function checking<Handler extends object>(checks: Checks, handler: Handler) {
   known.set(handler, checks)
   return handler

@@ -30,7 +30,7 @@ describe('a new token', () => {
   test('is answered to a program with all there is to know', async () => {
     const { response, made } = await withToken({ scopes: ['deploy', 'read'], expiresInDays: 30 })
     expect(response.status).toBe(201)
-    expect(response.headers.get('Location')).toBe('/settings/tokens')
+    expect(response.headers.get('Location')).toBe(`/settings/tokens/${made.id}`)
     expect(made).toEqual({
       id: expect.any(String),
       name: 'ci',

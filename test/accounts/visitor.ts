@@ -1,6 +1,7 @@
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { profileRoutes } from '../../src/accounts/profile-routes.tsx'
 import { requireUser, loadSession } from '../../src/accounts/session.ts'
+import { inviteRoutes } from '../../src/accounts/invite-routes.tsx'
 import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
 import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
 import { checkScope } from '../../src/accounts/token-scope.ts'
@@ -51,6 +52,7 @@ export function accountsApp({
     .use(csrfCheck(deps), readFormMethod)
     .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
+    .route('/', inviteRoutes(deps))
     .route('/', tokenRoutes(deps))
     .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))

@@ -3,7 +3,7 @@ import { insertUser } from '../../src/accounts/store.ts'
 import { projects } from '../../src/db/schema.ts'
 import { listSources } from '../../src/git/store.ts'
 import { labelFilter } from '../../src/docker/labels.ts'
-import { insertRegistry, listRegistries } from '../../src/registries/store.ts'
+import { insertRegistry } from '../../src/registries/store.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { addSource } from '../git/source.ts'
 import { answerOf, idle, leftOf, made, site } from '../services/instances.ts'
@@ -141,7 +141,10 @@ describe('what a deleted user had', () => {
     const ownerId = eve.user.id
     expect(listSources(t.db, { ownerId, limit: 9 })).toMatchObject([{ id: sourceId }])
     expect((await eve.get(`/projects/${project.id}`)).json).toMatchObject({ sourceId })
-    const logins = listRegistries(t.db, { ownerId, limit: 9 })
+    const logins = (await eve.get('/settings/registries')).json.items as {
+      id: string
+      host: string
+    }[]
     expect(logins.map(({ host }) => host).sort()).toEqual(['a.example.com', 'b.example.com'])
     expect(logins.map(({ id }) => id)).toContain(own.id)
   })

@@ -280,7 +280,7 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   for (const sourceId of [ids.environment, service.id])
     t.logs.write({ sourceId, logId: '' }, [{ ...line, origin }])
   await ada.post(`/services/${service.id}/domains`, { host: 'web.test', target: 'web:80' })
-  await ada.post('/settings/invites')
+  const { json: invite } = await ada.post('/settings/invites')
   await stuckDeployment(ada, { name: 'stuck', server: silent })
-  return { ...ids, source, service: service.id }
+  return { ...ids, source, service: service.id, invite: invite.id }
 }

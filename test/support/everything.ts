@@ -22,6 +22,7 @@ export type Ids = Record<
   | 'run'
   | 'session'
   | 'token'
+  | 'invite'
   | 'identity'
   | 'source'
   | 'delivery'
@@ -163,6 +164,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     run: run.id,
     session: session.id,
     token: token.id,
+    invite: Bun.randomUUIDv7(), // only an admin can have one
     identity: identity.id,
     registry: registry.id,
     service: service.id,
@@ -195,6 +197,7 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/containers/')) return 'container'
   if (path.startsWith('/services/')) return 'service'
   if (path.startsWith('/settings/tokens/')) return 'token'
+  if (path.startsWith('/settings/invites/')) return 'invite'
   if (path.startsWith('/settings/sessions/')) return 'session'
   if (path.startsWith('/settings/identities/')) return 'identity'
   return 'project'

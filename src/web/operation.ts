@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import type { tokenScopes } from '../accounts/token-store.ts'
-import { listOf } from './resources.ts'
+import type { ApiToken } from './factory.ts'
 
 /**
  * One API call: what its route doesn't declare by itself. Query, body and permissions
@@ -18,14 +17,26 @@ export type Operation = {
   /** Also available as a text file. */
   file?: boolean
   /** The scope of a token, if it is more than the route's method implies. */
-  scope?: (typeof tokenScopes)[number]
+  scope?: ApiToken['scopes'][number]
 }
 
 /** By method and path, as the routes write them, in the order of the document. */
 export type Operations = Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`, Operation>
 
+/** The names under which schemas are components of the document. */
+export const components = z.registry<{ id: string }>()
+
+export function component<Schema extends ZodType>(id: string, schema: Schema): Schema {
+  components.add(schema, { id })
+  return schema
+}
+
 /** The response without content. */
 export const nothing = z.object({})
+
+/** A page of a list; the cursor requests the next one. */
+export const listOf = (item: ZodType) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 
 type Details = Omit<Operation, 'summary' | 'answers'>
 

@@ -1,0 +1,116 @@
+import type { Child } from 'hono/jsx'
+import { EmptyState } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { DeleteButton } from '../web/row-actions.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
+
+/** One row of a list of resources. */
+export type Row = {
+  id: string
+  name?: string
+  /** Instead of the name. */
+  title?: Child
+  /** It in the names of its buttons, if it has no name. */
+  label?: string
+  /** A logo before it. */
+  mark?: Child
+  /** A state after it. */
+  badge?: Child
+  tags?: Child[]
+  facts: Child[]
+  /** Before the button that removes it. */
+  actions?: Child
+  /** Asked before it is removed. */
+  question?: string
+  /** It can't be removed. */
+  isKept?: boolean
+}
+
+type Props = {
+  path: string
+  title: string
+  about: Child
+  empty?: { title: string; text: Child }
+  /** The button that creates one; null when none can be created. */
+  action: Child
+  /** Before the rows: what is shown once. */
+  note?: Child
+  rows: Row[]
+  nextCursor: string | null
+  /** `asks`: its response may be a dialog. */
+  remove: { verb: string; noun: string; asks: boolean }
+  /** Replaces the list on the page, beside the main response. */
+  isOob?: boolean
+}
+
+export const ResourceList = ({ path, title, about, empty, action, rows, ...props }: Props) => (
+  <SettingsList
+    id={listId(path)}
+    aria-label={title}
+    {...(props.isOob && { 'hx-swap-oob': 'true' })}
+    about={about}
+    action={rows.length > 0 && action}
+    rows={rows.map((row) => (
+      <ResourceRow path={path} row={row} remove={props.remove} />
+    ))}
+    empty={
+      empty && (
+        <EmptyState title={empty.title}>
+          <p>{empty.text}</p>
+          {action}
+        </EmptyState>
+      )
+    }
+    more={{ href: path, nextCursor: props.nextCursor }}
+  >
+    {props.note}
+  </SettingsList>
+)
+
+/** Opens the dialog of a new one. */
+export const NewButton = ({ path, noun }: { path: string; noun: string }) => (
+  <ButtonLink icon="plus" opens={`${path}/new`}>
+    New {noun}
+  </ButtonLink>
+)
+
+const listId = (path: string) => path.split('/').at(-1)!
+
+const ResourceRow = ({
+  path,
+  row,
+  remove,
+}: {
+  path: string
+  row: Row
+  remove: Props['remove']
+}) => (
+  <li>
+    {row.mark}
+    <div class="row-main">
+      <strong>{row.title ?? <bdi>{row.name}</bdi>}</strong>
+      {row.badge && [' ', <span class="badge">{row.badge}</span>]}
+      {row.tags?.map((tag) => [' ', <span class="tag">{tag}</span>])}
+      <p class="row-facts">
+        {row.facts.map((fact) => (
+          <span>{fact}</span>
+        ))}
+      </p>
+    </div>
+    <div class="row-actions">
+      {row.actions}
+      {!row.isKept && (
+        <DeleteButton
+          path={`${path}/${row.id}`}
+          label={`${remove.verb} ${row.label ?? row.name}`}
+          {...(row.question && {
+            question: { text: row.question, answer: `${remove.verb} ${remove.noun}` },
+          })}
+          {...(!remove.asks && { target: `#${listId(path)}`, swap: 'outerHTML' })}
+        >
+          {remove.verb}
+        </DeleteButton>
+      )}
+    </div>
+  </li>
+)

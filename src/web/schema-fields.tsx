@@ -1,0 +1,63 @@
+import type { Child } from 'hono/jsx'
+import { z } from 'zod'
+import type { ZodType } from 'zod'
+import { snakeCase } from './body.ts'
+import { SelectField, TextField } from './fields-view.tsx'
+
+/** How a field of a form is shown. A text that is a string is also its description in the API document. */
+export type FieldLook = {
+  label: string
+  hint?: Child
+  placeholder?: string
+  /** What is entered is never shown again. */
+  type?: 'password' | 'url'
+  /** For names, keys and addresses: no spell check, monospace. */
+  code?: boolean
+  /** A select, instead of text. */
+  options?: { value: string; label: string }[]
+  /** In a form that nothing was typed into. */
+  initial?: string
+}
+
+const looks = new WeakMap<z.core.$ZodType, FieldLook>()
+
+/** Declares how a schema's field is shown, where its rule is declared. */
+export const field = <Schema extends ZodType>(schema: Schema, look: FieldLook): Schema => {
+  looks.set(schema, look)
+  return schema
+}
+
+export const lookOf = (schema: z.core.$ZodType) => looks.get(schema)
+
+/** The fields of a form in the order of its schema; those without a look are left out. */
+export const SchemaFields = ({ schema }: { schema: ZodType }) => {
+  const shown = Object.entries(shapeOf(schema)).flatMap(([key, rule]) => {
+    const look = lookOf(rule)
+    return look
+      ? [{ ...look, name: snakeCase(key), required: !rule.safeParse(undefined).success }]
+      : []
+  })
+  const first = shown.find(({ options }) => !options)
+  return (
+    <>
+      {shown.map(({ options, initial, ...text }) =>
+        options ? (
+          <SelectField {...text} required={undefined} value={initial} options={options} />
+        ) : (
+          <TextField
+            {...text}
+            value={initial}
+            autocomplete="off"
+            autofocus={text.name === first?.name}
+          />
+        ),
+      )}
+    </>
+  )
+}
+
+/** The fields of an object, also of one whose parts are checked together afterwards. */
+function shapeOf(schema: ZodType): Record<string, ZodType> {
+  if (schema instanceof z.ZodPipe) return shapeOf(schema.in as ZodType)
+  return (schema as z.ZodObject).shape as Record<string, ZodType>
+}
