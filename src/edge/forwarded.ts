@@ -86,5 +86,7 @@ export const visitorHeaders = {
       'X-Forwarded-Host': ['{http.request.hostport}'],
       'X-Real-IP': ['{http.vars.client_ip}'],
     },
+    // `encode` adds its name to those of compressed responses
+    replace: { 'If-None-Match': [{ search_regexp: '-(gzip|zstd)"', replace: '"' }] },
   },
 }

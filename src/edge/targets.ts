@@ -1,7 +1,7 @@
-import { dropForged, visitorHeaders } from './forwarded.ts'
 import { literal, pageHandler } from './pages.ts'
 import { pageAddress, pageNames, slotCount, slotsPath } from './plan.ts'
 import type { Target } from './plan.ts'
+import { toApp } from './proxy.ts'
 import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
@@ -83,35 +83,3 @@ export const redirect = (location: string) => ({
   status_code: 308,
   headers: { Location: [location] },
 })
-
-const encode = { handler: 'encode', encodings: { gzip: {}, zstd: {} }, prefer: ['zstd', 'gzip'] }
-
-const toApp = (dials: string[]) => [
-  ...dropForged,
-  encode,
-  { ...proxy, upstreams: dials.map((dial) => ({ dial })) },
-]
-
-/**
- * An instance that refuses the connection is skipped by trying another slot. No passive health checks:
- * Caddy would count the failures of one app for all, since all share the same placeholders.
- */
-const proxy = {
-  handler: 'reverse_proxy',
-  headers: visitorHeaders,
-  load_balancing: {
-    selection_policy: { policy: 'random' },
-    try_duration: '3s',
-    try_interval: '10ms',
-  },
-  // WebSockets stay with the configuration they started with
-  stream_close_delay: '24h',
-  transport: {
-    protocol: 'http',
-    // a removed container doesn't even refuse
-    dial_timeout: '1s',
-    // shorter than any app's own, and soon over when an instance is drained
-    keep_alive: { idle_timeout: '2s', max_idle_conns_per_host: 256 },
-    compression: false,
-  },
-}

@@ -1,0 +1,60 @@
+import { dropForged, visitorHeaders } from './forwarded.ts'
+
+/** The handlers that lead to one of an app's instances. */
+export const toApp = (dials: string[]) => [
+  ...dropForged,
+  { ...proxy, upstreams: dials.map((dial) => ({ dial })) },
+]
+
+const encode = { handler: 'encode', encodings: { gzip: {}, zstd: {} }, prefer: ['zstd', 'gzip'] }
+
+/** No stream has these types. */
+const documents = [
+  ...['text/html', 'text/css', 'text/javascript', 'text/xml', 'application/javascript'],
+  ...['application/json', 'application/ld+json', 'application/problem+json', 'application/xml'],
+  ...['application/xhtml+xml', 'application/rss+xml', 'application/atom+xml', 'application/wasm'],
+  ...[
+    'application/manifest+json',
+    'application/geo+json',
+    'application/vnd.api+json',
+    'image/svg+xml',
+  ],
+  ...['image/x-icon', 'image/vnd.microsoft.icon', 'font/ttf', 'font/otf'],
+].flatMap((type) => [type, `${type};*`])
+
+/**
+ * Compresses what is no stream: `encode` keeps the head until it has seen some of the body. Other types may be one
+ * unless they have a length. An app says that a response is one by X-Accel-Buffering, as for other proxies.
+ */
+const compressed = [
+  { 'Content-Type': documents },
+  { 'Content-Type': ['text/*'], 'Content-Length': ['*'] },
+].map((headers) => ({
+  match: { headers: { ...headers, 'X-Accel-Buffering': null } },
+  routes: [{ handle: [encode, { handler: 'copy_response' }] }],
+}))
+
+/**
+ * An instance that refuses the connection is skipped by trying another slot. No passive health checks:
+ * Caddy would count the failures of one app for all, since all share the same placeholders.
+ */
+const proxy = {
+  handler: 'reverse_proxy',
+  headers: visitorHeaders,
+  load_balancing: {
+    selection_policy: { policy: 'random' },
+    try_duration: '3s',
+    try_interval: '10ms',
+  },
+  handle_response: compressed,
+  // WebSockets stay with the configuration they started with
+  stream_close_delay: '24h',
+  transport: {
+    protocol: 'http',
+    // a removed container doesn't even refuse
+    dial_timeout: '1s',
+    // shorter than any app's own, and soon over when an instance is drained
+    keep_alive: { idle_timeout: '2s', max_idle_conns_per_host: 256 },
+    compression: false,
+  },
+}
