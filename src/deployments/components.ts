@@ -1,9 +1,10 @@
 import type { Image } from '../docker/index.ts'
 import { compatCapabilities } from '../docker/index.ts'
-import { hasPort, web } from '../environments/processes.ts'
+import { hasPort, portNamedBy, web, whyPortUnknown } from '../environments/processes.ts'
 import type { onceNames } from '../environments/processes.ts'
 import type { Environment } from '../environments/store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
+import { Failure } from '../platform/errors.ts'
 import { wordsOf } from '../platform/shell-words.ts'
 import type { Places } from '../addresses/places.ts'
 import type { Project } from '../projects/store.ts'
@@ -13,7 +14,7 @@ import type { Component } from '../runtime/component.ts'
 export type App = {
   project: Pick<Project, 'name'>
   environment: Environment
-  /** All variables of its containers except PORT. */
+  /** All variables of its containers; PORT is added where none of them is. */
   variables: Pick<OpenVariable, 'key' | 'value'>[]
   /** Services whose networks its containers join. */
   joins: string[]
@@ -27,19 +28,27 @@ export const isBehindEdge = ({ environment, edge }: Pick<App, 'environment' | 'e
 
 type Process = Environment['processes'][number]
 
-/** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */
+/** The app's port: its PORT variable's, else the environment's, else the image's first EXPOSE, else 3000. */
 export function choosePort(
-  { environment, variables }: Pick<App, 'variables'> & { environment: Pick<Environment, 'port'> },
+  {
+    environment,
+    variables,
+  }: Pick<App, 'variables'> & { environment: Pick<Environment, 'port' | 'processes'> },
   image: Pick<Image, 'exposedPorts'>,
 ) {
-  const variable = Number(variables.find(({ key }) => key === 'PORT')?.value)
-  const named = Number.isInteger(variable) && variable > 0 && variable < 65_536 ? variable : null
-  return environment.port ?? named ?? image.exposedPorts[0] ?? 3000
+  const value = variables.find(({ key }) => key === 'PORT')?.value
+  const why = whyPortUnknown(environment, value)
+  if (why !== null)
+    throw new Failure('port_unknown', `Start failed: ${why}`, 'Change it, then deploy again.')
+  const named = value === undefined ? null : portNamedBy(value)
+  return named ?? environment.port ?? image.exposedPorts[0] ?? 3000
 }
 
 /** The port of `web`; 0 when there is none, or no `web`. */
-export const portOf = (app: App, image: Pick<Image, 'exposedPorts'>) =>
-  hasPort(app.environment) ? choosePort(app, image) : 0
+export const portOf = (
+  app: Pick<App, 'environment' | 'variables'>,
+  image: Pick<Image, 'exposedPorts'>,
+) => (hasPort(app.environment) ? choosePort(app, image) : 0)
 
 /**
  * The processes of an app as the components of its release: all but their image comes from the settings.
@@ -81,8 +90,8 @@ function componentOf(
       image,
       ...(command && { command: wordsOf(command) }),
       env: {
-        ...Object.fromEntries(variables.map(({ key, value }) => [key, value])),
         ...(port > 0 && { PORT: String(port) }),
+        ...Object.fromEntries(variables.map(({ key, value }) => [key, value])),
       },
       networkAliases: isWeb ? [environment.name] : [],
       ports:

@@ -155,7 +155,7 @@ const looks: Record<Name, Look> = {
     label: 'App port',
     inputmode: 'numeric',
     placeholder: 'what the image exposes',
-    hint: 'The app listens on it (variable PORT). Enter 0 for a worker without a port.',
+    hint: 'The app listens on it (variable PORT; one of yours takes precedence). Enter 0 for a worker without a port.',
   },
   hostPort: {
     label: 'Host port',

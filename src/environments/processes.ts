@@ -14,6 +14,19 @@ export const onceNames = ['release', 'run'] as const
 export const hasPort = ({ port, processes }: Settings) =>
   port !== 0 && processes.some(({ name }) => name === web)
 
+/** The port that a variable PORT names; null where it isn't just a number. */
+export const portNamedBy = (value: string) =>
+  /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535 ? Number(value) : null
+
+/** Why it isn't known where an app with that PORT listens; null where it is, or doesn't matter. */
+export function whyPortUnknown(environment: Settings, value: string | undefined) {
+  if (value === undefined || !hasPort(environment) || portNamedBy(value) !== null) return null
+  const { port } = environment
+  return port !== null && value.endsWith(`:${port}`)
+    ? null
+    : 'The variable PORT must be a port from 1 to 65535, or end with the app port of the environment, such as 0.0.0.0:8080 with the app port 8080: requests are sent there.'
+}
+
 /** Refuses processes without a `web` for the port. */
 export function refuseUnfit({ port, processes }: Settings) {
   if (!port || processes.some(({ name }) => name === web)) return

@@ -6,11 +6,11 @@ import { changeRow, countRows, getRow, listPage, listRows, listValues } from '..
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { AppError, found } from '../platform/errors.ts'
+import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
-import { refuseUnfit } from './processes.ts'
+import { refuseUnfit, whyPortUnknown } from './processes.ts'
 
 export type Environment = typeof environments.$inferSelect
 type EnvironmentValues = Changes<typeof environments> &
@@ -135,7 +135,12 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
     () =>
       db.transaction((tx) => {
         const changed = changeRow(tx, environments, id, values)
-        if (values.port !== undefined || values.processes !== undefined) refuseUnfit(changed)
+        if (values.port === undefined && values.processes === undefined) return changed
+        refuseUnfit(changed)
+        const { environmentId, key, secret } = variables
+        const isPort = and(eq(environmentId, id), eq(key, 'PORT'), eq(secret, false))
+        const why = whyPortUnknown(changed, getRow(tx, variables, isPort)?.value)
+        if (why !== null) throw invalidField('port', why)
         return changed
       }),
     duplicates,

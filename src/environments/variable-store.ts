@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import { deployments, variables } from '../db/schema.ts'
+import { deployments, environments, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
@@ -11,6 +11,7 @@ import { argumentName, steeringRefusal, steersBuilder } from '../projects/forms.
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
 import { rememberSecrets, sealedVariable } from '../logs/secret-store.ts'
+import { whyPortUnknown } from './processes.ts'
 
 type Row = typeof variables.$inferSelect
 
@@ -149,12 +150,27 @@ function changing<Result>(
   return db.transaction(() => {
     const ended: string[] = []
     const before = lengthOfValues(db, environmentId)
+    const portBefore = namedPort(db, secrets, environmentId)
     const result = refuseDuplicate(() => change(ended), duplicates)
     const after = lengthOfValues(db, environmentId)
+    const port = namedPort(db, secrets, environmentId)
+    if (port !== portBefore) refuseUnknownPort(db, environmentId, port)
     if (after > mostCharacters && after > before) throw tooLong()
     if (ended.length > 0) rememberSecrets({ db, secrets }, { environmentId }, ended)
     return result
   })
+}
+
+function namedPort(db: Db, secrets: Secrets, environmentId: string) {
+  const isIt = and(eq(variables.environmentId, environmentId), eq(variables.key, 'PORT'))
+  const row = getRow(db, variables, isIt)
+  return row && open(secrets, row)
+}
+
+function refuseUnknownPort(db: Db, environmentId: string, port: string | undefined) {
+  const environment = getRow(db, environments, eq(environments.id, environmentId))
+  const why = environment ? whyPortUnknown(environment, port) : null
+  if (why !== null) throw invalidField('value', why)
 }
 
 const tooLong = () =>

@@ -47,7 +47,7 @@ export const VariablesPage = ({ head, variables, given }: VariablesPageProps) =>
         </ChangesNote>
         {variables.length === 0 ? (
           <EmptyState title="No variables yet">
-            <p>The app gets them as environment variables. Davit sets PORT.</p>
+            <p>The app gets them as environment variables. Davit sets PORT, unless you do.</p>
             <NewVariable environment={environment} />
           </EmptyState>
         ) : (

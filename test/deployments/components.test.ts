@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { choosePort } from '../../src/deployments/components.ts'
+import { portOf } from '../../src/deployments/components.ts'
+import type { Environment } from '../../src/environments/store.ts'
 import { testApp } from '../support/app.ts'
 import { aCommand, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
@@ -35,6 +36,33 @@ test('an app has its restart policy only once it is through the gate', async () 
   expect([...policies].at(0)).toBe('no')
 })
 
+test('a PORT of the user wins, and one that says nothing of the port is refused wherever it is saved', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const script = 'mkdir /www; echo "$PORT" >/www/port; exec httpd -f -p $PORT -h /www'
+  const project = await aProject(t, ada, aCommand(script), { port: 3000 })
+  const variables = `/envs/${project.environmentId}/variables`
+  const settings = `/projects/${project.id}/envs/${project.environmentId}`
+  const { json: variable } = await project.set({ key: 'PORT', value: '9090' })
+  const deployment = await project.deploy()
+  expect(deployment.status).toBe('running')
+  expect(await answerOf({ url: `${deployment.url}/port` })).toBe('9090\n')
+
+  const value = '0.0.0.0:8080'
+  const refusals = [
+    () => ada.put(`${variables}/${variable.id}`, { value }),
+    () => ada.put(`${variables}/${variable.id}`, { value, secret: true }),
+    () => ada.post(variables, { dotenv: `PORT=${value}` }),
+    () => ada.put(variables, { text: `PORT=${value}` }),
+  ]
+  for (const refused of refusals) expect((await refused()).status).toBe(422)
+  await project.configure({ port: 8080 })
+  expect((await ada.put(`${variables}/${variable.id}`, { value })).status).toBe(200)
+  expect((await ada.put(settings, { port: 3000 })).json.errors).toMatchObject([{ field: 'port' }])
+  expect((await ada.put(settings, { port: 0 })).status).toBe(200)
+  expect((await ada.put(settings, { port: null })).status).toBe(422)
+})
+
 test('variables reach the app byte for byte, and PORT is where it is asked', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
@@ -62,20 +90,24 @@ test('variables reach the app byte for byte, and PORT is where it is asked', asy
   expect(seen).toMatchObject({ ...values, PORT: '5123' })
 })
 
-test('the port is the one of the environment, else of PORT, else of the first EXPOSE, else 3000', () => {
-  const portFor = ({ port = null, PORT = '', exposed = [] }: Wish) =>
-    choosePort(
+test('the port is the one of PORT, else of the environment, else of the first EXPOSE, else 3000', () => {
+  const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
+  const portFor = ({ port = null, PORT, exposed = [] }: Wish) =>
+    portOf(
       {
-        environment: { port },
-        variables: PORT ? [{ key: 'PORT', value: PORT }] : [],
+        environment: { port, processes: [web] } as Environment,
+        variables: PORT === undefined ? [] : [{ key: 'PORT', value: PORT }],
       },
       { exposedPorts: exposed },
     )
-  expect(portFor({ port: 5050, PORT: '6060', exposed: [9090] })).toBe(5050)
-  expect(portFor({ port: 0, PORT: '6060', exposed: [9090] })).toBe(0)
+  expect(portFor({ port: 5050, PORT: '6060', exposed: [9090] })).toBe(6060)
+  expect(portFor({ port: 5050, exposed: [9090] })).toBe(5050)
+  expect(portFor({ port: 0, PORT: 'any', exposed: [9090] })).toBe(0)
   expect(portFor({ PORT: '6060', exposed: [9090, 70] })).toBe(6060)
-  for (const odd of ['0', '70000', 'http', '80.5', '-1'])
-    expect(portFor({ PORT: odd, exposed: [9090, 70] })).toBe(9090)
+  expect(portFor({ port: 8080, PORT: '0.0.0.0:8080', exposed: [70] })).toBe(8080)
+  for (const PORT of ['', '0', '08', '70000', 'http', '80.5', '-1', ' 80', '0x50', '0.0.0.0:8080'])
+    for (const port of [null, 3000])
+      expect(() => portFor({ PORT, port, exposed: [9090, 70] })).toThrow('PORT must be a port')
   expect(portFor({})).toBe(3000)
 })
 

@@ -33,18 +33,18 @@ export type ReadyRun = Run & {
 export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const { db, project, environment, deployment, edge, signal } = run
   await edge.ready({ signal })
-  const port = portOf(run, await findImage(run, image))
-  const unspread = port > 0 ? whyNotSpread(environment, edge) : null
+  const unspread = whyNotSpread(environment, edge)
   if (unspread !== null) throw portShared(unspread)
   const app = { environment, ownerId: project.ownerId }
-  const url = port > 0 ? urlOf(run, app) : null
-  const ownUrl = port > 0 ? urlOf(run, { ...app, isIntended: true }) : null
+  const url = urlOf(run, app)
+  const ownUrl = urlOf(run, { ...app, isIntended: true })
   const known = getJob(db, deployment.id)!.deployment // with the commit that was built
   const { own } = run
   const of = { project, environment, deployment: known, url: ownUrl, own }
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
+  const port = portOf({ environment, variables }, await findImage(run, image))
   const settings = sealSettings(run, effective)
   return { ...run, image, port, url, variables, joins, settings }
 }
