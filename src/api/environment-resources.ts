@@ -41,6 +41,7 @@ export const environment = z.object({
   url: z.url().nullable(),
   drainSeconds: z.int(),
   healthPath: z.string().nullable(),
+  healthHost: z.string().nullable(),
   healthTimeout: z.int(),
   memoryMb: z.int(),
   cpus: z.number(),

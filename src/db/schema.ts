@@ -95,6 +95,8 @@ export const environments = sqliteTable(
     drainSeconds: integer().notNull().default(30),
     /** Null: the gate only requires that the port accepts connections. */
     healthPath: text(),
+    /** The Host of the probe. Null: its first domain, else localhost. */
+    healthHost: text(),
     /** Seconds. */
     healthTimeout: integer().notNull().default(60),
     memoryMb: integer().notNull().default(512),

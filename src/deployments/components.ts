@@ -54,7 +54,10 @@ export const portOf = (
  * The processes of an app as the components of its release: all but their image comes from the settings.
  * `web` is published and probed on its port; the others have none, and only have to stay up.
  */
-export const componentsOf = (app: App, of: { image: string; port: number }): Component[] =>
+export const componentsOf = (
+  app: App,
+  of: { image: string; port: number; domain?: string | undefined },
+): Component[] =>
   app.environment.processes.map((process) =>
     process.name === web
       ? componentOf(app, process, of)
@@ -77,10 +80,11 @@ export function onceComponent(
 function componentOf(
   app: App,
   { name, command, replicas, memoryMb, cpus, stopSeconds }: Process,
-  { image, port }: { image: string; port: number },
+  { image, port, domain }: { image: string; port: number; domain?: string | undefined },
 ): Component {
   const { project, environment, variables, joins, places } = app
   const { hostPort, healthPath, healthTimeout } = environment
+  const host = environment.healthHost ?? domain
   const isWeb = name === web
   return {
     name,
@@ -119,6 +123,7 @@ function componentOf(
       kind: 'probe',
       port,
       path: isWeb ? healthPath : null,
+      ...(isWeb && host && { host }),
       timeout: healthTimeout * 1000,
     },
   }

@@ -13,6 +13,7 @@ export const fieldLabels = {
   port: 'app port',
   hostPort: 'host port',
   healthPath: 'health path',
+  healthHost: 'health host',
   healthTimeout: 'health timeout',
   memoryMb: 'memory',
   cpus: 'processors',
@@ -133,7 +134,7 @@ const buildVariables = (
 
 export const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
-    .filter((name) => !Bun.deepEquals(then[name], now[name]))
+    .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // an earlier version stored fewer
     .sort()
 
 const sealedAs = (releaseId: string) => `settings of ${releaseId}`

@@ -8,6 +8,8 @@ export type ProbeOptions = {
   port: number
   /** An HTTP path that must respond with a status below 400; null only requires a connection. */
   path: string | null
+  /** The Host of the request. Default: localhost, which frameworks that check it accept rather than an address. */
+  host?: string | undefined
   /** Milliseconds. */
   timeout: number
   signal?: AbortSignal | undefined
@@ -46,11 +48,14 @@ export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResu
 
 type Seen = { answered: boolean; lastSeen: string }
 
-async function ask({ address, port, path }: ProbeOptions, signal: AbortSignal): Promise<Seen> {
+async function ask(
+  { address, port, path, host }: ProbeOptions,
+  signal: AbortSignal,
+): Promise<Seen> {
   using deadline = startDeadline(signal, tryTimeout)
   try {
     if (path === null) return await connectTo(address, port, deadline.signal)
-    return await getStatus({ address, port, path }, deadline.signal)
+    return await getStatus({ address, port, path, host }, deadline.signal)
   } catch (error) {
     if (deadline.signal.aborted) return { answered: false, lastSeen: 'no response' }
     return { answered: false, lastSeen: describe(error as NodeJS.ErrnoException) }
@@ -58,12 +63,18 @@ async function ask({ address, port, path }: ProbeOptions, signal: AbortSignal): 
 }
 
 async function getStatus(
-  { address, port, path }: { address: string; port: number; path: string },
+  {
+    address,
+    port,
+    path,
+    host = 'localhost',
+  }: Pick<ProbeOptions, 'address' | 'port' | 'host'> & { path: string },
   signal: AbortSignal,
 ) {
   const { get } = await import('node:http') // not fetch, which would use a proxy from the environment
   return new Promise<Seen>((resolve, reject) => {
-    const options = { host: address, port, path, signal, agent: false } as const
+    const headers = { Host: host }
+    const options = { host: address, port, path, headers, signal, agent: false } as const
     get(options, (answer) => {
       const status = answer.statusCode!
       answer.destroy()

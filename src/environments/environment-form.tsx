@@ -39,6 +39,7 @@ export const EnvironmentModal = ({ project, draft }: Props) => {
           {field('healthPath')}
           {field('healthTimeout')}
         </div>
+        {field('healthHost')}
         <div class="field-row">
           {field('memoryMb')}
           {field('cpus')}
@@ -122,6 +123,7 @@ export const processFields = [
 ] as const satisfies Name[]
 const advanced: Name[] = [
   'healthPath',
+  'healthHost',
   'healthTimeout',
   'memoryMb',
   'cpus',
@@ -167,6 +169,12 @@ const looks: Record<Name, Look> = {
     label: 'Health path',
     placeholder: '/health',
     hint: 'Leave empty to only check that the port accepts connections.',
+    code: true,
+  },
+  healthHost: {
+    label: 'Health host',
+    placeholder: 'app.example.com',
+    hint: 'The host that the health path is asked for. Leave empty for the first domain, or localhost without one.',
     code: true,
   },
   healthTimeout: { label: 'Health timeout (seconds)', inputmode: 'numeric', placeholder: '60' },

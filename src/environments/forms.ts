@@ -38,6 +38,12 @@ export const environmentForm = z.object({
   healthPath: line('a path such as /health', { max: 500 })
     .regex(/^\/[^\s#]*$/, 'must be a path that starts with /, such as /health.')
     .nullish(),
+  healthHost: line('a name such as app.example.com', { max: 253 })
+    .regex(
+      /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i,
+      'must be a name such as app.example.com or localhost, without a port.',
+    )
+    .nullish(),
   healthTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
   drainSeconds: whole('seconds', { min: 0, max: 3600 }).nullish(),
   memoryMb: whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(),

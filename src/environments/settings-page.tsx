@@ -83,6 +83,7 @@ const Whole = ({ head, domains, isLast, draft }: Props) => {
                 {field('healthPath')}
                 {field('healthTimeout')}
               </div>
+              {field('healthHost')}
               <div class="field-row">
                 {field('memoryMb')}
                 {field('cpus')}

@@ -39,6 +39,8 @@ export type Gate =
       port: number
       /** Null: the port must accept a connection. */
       path: string | null
+      /** The Host that it is asked for. Default: localhost. */
+      host?: string
       timeout: number
     }
   | {

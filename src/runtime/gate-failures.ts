@@ -103,18 +103,26 @@ type SilenceFailureOptions = {
   name: string
   port: number
   path: string | null
+  host?: string | undefined
   timeout: number
   lastSeen: string
 }
 
 /** Why a container that runs but doesn't respond didn't pass; `timeout` in seconds. */
-export function silenceFailure({ name, port, path, timeout, lastSeen }: SilenceFailureOptions) {
+export function silenceFailure({
+  name,
+  port,
+  path,
+  host = 'localhost',
+  timeout,
+  lastSeen,
+}: SilenceFailureOptions) {
   const where = `on port ${port}${path ? `, path ${path}` : ''}`
   return new Failure(
     'no_answer',
     `Start failed: ${name} didn’t respond ${where} within ${timeout} s (last seen: ${lastSeen}).`,
     lastSeen.startsWith('status')
-      ? 'Make the health path respond with a status below 400, or choose another one.'
+      ? `Make the health path respond with a status below 400 when it is asked for the host ${host}, or choose another path or health host.`
       : 'Make the app listen on 0.0.0.0 and the port in PORT; 127.0.0.1 inside a container can’t be reached. Or set another port, 0 for a worker.',
   )
 }

@@ -74,6 +74,7 @@ type Settings = {
   port?: number
   hostPort?: number
   healthPath?: string | null
+  healthHost?: string | null
   healthTimeout?: number
   memoryMb?: number
   cpus?: number

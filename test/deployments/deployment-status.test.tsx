@@ -168,6 +168,7 @@ const environment: typeof environments.$inferSelect = {
   label: null,
   drainSeconds: 30,
   healthPath: null,
+  healthHost: null,
   healthTimeout: 60,
   memoryMb: 512,
   cpus: 1,

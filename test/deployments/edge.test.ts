@@ -45,6 +45,28 @@ test('visitors notice neither a deployment nor one that fails, and what is open 
   expect(states).toEqual(['live'])
 })
 
+test('the health path is asked for the first domain, without one for localhost, or for the host that is set', async () => {
+  const t = await edgeApp()
+  const ada = t.logIn('ada@example.com')
+  const files = {
+    ...aSlowApp('x'),
+    'www/cgi-bin/slow': [
+      '#!/bin/sh',
+      'echo $HTTP_HOST >/www/host',
+      "printf 'Content-Type: text/plain\\r\\n\\r\\n'",
+    ].join('\n'),
+  }
+  const project = await aProject(t, ada, files, { healthPath: '/cgi-bin/slow' })
+  const deployment = await project.deploy()
+  expect(await answerOf({ url: `${deployment.url}/host` })).toBe('localhost\n')
+  await project.configure({ domains: [host, 'second.test'] })
+  await project.deploy()
+  expect(await t.text(host, '/host')).toBe(`${host}\n`)
+  await project.configure({ healthHost: 'api.internal' })
+  await project.deploy()
+  expect(await t.text(host, '/host')).toBe('api.internal\n')
+})
+
 test('a drain ends when its time is over', async () => {
   const t = await edgeApp()
   const ada = t.logIn('ada@example.com')

@@ -7,7 +7,7 @@ const { docker, run } = sandbox()
 
 const address = '127.0.0.1'
 
-function serve(answer: () => Response) {
+function serve(answer: (request: Request) => Response) {
   const server = Bun.serve({ hostname: address, port: 0, fetch: answer })
   onTestFinished(() => server.stop(true))
   return server.port!
@@ -32,6 +32,18 @@ test('a redirect counts and is not followed', async () => {
   const port = serve(() => Response.redirect('http://127.0.0.1:1/'))
   const result = await waitUntilAnswers({ address, port, path: '/', timeout: 1_000 })
   expect(result).toMatchObject({ answered: true, lastSeen: 'status 302' })
+})
+
+test('an app that checks the host is asked for the given one, else for localhost', async () => {
+  const hosts: (string | null)[] = []
+  const port = serve(({ headers }) => {
+    hosts.push(headers.get('Host'))
+    return new Response()
+  })
+  const probe = { address, port, path: '/', timeout: 1_000 }
+  await waitUntilAnswers(probe)
+  await waitUntilAnswers({ ...probe, host: 'app.example.com' })
+  expect(hosts).toEqual(['localhost', 'app.example.com'])
 })
 
 test('an error is asked again until it is none', async () => {

@@ -1,3 +1,4 @@
+import { namedUrl } from '../../addresses/urls.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
 import { whyNotSpread } from '../../environments/processes.ts'
@@ -25,6 +26,8 @@ export type ReadyRun = Run & {
   image: string
   port: number
   url: string | null
+  /** Its first domain. */
+  domain: string | undefined
   /** Its settings, sealed. */
   settings: string
 }
@@ -37,6 +40,9 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   if (unspread !== null) throw portShared(unspread)
   const app = { environment, ownerId: project.ownerId }
   const url = urlOf(run, app)
+  const { id, label } = environment
+  const named = namedUrl(run, { holder: { environmentId: id }, label, isIntended: true })
+  const domain = named === null ? undefined : new URL(named).hostname
   const ownUrl = urlOf(run, { ...app, isIntended: true })
   const known = getJob(db, deployment.id)!.deployment // with the commit that was built
   const { own } = run
@@ -46,18 +52,18 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const { variables, joins } = effective
   const port = portOf({ environment, variables }, await findImage(run, image))
   const settings = sealSettings(run, effective)
-  return { ...run, image, port, url, variables, joins, settings }
+  return { ...run, image, port, url, domain, variables, joins, settings }
 }
 
 /** Rolls the image out as the release of this deployment. */
 export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {
-  const { deployment, places, log, image, port, url, settings, signal, shutdown } = run
+  const { deployment, places, log, image, port, url, domain, settings, signal, shutdown } = run
   if (port > 0 && places.note) log(places.note)
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
       id: deployment.id,
-      components: componentsOf(run, { image, port }),
+      components: componentsOf(run, { image, port, domain }),
       edge: port > 0 && isBehindEdge(run),
     },
     hooks: {

@@ -160,16 +160,17 @@ async function probedAt(
 async function probe(
   run: GateRun,
   made: Made,
-  { gate: { port, path, timeout }, place }: { gate: Probe; place: Place },
+  { gate: { port, path, host, timeout }, place }: { gate: Probe; place: Place },
 ) {
   const { hooks, signal } = run
   hooks.log?.(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
-  const result = await waitUntilAnswers({ ...place, path, timeout, signal })
+  const result = await waitUntilAnswers({ ...place, path, host, timeout, signal })
   if (!result.answered)
     throw silenceFailure({
       name: gated(run, made).name,
       port,
       path,
+      host,
       timeout: timeout / 1000,
       lastSeen: result.lastSeen,
     })
