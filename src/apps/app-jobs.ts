@@ -16,6 +16,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
+import { leadTo } from '../runtime/lead.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
@@ -152,7 +153,8 @@ async function start(
 }
 
 /** Its outcome is stored with the live deployment; the state itself comes from the containers. */
-async function settle({ db, masks }: AppJobDeps, job: Job, failure: Failure | null) {
+async function settle(deps: AppJobDeps, job: Job, failure: Failure | null) {
+  const { db, masks } = deps
   const { mask } = await masks.of(job.subjectId).catch(() => nothingHidden)
   db.transaction(() => {
     const current = getCurrent(db, job.subjectId)
@@ -165,6 +167,7 @@ async function settle({ db, masks }: AppJobDeps, job: Job, failure: Failure | nu
       })
     endJob(db, job.id)
   })
+  leadTo(deps, { id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
 }
 
 /** A job that was cancelled while queued changed nothing. */

@@ -27,6 +27,12 @@ const pages: Record<PageName | 'unreachable', Page> = {
     text: 'It will be here in a moment.',
     again: 3,
   },
+  unhealthy: {
+    status: 503,
+    title: 'This app isn’t available right now',
+    text: 'It isn’t healthy, or it has ended and is being restarted. Its owner can see why.',
+    again: 5,
+  },
   maintenance: {
     status: 503,
     title: 'Down for maintenance',

@@ -68,7 +68,14 @@ export type Authority = {
 }
 
 /** The pages in place of an app, also for a host without an owner. */
-export const pageNames = ['missing', 'stopped', 'starting', 'maintenance', 'nobody'] as const
+export const pageNames = [
+  'missing',
+  'stopped',
+  'starting',
+  'unhealthy',
+  'maintenance',
+  'nobody',
+] as const
 export type PageName = (typeof pageNames)[number]
 
 /** Slots of each key: enough that 1, 2, 3, 4, 6 or 12 replicas get equal shares. */

@@ -55,13 +55,18 @@ function addressOf({ state, address, port }: Place) {
 
 function pageFor(db: Db, { id, kind }: WorkloadKey, led: Place[]): PageName {
   if (kind === 'app' && !isKept(db, id)) return 'nobody'
-  const isStopping = stops.has(getJobOf(db, id)?.kind)
-  const isUp = led.some(({ state }) => state !== 'stopped') || isRollingOut(db, id)
-  if (isUp && !isStopping) return 'starting'
+  const job = getJobOf(db, id)?.kind
+  const isUp = led.some(({ state }) => state !== 'stopped')
+  if (!stops.has(job)) {
+    if (isRollingOut(db, id) || (isUp && starts.has(job))) return 'starting'
+    if (isUp) return 'unhealthy'
+  }
   return getLiveRelease(db, id) ? 'stopped' : 'missing'
 }
 
-const stops = new Set<Job['kind'] | undefined>(['stop-app', 'stop'])
+type Kind = Job['kind'] | undefined
+const stops = new Set<Kind>(['stop-app', 'stop'])
+const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'change'])
 
 /** Keys that have been set since the start of this process. */
 const led = new WeakMap<object, Set<string>>()

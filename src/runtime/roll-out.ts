@@ -119,6 +119,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     await retryOnDiskFull(() => commit(run, made, outcome), { signal })
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
+    leadTo(run, workload) // its page no longer says that it is starting
     hooks.undone?.({ downtimeMs: downtime(performance.now()), problems })
     throw error
   }

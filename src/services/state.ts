@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { endJob } from '../jobs/store.ts'
+import { leadTo } from '../runtime/lead.ts'
 import type { Job } from '../jobs/store.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
@@ -35,7 +36,7 @@ export const noError = {
 
 /** Stores the state of an instance at the end of a job, which ends in the same transaction; `store` has what else belongs to it. */
 export function settle(
-  { db }: Pick<ServiceDeps, 'db'>,
+  { db, edge }: Pick<ServiceDeps, 'db' | 'edge'>,
   { job, store = () => {} }: { job: Job; store?: (() => void) | undefined },
   status: ServiceStatus,
   changes: Omit<Changes, 'id' | 'status'>,
@@ -46,4 +47,5 @@ export function settle(
     moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
+  leadTo({ db, edge }, { id, kind: 'service' }) // its page depends on whether it is being started
 }

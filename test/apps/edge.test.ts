@@ -97,7 +97,7 @@ test('a restart is noticed by no one: a new container takes the place of the onl
   expect(await t.docker.inspectContainer(before!.containerId!)).toBeNull()
 })
 
-test('an app that crashes shows a page that it starts, until Docker has started it again', async () => {
+test('an app that crashes doesn’t say that it is starting, until Docker has started it again', async () => {
   const t = await edgeApp()
   const ada = t.logIn('ada@example.com')
   const script = [
@@ -110,7 +110,7 @@ test('an app that crashes shows a page that it starts, until Docker has started 
   const before = leads()
   expect(before).toHaveLength(1)
   await letEnd(t, containerId)
-  await until(() => leads() === 'starting')
+  await until(() => leads() === 'unhealthy')
   expect((await t.get(host)).status).toBe(503)
   await until(async () => (await t.text(host)) === 'x\n')
   expect(leads()).toEqual(before)
@@ -126,6 +126,22 @@ test('an app that crashes shows a page that it starts, until Docker has started 
   await cancel(ada, next)
 })
 
+test('an app says that it is starting while it is restarted, and no longer when that fails', async () => {
+  const t = await edgeApp()
+  const ada = t.logIn('ada@example.com')
+  const once = '[ -e /data/broken ] && exec sleep 9999; touch /data/broken'
+  const files = aCommand(`${once}; mkdir /www; exec httpd -f -p 8080 -h /www`)
+  const settings = { domains: [host], volumes: ['data:/data'], healthTimeout: 1 }
+  const project = await aProject(t, ada, files, settings)
+  expect((await project.deploy()).status).toBe('running')
+  const restart = ada.post(`/envs/${project.environmentId}/restart`)
+  await until(() => t.edge.leads(project.environmentId) === 'starting')
+  await restart
+  await t.jobs.idle()
+  expect(t.edge.leads(project.environmentId)).toBe('unhealthy')
+  expect(await t.text(host)).toContain('This app isn’t available right now')
+})
+
 test('a version that no longer responds is removed by the deployment of the next', async () => {
   const t = await edgeApp()
   const ada = t.logIn('ada@example.com')
@@ -136,7 +152,7 @@ test('a version that no longer responds is removed by the deployment of the next
   const project = await aProject(t, ada, aCommand(script), { domains: [host] })
   const { containerId } = await project.deploy()
   await letEnd(t, containerId)
-  await until(() => t.edge.leads(project.environmentId) === 'starting')
+  await until(() => t.edge.leads(project.environmentId) === 'unhealthy')
   await until(async () => (await t.docker.inspectContainer(containerId))?.state === 'running')
   project.repository.commit(anApp('y'))
   expect((await project.deploy()).status).toBe('running')
@@ -173,7 +189,7 @@ test('a stop that was broken off ends what is open first, too, when it is tried 
   const over = new AbortController()
   const workload = { id: project.environmentId, kind: 'app' } as const
   const broken = stopLive(t.deps, { workload, signal: over.signal })
-  await until(() => t.edge.leads(project.environmentId) === 'starting')
+  await until(() => t.edge.leads(project.environmentId) === 'unhealthy')
   over.abort()
   expect(await broken.catch(String)).toContain('abort')
   const waits = Promise.withResolvers<void>()

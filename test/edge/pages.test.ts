@@ -14,6 +14,7 @@ const pages = [
   ['missing', 503, 'Nothing is deployed here yet', '15'],
   ['stopped', 503, 'This app is stopped', '60'],
   ['starting', 503, 'This app is starting', '3'],
+  ['unhealthy', 503, 'This app isn’t available right now', '5'],
   ['maintenance', 503, 'Down for maintenance', '30'],
   ['nobody', 404, 'Nothing is served at this address', null],
 ] as const
