@@ -2,11 +2,14 @@ import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { gitProviders, gitSources, owner } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
+import { onlyWeb } from './process.ts'
+import type { Command, Process, ProcfileEntry } from './process.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
 export * from './domain-schema.ts'
 export * from './job-schema.ts'
+export type { Command, Process, ProcfileEntry } from './process.ts'
 export * from './runtime-schema.ts'
 export * from './service-schema.ts'
 
@@ -55,25 +58,6 @@ export const projects = sqliteTable(
 )
 
 const project = () => childOf(() => projects.id)
-
-/** As it was entered: the words of a command, or a line that is split as a POSIX shell splits words. */
-export type Command = string | string[]
-
-/** What runs beside others in an environment. Null: the image's own command, the environment's limits. */
-export type Process = {
-  name: string
-  command: Command | null
-  replicas: number
-  memoryMb: number | null
-  cpus: number | null
-  /** Between its stop signal and SIGKILL. Absent: 10. */
-  stopSeconds?: number
-}
-
-/** A line of a Procfile whose command can be run; `release` is one of them. */
-export type ProcfileEntry = { name: string; command: string }
-
-const onlyWeb: Process = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
 
 export const environments = sqliteTable(
   'environments',
