@@ -1,4 +1,8 @@
-import { inspectDockerfile, rewriteDockerfile } from './deployments/dockerfile/inspect.ts'
+import {
+  inspectDockerfile,
+  inspectStages,
+  rewriteDockerfile,
+} from './deployments/dockerfile/inspect.ts'
 import { refuseTriggers } from './deployments/dockerfile/sources.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { watchedFiles } from './git/watched-path.ts'
@@ -16,6 +20,7 @@ declare const self: Worker
 const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,
+  inspectStages,
   nearestRefs,
   packOwnFile,
   readAnswer,

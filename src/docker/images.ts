@@ -1,6 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
+import { portsLabel } from './labels.ts'
 import { orNull, retryWhileBusy, unlessMissing } from './refusals.ts'
 
 export type Image = NonNullable<Awaited<ReturnType<typeof inspectImage>>>
@@ -18,6 +19,7 @@ type Inspected = {
     OnBuild?: string[] | null
     Volumes?: Record<string, object> | null
     Healthcheck?: { Interval?: number } | null
+    Env?: string[] | null
   } | null
 }
 
@@ -48,7 +50,7 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
   )
   if (!found) return null
   refuseOverloaded(found.Config ?? {})
-  const { Labels, ExposedPorts, OnBuild, Healthcheck } = found.Config ?? {}
+  const { Labels, ExposedPorts, OnBuild, Healthcheck, Env } = found.Config ?? {}
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
@@ -56,11 +58,17 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     digests: found.RepoDigests ?? [],
     /** Instructions that run in builds on it. */
     onBuild: OnBuild ?? [],
+    /** Its variables, as `NAME=value`. */
+    env: Env ?? [],
     labels: Labels ?? {},
     createdAt: new Date(found.Created),
     size: found.Size,
-    /** TCP ports, in the order of the EXPOSE lines. */
-    exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
+    /** TCP ports: of an image that was built here the Dockerfile's own first, as written there. */
+    exposedPorts: await inOrder(engine, ref, {
+      ports: tcpPorts(ExposedPorts ?? {}),
+      own: Labels?.[portsLabel] ?? '',
+      signal,
+    }),
     /** Interval of its health check in milliseconds; null when it isn't set. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }
@@ -138,13 +146,18 @@ const tcpPorts = (exposed: Record<string, object>) =>
     .sort((a, b) => a - b)
 
 /** An image lists its ports unordered, but its history has a line for each EXPOSE. */
-async function inOrder(engine: Engine, ref: string, ports: number[], { signal }: Abortable) {
+async function inOrder(
+  engine: Engine,
+  ref: string,
+  { ports, own, signal }: { ports: number[]; own: string } & Abortable,
+) {
   if (ports.length < 2) return ports
   type Layer = { CreatedBy: string }
   const layers = await engine.request<Layer[]>('GET', `${pathOf(ref)}/history`, { signal })
   const exposing = layers.reverse().filter(({ CreatedBy }) => CreatedBy.includes('EXPOSE'))
   const mentioned = exposing.flatMap(({ CreatedBy }) => CreatedBy.match(/\d+/g) ?? []).map(Number)
-  const known = [...new Set(mentioned)].filter((port) => ports.includes(port))
+  const first = own.split(',').map(Number)
+  const known = [...first, ...mentioned].filter((port) => ports.includes(port))
   return [...new Set([...known, ...ports])]
 }
 

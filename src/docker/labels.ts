@@ -14,6 +14,9 @@ const keys = {
 /** Which component of its workload's release a container is. */
 export const partLabel = 'davit.part'
 
+/** The ports that the Dockerfile of an image exposes, in its order, without those of its base image. */
+export const portsLabel = 'davit.ports'
+
 type Field = keyof typeof keys
 type Labels = Record<string, string>
 

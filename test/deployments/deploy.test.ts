@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { aRepository, anApp, deployed } from './apps.ts'
+import { aProject, aRepository, anApp, deployed } from './apps.ts'
 import { testApp } from '../support/app.ts'
 
 test('a repository becomes a running app that answers, and says which commit it is', async () => {
@@ -14,4 +14,22 @@ test('a repository becomes a running app that answers, and says which commit it 
   expect(deployment).toMatchObject({ status: 'running', error: null, branch: 'main' })
   expect(deployment.commit).toEqual({ hash: repository.head, author: 'Ada', message: 'A change' })
   expect(await (await fetch(deployment.url)).text()).toBe('first')
+})
+
+test('what a Dockerfile exposes first is its port, whatever its base image exposes', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const Dockerfile = [
+    'FROM caddy:2', // it exposes 80, 443 and 2019
+    'ARG SITE=public',
+    'ADD ${SITE}/*.html /www/',
+    'EXPOSE 8080 443',
+    'CMD ["caddy", "file-server", "--root", "/www", "--listen", ":8080"]',
+  ].join('\n')
+  const project = await aProject(t, ada, { Dockerfile, 'public/index.html': 'added' })
+  const deployment = await project.deploy()
+  expect(deployment).toMatchObject({ status: 'running', error: null })
+  expect(await (await fetch(deployment.url)).text()).toBe('added')
+  const image = await t.deps.docker.inspectImage(deployment.image)
+  expect(image!.exposedPorts.slice(0, 2)).toEqual([8080, 443])
 })

@@ -1,4 +1,5 @@
 import { Failure } from '../../platform/errors.ts'
+import type { Escape } from './directives.ts'
 import { expand, roomForVariables } from './expand.ts'
 import { argumentsOf, flagValues } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
@@ -26,38 +27,20 @@ export type Arguments = {
  * custom frontend (`# syntax=`) isn't evaluated. Throws when the name of an image can't be resolved.
  */
 export function imageUses({ escape, instructions }: Reading, given: Arguments): ImageUse[] {
-  const { buildArgs, preset = {} } = given
   const room = roomForVariables()
-  const args = new Map(Object.entries(preset))
+  const args = globalArguments({ escape, instructions }, given)
   const stages = new Set<string>()
   const uses: ImageUse[] = []
-  const lookup = (name: string) => {
-    if (name === 'TARGETSTAGE' && !args.has(name)) throw unsure(name)
-    return args.get(name)
-  }
-  let inStage = false
+  const lookup = lookupIn(args)
   for (const instruction of instructions) {
     if (instruction.onbuild) continue // it may name no image: `refuseTriggers`
-    if (instruction.name === 'ARG' && !inStage) declare(instruction)
-    else if (instruction.name === 'FROM') {
-      inStage = true
+    if (instruction.name === 'FROM') {
       const [reference = '', as, name] = argumentsOf(instruction)
       note(instruction, reference)
       if (as?.toUpperCase() === 'AS' && name) stages.add(name.toLowerCase())
     } else for (const from of otherSources(instruction)) note(instruction, from)
   }
   return uses
-
-  function declare({ text }: Instruction) {
-    for (const word of wordsOf(text, escape)) {
-      const at = word.indexOf('=')
-      const name = unquote(at === -1 ? word : word.slice(0, at), escape)
-      const set = Object.hasOwn(buildArgs, name) ? buildArgs[name] : undefined
-      const value = at === -1 ? null : expand(word.slice(at + 1), { escape, lookup, room })
-      const known = set ?? value
-      if (known !== null) args.set(name, known)
-    }
-  }
 
   function note(instruction: Instruction, reference: string) {
     const resolve = (word: string) => expand(word, { escape, lookup, room })
@@ -69,6 +52,40 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
     if (!stages.has(image.toLowerCase())) uses.push({ instruction, image, platform })
   }
 }
+
+/** The values of the arguments before the first FROM. */
+export function globalArguments({ escape, instructions }: Reading, given: Arguments) {
+  const { buildArgs, preset = {} } = given
+  const room = roomForVariables()
+  const args = new Map(Object.entries(preset))
+  const lookup = lookupIn(args)
+  for (const instruction of instructions) {
+    if (instruction.onbuild) continue
+    if (instruction.name === 'FROM') break
+    if (instruction.name !== 'ARG') continue
+    for (const { name, value } of declaredIn(instruction, escape)) {
+      const set = Object.hasOwn(buildArgs, name) ? buildArgs[name] : undefined
+      const known = set ?? (value === null ? null : expand(value, { escape, lookup, room }))
+      if (known !== null) args.set(name, known)
+    }
+  }
+  return args
+}
+
+const lookupIn = (args: Map<string, string>) => (name: string) => {
+  if (name === 'TARGETSTAGE' && !args.has(name)) throw unsure(name)
+  return args.get(name)
+}
+
+/** The names in an ARG; the default isn't expanded, and null when there is none. */
+export const declaredIn = ({ text }: Instruction, escape: Escape) =>
+  wordsOf(text, escape).map((word) => {
+    const at = word.indexOf('=')
+    return {
+      name: unquote(at === -1 ? word : word.slice(0, at), escape),
+      value: at === -1 ? null : word.slice(at + 1),
+    }
+  })
 
 /** Images in COPY and RUN. */
 export function otherSources(instruction: Instruction): string[] {

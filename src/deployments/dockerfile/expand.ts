@@ -9,6 +9,11 @@ export type Room = { left: number }
 /** Far more than image names need, and still small. */
 export const roomForVariables = (): Room => ({ left: 1024 * 1024 })
 
+export function take(room: Room, characters: number) {
+  room.left -= characters
+  if (room.left < 0) throw tooMuch()
+}
+
 const mostDepth = 20
 
 /**
@@ -32,8 +37,7 @@ export function expand(
     if (depth > mostDepth) throw tooMuch()
     let made = ''
     const add = (text: string) => {
-      room.left -= text.length + 1
-      if (room.left < 0) throw tooMuch()
+      take(room, text.length + 1)
       made += text
     }
     let quoted = false

@@ -1,11 +1,13 @@
 import { Failure } from '../../platform/errors.ts'
 import { imageUses } from './base-images.ts'
 import { syntaxesOf } from './directives.ts'
+import { exposedPorts } from './exposed-ports.ts'
 import { readingsOf } from './instructions.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
-import { refuseOddCharacters, refuseSources, remoteFiles } from './sources.ts'
+import { addsOf, refuseOddCharacters, refuseSources } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
+import type { Base, StageArguments } from './stages.ts'
 
 export type Reader = {
   buildArgs: Record<string, string>
@@ -16,17 +18,20 @@ export type Reader = {
   platform: string
 }
 
-/** What Davit needs to know of a Dockerfile before the engine gets it. */
-type Inspection = {
-  images: WantedImage[]
-  remotes: RemoteFile[]
+/** A reader that knows the images that the file uses. */
+export type StageReader = Reader & {
+  /** By `keyOf`. */
+  bases: Record<string, Base>
 }
 
 /** An image that a build uses; the platform is empty for the engine's own. */
 export type WantedImage = { image: string; platform: string }
 
-/** Reads an untrusted Dockerfile: call it through `parse`. Throws for what Davit doesn't build. */
-export function inspectDockerfile(text: string, reader: Reader): Inspection {
+/**
+ * The images that an untrusted Dockerfile uses. Call this and the two below through `parse`. They throw
+ * for what Davit doesn't build.
+ */
+export function inspectDockerfile(text: string, reader: Reader): WantedImage[] {
   refuseSyntax(text)
   refuseOddCharacters(text)
   const readings = readingsOf(text, knownDialect(text, reader))
@@ -35,16 +40,28 @@ export function inspectDockerfile(text: string, reader: Reader): Inspection {
   const wanted = uses.map((use) => wantedOf(use, reader))
   if (!reader.buildKit) for (const { image } of wanted) refuseId(image)
   const images = unique(wanted, keyOf)
-  const remotes = unique(
-    readings.flatMap(remoteFiles),
-    ({ address, checksum }) => address + checksum,
-  )
-  if (images.length > most || remotes.length > most) throw tooMany()
-  return { images, remotes }
+  if (images.length > most) throw tooMany()
+  return images
+}
+
+/** What its stages add and expose. */
+export function inspectStages(text: string, reader: StageReader) {
+  const readings = readingsOf(text, knownDialect(text, reader))
+  const given = stageArguments(reader)
+  const adds = readings.flatMap((reading) => [...addsOf(reading, given).values()])
+  const files = adds.flatMap(({ remotes }) => remotes)
+  const remotes: RemoteFile[] = unique(files, ({ address, checksum }) => address + checksum)
+  if (remotes.length > most) throw tooMany()
+  return {
+    remotes,
+    /** Whether an ADD has variables, which are replaced by what was checked. */
+    isExpanded: adds.some(({ isExpanded }) => isExpanded),
+    ports: exposedPorts(readings[0]!, given),
+  }
 }
 
 /** The file with other names for images, and files of the context for addresses. */
-export function rewriteDockerfile(text: string, reader: Reader, replacements: Replacements) {
+export function rewriteDockerfile(text: string, reader: StageReader, replacements: Replacements) {
   const [reading] = readingsOf(text, knownDialect(text, reader))
   const uses = imageUses(reading!, argumentsFor(reader))
   const named = new Map(
@@ -54,7 +71,8 @@ export function rewriteDockerfile(text: string, reader: Reader, replacements: Re
     }),
   )
   const [syntax] = syntaxesOf(text)
-  return rewrite(reading!, { syntax, named, files: replacements.files })
+  const adds = addsOf(reading!, stageArguments(reader))
+  return rewrite(reading!, { syntax, named, adds, files: replacements.files })
 }
 
 export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
@@ -79,6 +97,11 @@ function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
   const known = preset.map(([name, value]) => [name!, buildArgs[name!] ?? value!])
   return { buildArgs, preset: buildKit ? Object.fromEntries(known) : {} }
 }
+
+const stageArguments = (reader: StageReader): StageArguments => ({
+  ...argumentsFor(reader),
+  baseOf: (use) => reader.bases[keyOf(wantedOf(use, reader))],
+})
 
 /** Whether here-documents are supported, if that is certain: by the file's frontend, or the engine's own. */
 function knownDialect(text: string, { buildKit, heredocs }: Reader) {

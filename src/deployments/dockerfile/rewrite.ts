@@ -3,7 +3,7 @@ import type { ImageUse } from './base-images.ts'
 import type { Escape } from './directives.ts'
 import { argumentsOf } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
-import { remotesOf } from './sources.ts'
+import type { Add } from './sources.ts'
 import { csvFields } from './words.ts'
 
 export type Replacements = {
@@ -16,6 +16,7 @@ export type Replacements = {
 type Named = {
   syntax: string | undefined
   named: Map<ImageUse, string>
+  adds: Map<Instruction, Add>
   files: Record<string, string>
 }
 
@@ -26,7 +27,7 @@ type Named = {
  */
 export function rewrite(
   { escape, instructions }: Reading,
-  { syntax, named, files }: Named,
+  { syntax, named, adds, files }: Named,
 ): string {
   const uses = [...named]
   const bases = new Map(uses.map(([{ instruction }, argument]) => [instruction, argument]))
@@ -73,14 +74,16 @@ export function rewrite(
       const [, ...rest] = argumentsOf(instruction)
       return [name, ...kept, `\${${bases.get(instruction)}}`, ...rest]
     }
-    const remotes = name === 'ADD' ? remotesOf(instruction, escape) : []
-    if (remotes.length === 0) return [name, ...kept, text]
+    const { sources, isExpanded, remotes } = adds.get(instruction) ?? keepAdd
+    const isRemote = remotes.length > 0
+    if (!isRemote && !isExpanded) return [name, ...kept, text]
     const paths = [
-      ...remotes.map(({ address }) => files[address]!),
+      ...(isRemote ? remotes.map(({ address }) => files[address]!) : sources),
       argumentsOf(instruction).at(-1)!,
     ]
-    const copied = kept.filter((flag) => !flag.startsWith('--checksum='))
-    return ['COPY', ...copied, ...(text.startsWith('[') ? [JSON.stringify(paths)] : paths)]
+    const written = text.startsWith('[') ? [JSON.stringify(paths)] : paths
+    if (!isRemote) return [name, ...kept, ...written]
+    return ['COPY', ...kept.filter((flag) => !flag.startsWith('--checksum=')), ...written]
   }
 
   /** With its image replaced, otherwise with the same meaning. */
@@ -106,6 +109,8 @@ export function rewrite(
     return `--mount=${fields?.map(csvField).join(',') ?? value}`
   }
 }
+
+const keepAdd: Add = { sources: [], isExpanded: false, remotes: [] }
 
 const csvField = (field: string) =>
   /[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field

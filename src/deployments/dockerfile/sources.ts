@@ -3,6 +3,8 @@ import type { Escape } from './directives.ts'
 import { otherSources } from './base-images.ts'
 import { argumentsOf, flagValues, isJsonList, readingsOf } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
+import { visitStages } from './stages.ts'
+import type { StageArguments } from './stages.ts'
 import { unquote } from './words.ts'
 
 /** An address in ADD, fetched by Davit: the engine would fetch from anywhere it can reach. */
@@ -12,18 +14,57 @@ export type RemoteFile = {
   checksum: string | null
 }
 
-/** The addresses in ADD. Throws for every other source that isn't in the context. */
-export function remoteFiles({ escape, instructions }: Reading): RemoteFile[] {
-  return instructions
-    .filter(({ name }) => name === 'ADD')
-    .flatMap((instruction) => remotesOf(instruction, escape))
+export type Add = {
+  /** With their variables expanded. */
+  sources: string[]
+  isExpanded: boolean
+  /** All of its sources, or none. */
+  remotes: RemoteFile[]
 }
 
-/** Those of one ADD: all of its sources, or none. */
-export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[] {
-  const sources = argumentsOf(instruction).slice(0, -1)
+/**
+ * What each ADD adds. Throws for every source that isn't in the context, nor an address that is written
+ * out. Variables have no values after ONBUILD, and none at all when nothing is given.
+ */
+export function addsOf(reading: Reading, given?: StageArguments): Map<Instruction, Add> {
+  const resolved = new Map<Instruction, (string | null)[]>()
+  if (given)
+    visitStages(reading, given, (instruction, { resolve }) => {
+      if (instruction.name === 'ADD')
+        resolved.set(instruction, sourcesOf(instruction).map(onlyVariables(resolve)))
+    })
+  const adds = reading.instructions.filter(({ name }) => name === 'ADD')
+  return new Map(
+    adds.map((instruction) => [
+      instruction,
+      addOf(instruction, reading.escape, resolved.get(instruction)),
+    ]),
+  )
+}
+
+const sourcesOf = (instruction: Instruction) => argumentsOf(instruction).slice(0, -1)
+
+const hasVariable = (source: string) => source.includes('$')
+
+const onlyVariables = (resolve: (word: string) => string | null) => (source: string) =>
+  hasVariable(source) ? resolve(source) : source
+
+function addOf(instruction: Instruction, escape: Escape, resolved?: (string | null)[]): Add {
+  const written = sourcesOf(instruction)
+  const isExpanded = written.some(hasVariable)
+  const sources = isExpanded ? (resolved ?? []) : written
+  if (isExpanded) {
+    if (sources.length === 0 || sources.some((source) => source === null || source === ''))
+      throw refused(instruction, unknown)
+    if (!written.every((source, i) => !hasVariable(source) || plain.test(sources[i]!)))
+      throw refused(instruction, variables)
+  }
+  const known = sources as string[]
+  return { sources: known, isExpanded, remotes: remotesOf(instruction, escape, known) }
+}
+
+function remotesOf(instruction: Instruction, escape: Escape, sources: string[]): RemoteFile[] {
   const isRemote = (source: string) => elsewhere.test(unquote(source, escape))
-  if (sources.some((source) => source.includes('$'))) throw refused(instruction, variables)
   if (isHalfList(instruction)) throw refused(instruction, halfLists)
   if (!sources.some(isRemote)) return []
   if (instruction.onbuild) throw refused(instruction, inTriggers)
@@ -52,8 +93,13 @@ const halfLists =
 /** Newer builders clone it. */
 const repository = /\.git(?:\?.*)?$/i
 
+/** Letters that no builder reads as a sign, and no address has: a path in the context, or a pattern for some. */
+const plain = /^(?!-)[\p{L}\p{N}_.~+,=/*?-]+$/u
+
+const unknown =
+  'has a variable in its source whose value isn’t known. Write the source, or give the variable a value before it.'
 const variables =
-  'has a variable in its source. Write the full source, or use COPY for files of the repository.'
+  'has a variable in its source whose value isn’t a path. Write the full source, or use COPY for files of the repository.'
 const inTriggers = 'after ONBUILD has an address. Fetch it with RUN instead.'
 const literals =
   'has a source that isn’t in the build context. Use a single https:// or http:// address in the ADD, or fetch it with RUN.'
@@ -69,8 +115,11 @@ export function refuseTriggers(triggers: string[], image: string) {
   try {
     for (const text of triggers) {
       refuseOddCharacters(text)
-      for (const reading of readingsOf(text))
-        refuseSources({ ...reading, instructions: asTriggers(reading) })
+      for (const reading of readingsOf(text)) {
+        const trigger = { ...reading, instructions: asTriggers(reading) }
+        refuseSources(trigger)
+        addsOf(trigger)
+      }
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -88,7 +137,6 @@ const asTriggers = ({ instructions }: Reading) =>
 /** Throws for invalid instructions after ONBUILD. */
 export function refuseSources(reading: Reading) {
   for (const instruction of reading.instructions) refuseOddFlags(instruction)
-  remoteFiles(reading)
   for (const instruction of reading.instructions)
     if (instruction.onbuild && otherSources(instruction).length > 0)
       throw new Failure(

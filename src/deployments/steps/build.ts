@@ -4,7 +4,7 @@ import { readProcfile } from '../../environments/procfile.ts'
 import { updateEnvironment } from '../../environments/store.ts'
 import type { BuildContext, Snapshot } from '../../git/git.ts'
 import { steeringRefusal, withoutSteering } from '../../projects/forms.ts'
-import { labelsFor } from '../../docker/labels.ts'
+import { labelsFor, portsLabel } from '../../docker/labels.ts'
 import { buildApart } from '../../runtime/images/bring.ts'
 import { imageNameOf } from '../images.ts'
 import type { Run } from '../run.ts'
@@ -43,14 +43,17 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
       context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),
       dockerfile: prepared.dockerfile,
       tag,
-      labels: labelsFor({
-        instanceId: run.instanceId,
-        kind: 'build',
-        ownerId,
-        projectId: project.id,
-        environmentId: deployment.environmentId,
-        deploymentId: deployment.id,
-      }),
+      labels: {
+        ...labelsFor({
+          instanceId: run.instanceId,
+          kind: 'build',
+          ownerId,
+          projectId: project.id,
+          environmentId: deployment.environmentId,
+          deploymentId: deployment.id,
+        }),
+        [portsLabel]: prepared.ports.join(','),
+      },
       buildArgs: prepared.buildArgs,
       // unguessable, so that the cache mounts of an owner's builds are private
       cacheNamespace: run.secrets.sign(`build cache of ${ownerId}`),

@@ -1,8 +1,14 @@
 import { Failure } from '../../platform/errors.ts'
 import type { BuildContext } from '../../git/git.ts'
 import { parse } from '../../platform/parse.ts'
-import { inspectDockerfile, keyOf, rewriteDockerfile } from '../dockerfile/inspect.ts'
+import {
+  inspectDockerfile,
+  inspectStages,
+  keyOf,
+  rewriteDockerfile,
+} from '../dockerfile/inspect.ts'
 import { refuseTriggers } from '../dockerfile/sources.ts'
+import type { Base } from '../dockerfile/stages.ts'
 import type { Run } from '../run.ts'
 import type { Bases } from './bases.ts'
 import { isPrivate } from './bases.ts'
@@ -21,6 +27,8 @@ export type Prepared = {
   buildArgs: Record<string, string>
   /** Davit's own Dockerfile. */
   text: string | null
+  /** The ports that the Dockerfile exposes itself, in its order. */
+  ports: number[]
 }
 
 /**
@@ -33,24 +41,29 @@ export async function prepare(run: Run, given: Given): Promise<Prepared> {
   const text = await git.readDockerfile(context, { signal })
   const frontend = await docker.frontend({ builder: config.builder, signal })
   const reader = { ...frontend, buildArgs }
-  const { images, remotes } = await read(run, { inspectDockerfile }, [text, reader])
+  const images = await read(run, { inspectDockerfile }, [text, reader])
+  const known: Record<string, Base> = {}
   const own: Record<string, string> = {}
   const argumentOf: Record<string, string> = {}
   for (const wanted of images) {
     const brought = await bases.bring(run, wanted)
-    const { onBuild } = brought.image
+    const { onBuild, env } = brought.image
+    known[keyOf(wanted)] = { onBuild, env }
     if (onBuild.length > 0) await read(run, { refuseTriggers }, [onBuild, wanted.image])
     if (!isPrivate(brought)) continue
     const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
     own[argument] = brought.name
     argumentOf[keyOf(wanted)] = argument
   }
+  const informed = { ...reader, bases: known }
+  const { remotes, isExpanded, ports } = await read(run, { inspectStages }, [text, informed])
   const files = await remoteFiles.fetch(run, remotes)
-  if (Object.keys({ ...own, ...files }).length === 0)
-    return { dockerfile: context.dockerfile, buildArgs, text: null }
+  if (Object.keys({ ...own, ...files }).length === 0 && !isExpanded)
+    return { dockerfile: context.dockerfile, buildArgs, text: null, ports }
   const replacements = { images: argumentOf, files }
-  const written = await read(run, { rewriteDockerfile }, [text, reader, replacements])
-  return { dockerfile: context.spareName, buildArgs: { ...buildArgs, ...own }, text: written }
+  const written = await read(run, { rewriteDockerfile }, [text, informed, replacements])
+  const withOwn = { ...buildArgs, ...own }
+  return { dockerfile: context.spareName, buildArgs: withOwn, text: written, ports }
 }
 
 function read<Args extends unknown[], Result>(

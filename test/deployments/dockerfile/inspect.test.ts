@@ -1,17 +1,27 @@
 import { describe, expect, test } from 'bun:test'
 import {
   inspectDockerfile,
+  inspectStages,
   keyOf,
   rewriteDockerfile,
 } from '../../../src/deployments/dockerfile/inspect.ts'
-import type { Reader } from '../../../src/deployments/dockerfile/inspect.ts'
+import type { StageReader } from '../../../src/deployments/dockerfile/inspect.ts'
 import { refuseTriggers } from '../../../src/deployments/dockerfile/sources.ts'
 import { readDockerfile } from '../../../src/deployments/dockerfile/instructions.ts'
 
-const reader: Reader = { buildArgs: {}, buildKit: true, heredocs: true, platform: 'linux/amd64' }
-const classic: Reader = { ...reader, buildKit: false, heredocs: false }
+const reader: StageReader = {
+  buildArgs: {},
+  buildKit: true,
+  heredocs: true,
+  platform: 'linux/amd64',
+  bases: {},
+}
+const classic: StageReader = { ...reader, buildKit: false, heredocs: false }
 
-const inspect = (text: string, as = reader) => inspectDockerfile(text, as)
+const inspect = (text: string, as = reader) => ({
+  images: inspectDockerfile(text, as),
+  ...inspectStages(text, as),
+})
 const codeOf = (text: string, as = reader) => {
   try {
     inspect(text, as)
@@ -52,6 +62,7 @@ describe('ADD', () => {
     'ADD http://127.0.0.1:3000/health/$X /x',
     'ADD $X /x',
     'ADD ["${X}", "/x"]',
+    'ADD ${X} $Y /x',
     'ADD git@127.0.0.1:a/b.git /x',
     'ADD root@127.0.0.1:a/b.git /x',
     'ADD git://127.0.0.1/a /x',

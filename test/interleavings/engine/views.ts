@@ -82,6 +82,7 @@ export const imageView = (image: FakeImage): Image => ({
   tags: [...image.tags],
   digests: [...image.digests],
   onBuild: [],
+  env: [],
   labels: image.labels,
   createdAt: new Date(image.createdAt),
   size: 1_000_000,

@@ -1,0 +1,32 @@
+import type { Reading } from './instructions.ts'
+import { visitStages } from './stages.ts'
+import type { Stage, StageArguments } from './stages.ts'
+
+/**
+ * The TCP ports that a Dockerfile exposes, as written: those of the last stage first, then those of the
+ * stages in the file that it starts from. The engine keeps them unordered, and with those of the base image.
+ */
+export function exposedPorts(reading: Reading, given: StageArguments): number[] {
+  const ports = new Map<Stage, number[]>()
+  const last = visitStages(reading, given, ({ name, text }, { stage, resolve }) => {
+    if (name !== 'EXPOSE') return
+    const words = text.split(/\s+/).flatMap((word) => resolve(word)?.split(/\s+/) ?? [])
+    ports.set(stage, [...(ports.get(stage) ?? []), ...words.flatMap(portsIn)].slice(0, most))
+  })
+  const found: number[] = []
+  for (let stage = last; stage && found.length < most; stage = stage.parent)
+    found.push(...(ports.get(stage) ?? []))
+  return [...new Set(found)].slice(0, most)
+}
+
+/** The first ones decide. */
+const most = 20
+
+/** `80`, `80/tcp` or `80-90`; none of another protocol. */
+function portsIn(word: string): number[] {
+  const [, first, last = first, protocol = 'tcp'] =
+    /^(\d{1,5})(?:-(\d{1,5}))?(?:\/(\w+))?$/.exec(word) ?? []
+  if (first === undefined || protocol.toLowerCase() !== 'tcp') return []
+  const count = Math.min(Math.max(Number(last) - Number(first) + 1, 0), most)
+  return Array.from({ length: count }, (_, i) => Number(first) + i)
+}

@@ -1,0 +1,119 @@
+import { declaredIn, globalArguments } from './base-images.ts'
+import type { Arguments } from './base-images.ts'
+import { expand, roomForVariables, take } from './expand.ts'
+import { argumentsOf, flagValues, readDockerfile } from './instructions.ts'
+import type { Instruction, Reading } from './instructions.ts'
+import { unquote, wordsOf } from './words.ts'
+
+/** What an image brings into the stages that start from it. */
+export type Base = { env: string[]; onBuild: string[] }
+
+export type StageArguments = Arguments & {
+  baseOf: (image: { image: string; platform: string }) => Base | undefined
+}
+
+/** Values by name; null for one that can't be known. */
+type Values = Map<string, string | null>
+
+export type Stage = {
+  /** The stage of the file that it starts from, whose variables it has too. */
+  parent: Stage | null
+  env: Values
+  args: Values
+  triggers: Instruction[]
+}
+
+/** An instruction where it runs; `resolve` gives a word with its variables expanded, or null. */
+export type Visit = (
+  instruction: Instruction,
+  at: { stage: Stage; resolve: (word: string) => string | null },
+) => void
+
+/**
+ * Follows the variables through all stages of a Dockerfile, and returns the last one. As for BuildKit, an
+ * ENV wins over an ARG, in the file or in the image that a stage starts from.
+ */
+export function visitStages(reading: Reading, given: StageArguments, visit: Visit): Stage | null {
+  const { escape, instructions } = reading
+  const room = roomForVariables()
+  const globals: Values = globalArguments(reading, given)
+  const named = new Map<string, Stage>()
+  let stage: Stage | null = null
+  for (const instruction of instructions) {
+    if (instruction.name === 'FROM' && !instruction.onbuild) stage = begin(instruction)
+    else if (stage && instruction.onbuild) stage.triggers.push({ ...instruction, onbuild: false })
+    else if (stage) run(instruction, stage)
+  }
+  return stage
+
+  function begin(from: Instruction) {
+    const lookup = (name: string) => globals.get(name) ?? undefined
+    const resolve = (word: string) => expand(word, { escape, lookup, room }) ?? ''
+    const [reference = '', as, name] = argumentsOf(from)
+    const image = resolve(reference)
+    const parent = named.get(image.toLowerCase()) ?? null
+    const platform = resolve(flagValues(from, 'platform').at(-1) ?? '')
+    const base = parent ? undefined : given.baseOf({ image, platform })
+    const began: Stage = {
+      parent,
+      env: new Map(base?.env.map(splitPair)),
+      args: new Map(),
+      triggers: [],
+    }
+    for (const trigger of parent?.triggers ?? base?.onBuild.flatMap(readTrigger) ?? []) {
+      take(room, trigger.text.length + 1) // many stages may run many
+      run(trigger, began)
+    }
+    if (as?.toUpperCase() === 'AS' && name) named.set(name.toLowerCase(), began)
+    return began
+  }
+
+  function run(instruction: Instruction, stage: Stage) {
+    const { env, args } = stage
+    const resolve = (word: string) => {
+      let isKnown = true
+      const lookup = (name: string) => {
+        const own = valueIn(stage, 'env', name)
+        const value = own === undefined ? valueIn(stage, 'args', name) : own
+        if (value === null) isKnown = false
+        return value ?? undefined
+      }
+      const text = expand(word, { escape, lookup, room })
+      return isKnown ? text : null
+    }
+    if (instruction.name === 'ARG') {
+      for (const { name, value } of declaredIn(instruction, escape)) {
+        const own = value === null ? globals.get(name) : resolve(value)
+        const known = Object.hasOwn(given.buildArgs, name) ? given.buildArgs[name] : own
+        if (known !== undefined) args.set(name, known)
+      }
+    } else if (instruction.name === 'ENV') {
+      const set = pairsOf(instruction).map(([name, value]) => [name, resolve(value)] as const)
+      for (const [name, value] of set) env.set(name, value) // a line sees the values before it
+    }
+    visit(instruction, { stage, resolve })
+  }
+
+  /** `ENV A=b C=d`, or the old `ENV A b`. */
+  function pairsOf({ text }: Instruction): [name: string, value: string][] {
+    const words = wordsOf(text, escape)
+    const [first = ''] = words
+    if (!first.includes('=')) return [[first, text.slice(first.length).trim()]]
+    return words.map(splitPair).map(([name, value]) => [unquote(name, escape), value])
+  }
+}
+
+/** Without copies of its values: a file may have thousands of both. */
+function valueIn(stage: Stage, kind: 'env' | 'args', name: string) {
+  for (let at: Stage | null = stage; at; at = at.parent)
+    if (at[kind].has(name)) return at[kind].get(name)
+  return undefined
+}
+
+const readTrigger = (text: string) =>
+  readDockerfile(text, { heredocs: true, doubledContinues: false, escape: '\\' }).instructions
+
+function splitPair(pair: string): [name: string, value: string] {
+  const at = pair.indexOf('=')
+  return at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)]
+}
