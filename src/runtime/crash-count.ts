@@ -9,7 +9,7 @@ export const crashLoop = 'crash_loop'
 
 type Run = {
   startedAt: number
-  /** It exited by itself, and no one has started or stopped it since. */
+  /** It exited by itself with a failure, and no one has started or stopped it since. */
   ended: boolean
   /** Times of restarts after it exited by itself, since its last stable run. */
   restarts: number[]
@@ -20,7 +20,7 @@ type Run = {
 
 type Heard = Pick<EngineEvent, 'id' | 'action' | 'time' | 'attributes'>
 
-/** Counts how often containers exited by themselves and were restarted, from the engine's events. */
+/** Counts how often containers failed by themselves and were restarted, from the engine's events. */
 export class CrashCount {
   readonly #runs = new Map<string, Run>()
 
@@ -69,7 +69,9 @@ function restarted(run: Run, at: number): Run {
   return { ...run, startedAt: at, ended: false, restarts, looping, oom: false }
 }
 
+/** Success ends a row as a minute does: a process may finish its work, and be started again for more. */
 function ended(run: Run, at: number, exitCode: number): Run {
+  if (exitCode === 0) return fresh(run.startedAt)
   const before = isShort(at - run.startedAt) ? run : fresh(run.startedAt)
   return { ...before, ended: true, lastEnd: { exitCode, oom: run.oom } }
 }

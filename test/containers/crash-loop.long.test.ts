@@ -5,12 +5,13 @@ import { anOwn, aStranger, listen, sooner } from './engine.ts'
 
 const always = { restart: { name: 'unless-stopped' } } as const
 
-/** Hears events at seconds: `die 3`, `start 4`. */
+/** Hears events at seconds: `die 3`, `start 4`; `finish 5` is an exit with success. */
 function hear(...events: string[]) {
   const crashes = new CrashCount()
   for (const event of events) {
-    const [action, at] = event.split(' ')
-    crashes.hear({ id: 'a', action: action!, time: seconds(Number(at)), attributes: {} })
+    const [action, at] = event.replace('finish', 'die').split(' ')
+    const exitCode = event.startsWith('finish') ? '0' : '1'
+    crashes.hear({ id: 'a', action: action!, time: seconds(Number(at)), attributes: { exitCode } })
   }
   return crashes
 }
@@ -36,6 +37,19 @@ test('who stops or restarts a container by hand makes no loop', () => {
   expect(isLooping(stopped, 6)).toBe(true)
   stopped.hear({ id: 'a', action: 'stop', time: seconds(7), attributes: {} })
   expect(isLooping(stopped, 7)).toBe(false)
+})
+
+test('a process that finishes with success and is started again makes no loop, and ends one', () => {
+  const rounds = Array.from({ length: 20 }, (_, n) => [`start ${n * 2}`, `finish ${n * 2 + 1}`])
+  const polling = hear(...rounds.flat(), 'start 40')
+  expect(isLooping(polling, 40)).toBe(false)
+  expect(polling.restartsOf('a')).toBe(0)
+  const failing = ['die 41', 'start 42', 'die 43', 'start 44', 'die 45', 'start 46']
+  const looping = hear(...rounds.flat(), 'start 40', ...failing)
+  expect(isLooping(looping, 46)).toBe(true)
+  expect(looping.restartsOf('a')).toBe(3)
+  looping.hear({ id: 'a', action: 'die', time: seconds(47), attributes: { exitCode: '0' } })
+  expect(isLooping(looping, 47)).toBe(false)
 })
 
 test('restarts far apart by the engine’s waiting are one row, those after a calm run a new one', () => {
