@@ -25,9 +25,14 @@ const interval = 50
 export async function runInContainer(
   engine: Engine,
   id: string,
-  { command, signal }: { command: string[] } & Abortable,
+  {
+    command,
+    env = {},
+    signal,
+  }: { command: string[]; env?: Readonly<Record<string, string>> } & Abortable,
 ): Promise<CommandResult> {
-  const body = { Cmd: command, AttachStdout: true, AttachStderr: true }
+  const Env = Object.entries(env).map((pair) => pair.join('='))
+  const body = { Cmd: command, Env, AttachStdout: true, AttachStderr: true }
   const path = `/containers/${encodeURIComponent(id)}/exec`
   const { Id } = await engine.request<{ Id: string }>('POST', path, { body, signal })
   let output: string

@@ -28,10 +28,13 @@ export type HealthConfig = {
 
 const defaultTimeout = 30_000
 
+/** What the engine runs a line of text with, in the container. */
+export const containerShell = ['/bin/sh', '-c']
+
 /** Null without a HEALTHCHECK, and for `HEALTHCHECK NONE`; read as the engine itself does. */
 export function healthTestOf({ Healthcheck, Shell }: HealthConfig): HealthTest | null {
   const [how, ...words] = Healthcheck?.Test ?? []
-  const shell = Shell?.length ? Shell : ['/bin/sh', '-c']
+  const shell = Shell?.length ? Shell : containerShell
   const command = how === 'CMD' ? words : how === 'CMD-SHELL' ? [...shell, ...words] : []
   if (command.length === 0) return null
   const timeout = Math.round((Healthcheck?.Timeout ?? 0) / 1e6)

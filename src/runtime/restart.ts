@@ -16,7 +16,7 @@ type Restart = {
   workload: Workload
   /** Of the live release, in the order of their start; null where they aren't known. */
   components: Component[] | null
-  hooks?: Pick<RollOut['hooks'], 'enter'>
+  hooks?: Pick<RollOut['hooks'], 'enter' | 'passed'>
   signal: AbortSignal
   /** Whether running containers are stopped first; otherwise only stopped ones are started. */
   stops: boolean
@@ -35,7 +35,7 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     const made = await findLive(deps, { ...restart, components })
     if (!made) return false
     hooks.enter?.('starting')
-    const run = { ...deps, workload, hooks: {}, signal, network: networkNameOf(workload) }
+    const run = { ...deps, workload, hooks, signal, network: networkNameOf(workload) }
     const { together, replicas, replaceable } = inTurn(deps, made)
     if (!stops) await restartSome(run, made, { stops })
     else {

@@ -24,6 +24,8 @@ export type RollOut = {
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
     /** The step that starts. */
     enter?: (state: 'creating' | 'starting') => void
+    /** A container passed its gate; those that depend on it wait for this. */
+    passed?: ((container: Placed, signal: AbortSignal) => Promise<void>) | undefined
     /** Runs in the transaction that makes the release the live one. */
     commit: (tx: Tx, outcome: Outcome) => void
     /** The commit is stored. */
@@ -43,7 +45,7 @@ export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 /** The input of a gate. */
 export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal'> & {
   workload: Pick<Workload, 'kind'>
-  hooks: Pick<RollOutRun['hooks'], 'log'>
+  hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }
 
 /** A container, and its component; null when an earlier version created it. */

@@ -8,8 +8,10 @@ import type { Component } from '../runtime/component.ts'
 import { bringImage } from '../runtime/images/bring.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
+import type { RollOut } from '../runtime/run.ts'
 import { componentsOf, refuseLapsed, secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { firstStartValues } from './first-start.ts'
 import { withImagePorts } from './image-ports.ts'
 import type { Pulled } from './image-ports.ts'
 import type { PullProgress } from './progress.ts'
@@ -41,6 +43,7 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
   await bringUp(deps, doing, {
     definition,
     store: (definition) => keep(deps, definition, before),
+    passed: firstStartValues(deps, { from: before, to: definition, log: doing.log }),
     why,
   })
 }
@@ -102,8 +105,14 @@ async function bringUp(
   {
     definition,
     store = ({ ports }) => replacePorts(deps.db, doing.service.id, ports),
+    passed,
     why = noError,
-  }: { definition: Definition; store?: (definition: Definition) => void; why?: Why },
+  }: {
+    definition: Definition
+    store?: (definition: Definition) => void
+    passed?: RollOut['hooks']['passed']
+    why?: Why
+  },
 ) {
   const { service, work } = doing
   const { job, signal, undo } = work
@@ -123,6 +132,7 @@ async function bringUp(
     strategy: 'stop-first',
     hooks: {
       enter: (state) => enter(deps, doing, state),
+      passed,
       commit() {
         store({ ...definition, ports })
         moveService(deps.db, { id, status: 'running', ...why })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
+import { Field } from './compose/field.ts'
 import { mentionsIn } from './compose/interpolate.ts'
 import { maxFileBytes } from './compose/read.ts'
 import { hostVariable, readTemplate } from './compose/template.ts'
@@ -151,29 +152,26 @@ const ownAbout = z.object({
 })
 
 /**
- * The file of an instance that was made of one of our templates before that said what it provides, with
- * what it says today, where that mentions no variable that the instance hasn't.
+ * The file of an instance that was made of one of our templates before that said what it provides, or what
+ * counts at the first start only, with what it says today, where that fits what the instance has.
  */
-export async function withProvided(template: string, file: Template): Promise<Template> {
-  if (file.provides.size > 0) return file
-  const path = fileIn(ownDirectory, `${template}.yaml`).path
-  if (!(await Bun.file(path).exists())) return file
-  const parsed = z
-    .object({ 'x-davit': provided })
-    .parse(Bun.YAML.parse(await Bun.file(path).text()))
-  const { provides, proposes } = parsed['x-davit']
+export async function withToday(template: string, file: Template): Promise<Template> {
+  if (file.provides.size > 0 && file.firstStart.size > 0) return file
+  const own = fileIn(ownDirectory, `${template}.yaml`)
+  if (!(await Bun.file(own.path).exists())) return file
+  const { provides, proposes, firstStart, source } = readTemplate(await textOf(own), own)
   const isKnown = ({ name }: { name: string }) => name === hostVariable || file.variables.has(name)
-  if (!mentionsIn(provides, file.source).every(isKnown)) return file
-  return { ...file, provides, proposes }
-}
-
-const provided = z.object({
-  provides: z.record(z.string(), z.string()).default({}).transform(toMap),
-  proposes: z.record(z.string(), z.string()).default({}).transform(toMap),
-})
-
-function toMap(entries: Record<string, string>) {
-  return new Map(Object.entries(entries))
+  const services = new Field(file.tree, [], source).get('services')
+  const fits = [...firstStart].filter(
+    ([name, first]) =>
+      file.variables.has(name) && ('how' in first || services.get(first.service).isMap),
+  )
+  return {
+    ...file,
+    ...(file.provides.size === 0 &&
+      mentionsIn(provides, file.source).every(isKnown) && { provides, proposes }),
+    ...(file.firstStart.size === 0 && { firstStart: new Map(fits) }),
+  }
 }
 
 const collator = new Intl.Collator('en', { numeric: true })

@@ -9,6 +9,7 @@ import { grantsOf, refuseLapsed, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
 import type { Change } from './difference.ts'
+import { refuseFirstStart } from './first-start.ts'
 import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
@@ -50,6 +51,7 @@ export async function editOf(
   // allowed again by another admin is a change, too
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf({ ...before, allowed: granted }, after)
+  refuseFirstStart(deps, service, { file: after.file, changes })
   const stack = versionedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
   const remakes = changed.difference(outside).size > 0

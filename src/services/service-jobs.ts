@@ -17,6 +17,7 @@ import { untilEngineResponds } from '../runtime/undo.ts'
 import { changeService, forgetChange, restartService, stopService } from './bring-up.ts'
 import type { Doing } from './bring-up.ts'
 import { componentsOf } from './definition.ts'
+import { firstStartValues } from './first-start.ts'
 import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
 import { observe, stateOf } from './observe.ts'
@@ -25,7 +26,7 @@ import { serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
-import { definitionOf, goesBack } from './stored-definition.ts'
+import { definitionOf, goesBack, unsealDefinition } from './stored-definition.ts'
 
 type Kind = (typeof serviceJobs)[number]
 type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
@@ -170,8 +171,11 @@ async function settleContainers(
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
   if (job.kind !== 'change' || !seen.some(({ instance }) => isWanted(instance))) return seen
-  const components = componentsOf(deps, await definitionOf(deps, service))
-  await restartLive(deps, { workload, components, signal, stops: false }).catch((error) =>
+  const to = await definitionOf(deps, service)
+  const from = await unsealDefinition(deps, service, job.input!)
+  const components = componentsOf(deps, to)
+  const hooks = { passed: firstStartValues(deps, { from, to }) }
+  await restartLive(deps, { workload, components, hooks, signal, stops: false }).catch((error) =>
     signal.aborted || isEngineAway(error) ? Promise.reject(error) : false,
   )
   return observed()

@@ -7,7 +7,7 @@ import { dotenv, readTemplate } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
-import { withProvided } from './catalogue.ts'
+import { withToday } from './catalogue.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
@@ -68,7 +68,7 @@ function readOfTemplate(template: string, compose: string): Promise<Template> {
   const found = known.get(key)
   if (found) return found
   const reading = (async () =>
-    withProvided(template, readTemplate(compose, { file: `${template}.yaml` })))()
+    withToday(template, readTemplate(compose, { file: `${template}.yaml` })))()
   known.set(key, reading)
   reading.catch(() => known.delete(key))
   if (known.size > mostKnown) known.delete(known.keys().next().value!)

@@ -49,6 +49,79 @@ test('a change of variables recreates the containers and keeps the volumes', asy
   expect(await answerOf(service)).toBe('second 2 a-first-secret')
 })
 
+/** A server that reads A at its first start only, and B as well, which can be set in it. */
+const once = `
+x-davit:
+  name: Once
+  version: '1'
+  variables: { A: { default: a }, B: { default: b, secret: true }, C: { default: c }, SHELL: { default: sh } }
+  first_start:
+    A: { how: Make another one. }
+    B: { service: one, run: [sh, -c, 'test "$C" != fails && echo "$OLD_VALUE>$NEW_VALUE" >> /data/b'] }
+services:
+  one:
+    image: busybox
+    init: true
+    command: ['\${SHELL}', -c, 'sleep 999']
+    environment: { A: '\${A}', B: '\${B}', C: '\${C}' }
+    volumes: [data:/data]
+    stop_grace_period: 1s
+volumes: { data: {} }
+`
+
+test('what counts at the first start only is changed in the server, or refused', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, once)
+  const path = `/services/${service.id}`
+  const change = async (values: Record<string, string>) => {
+    await ada.put(path, values)
+    return settled(t, ada, service)
+  }
+  const written = async () => {
+    const { containers } = (await ada.get(path)).json
+    const command = ['cat', '/data/b']
+    return (await t.docker.runInContainer(containers[0].id, { command })).output.trim().split('\n')
+  }
+
+  for (const body of [{ A: 'other' }, { A: 'other', preview: true }]) {
+    const refused = await ada.put(path, body)
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors).toMatchObject([{ field: 'A' }])
+    expect(refused.json.detail).toContain('Make another one.')
+  }
+  expect(await change({ B: 'second', C: 'd' })).toMatchObject({ status: 'running', error: null })
+  expect(await written()).toEqual(['b>second'])
+  expect(await change({ C: 'c' })).toMatchObject({ error: null })
+  expect(await written()).toEqual(['b>second'])
+
+  // what the server refuses is no change, and is undone
+  expect((await change({ B: 'third', C: 'fails' })).error).toMatchObject({
+    code: 'first_start_value',
+    message: expect.stringContaining('The change was undone.'),
+  })
+  expect(await written()).toEqual(['b>second', 'third>second'])
+
+  // a stopped one could not be put back
+  await ada.post(`${path}/stop`)
+  await settled(t, ada, service)
+  const refused = await ada.put(path, { B: 'third' })
+  expect([refused.status, refused.json.errors[0].field]).toEqual([409, 'B'])
+  expect((await ada.put(path, { C: 'c', preview: true })).status).toBe(200)
+})
+
+test('of a server that never started, every value can be changed', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, once, { SHELL: 'none' })
+  expect(service.status).toBe('failed')
+  const { status } = await ada.put(`/services/${service.id}`, {
+    ...{ A: 'other', B: 'second', SHELL: 'sh' },
+  })
+  expect(status).toBe(200)
+  expect(await settled(t, ada, service)).toMatchObject({ status: 'running', error: null })
+})
+
 test('a secret that was changed stays masked in what the containers before wrote', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/index.ts'
+import { Field } from '../../src/services/compose/field.ts'
+import { mentionsIn } from '../../src/services/compose/interpolate.ts'
 import { compilePattern } from '../../src/services/compose/pattern.ts'
 import { readTemplate } from '../../src/services/compose/template.ts'
 import type { Template } from '../../src/services/compose/template.ts'
@@ -73,6 +75,29 @@ describe.each(names)('the template %s', (name) => {
     expect(plans.flatMap(({ options }) => options.ports ?? []).length).toBe(definition.ports.length)
     row.mapped = true
   })
+})
+
+/** What the images in the catalogue read when they have no data yet, and not again. */
+const readOnce =
+  /^(POSTGRES_(USER|DB|PASSWORD)|(MYSQL|MARIADB)_(USER|DATABASE|PASSWORD|ROOT_PASSWORD)|MONGO_INITDB_.*|RABBITMQ_DEFAULT_.*|GF_SECURITY_ADMIN_(USER|PASSWORD)|GOTIFY_DEFAULTUSER_.*|NEXTCLOUD_ADMIN_.*|ADMIN_(EMAIL|PASSWORD))$/
+
+test('each template says which of its values count at the first start only', async () => {
+  const marked: string[] = []
+  for (const name of names) {
+    const { tree, source, firstStart } = readTemplate(
+      await Bun.file(join(directory, `${name}.yaml`)).text(),
+      { file: `${name}.yaml` },
+    )
+    const services = new Field(tree, [], source).get('services')
+    const once = services
+      .entries()
+      .flatMap(([, service]) => service.get('environment').entries())
+      .filter(([key]) => readOnce.test(key))
+      .flatMap(([, { value = null }]) => mentionsIn(value, source).map(({ name }) => name))
+    expect([name, [...firstStart.keys()].toSorted()]).toEqual([name, [...new Set(once)].toSorted()])
+    if (firstStart.size > 0) marked.push(name)
+  }
+  expect(marked).toHaveLength(18)
 })
 
 function define(name: string, compose: string, file: Template): Definition {

@@ -20,7 +20,12 @@ export async function startAndGate(run: GateRun, made: Made[], { of = made } = {
         run.signal.throwIfAborted()
         run.hooks.log?.(`Starting container ${container.name}`)
         await start(run, container)
-        const gate = pass(of.length > 1 ? withName(gated, container) : gated, container)
+        const gate = pass(of.length > 1 ? withName(gated, container) : gated, container).then(
+          async (passed) => {
+            await run.hooks.passed?.(container, gated.signal)
+            return passed
+          },
+        )
         gate.catch(() => {}) // reported when it is awaited
         gates.set(container.id, gate)
       },

@@ -6,6 +6,8 @@ import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
+import { serverCommands } from './server-commands.ts'
+import type { FirstStart } from './server-commands.ts'
 import { variable } from './variables.ts'
 
 /** Many more than any service has settings; each may have a pattern to be understood. */
@@ -45,6 +47,8 @@ const variableDeclaration = z.strictObject({
 
 const variableKey = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
 
+const commandNames = Object.keys(serverCommands) as (keyof typeof serverCommands)[]
+
 const declaration = z.strictObject({
   name: text(60),
   description: text(500).default(''),
@@ -80,11 +84,25 @@ const declaration = z.strictObject({
     .default({}),
   /** Keys of variables in those apps, each with the name of what it gets. */
   proposes: z.record(variableKey, text(40)).default({}),
+  /**
+   * Variables that a server reads at its first start only: how each is changed in the running one, or
+   * what to do instead.
+   */
+  first_start: z
+    .record(
+      variableKey,
+      z.strictObject({
+        service: text(63).optional(),
+        run: z.union([z.enum(commandNames), z.array(text(4000)).min(1)]).optional(),
+        how: text(500).optional(),
+      }),
+    )
+    .default({}),
   after: text(4000).optional(),
 })
 
-/** The `x-davit` block; throws `invalid` naming the key that is wrong. */
-export function declarationOf(block: Field) {
+/** The `x-davit` block of a file with these services; throws `invalid` naming the key that is wrong. */
+export function declarationOf(block: Field, services: Field) {
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
   const { name, description, category, tags, links, version, expose, connection, files } = data
@@ -103,6 +121,9 @@ export function declarationOf(block: Field) {
   for (const [name, { generate }] of variables)
     if (generate?.kind === 'jwt' && generate.key !== null && !variables.has(generate.key))
       throw block.get('variables').get(name).get('key').refuse('isn’t a variable of this file.')
+  for (const [index, { service }] of expose.entries())
+    if (!services.get(service).isMap)
+      throw block.get('expose').items()[index]!.refuse(`uses ${service}, which isn’t a service.`)
   for (const [key, provided] of Object.entries(proposes))
     if (!Object.hasOwn(provides, provided))
       throw block.get('proposes').get(key).refuse('isn’t under x-davit.provides.')
@@ -114,8 +135,35 @@ export function declarationOf(block: Field) {
     provides: new Map(Object.entries(provides)),
     proposes: new Map(Object.entries(proposes)),
     files: Object.entries(files),
+    firstStart: firstStartOf(data.first_start, {
+      block: block.get('first_start'),
+      variables,
+      services,
+    }),
     after: data.after ?? null,
   }
+}
+
+function firstStartOf(
+  said: z.infer<typeof declaration>['first_start'],
+  {
+    block,
+    variables,
+    services,
+  }: { block: Field; variables: Map<string, Variable>; services: Field },
+) {
+  return new Map(
+    Object.entries(said).map(([name, { service, run, how }]): [string, FirstStart] => {
+      const field = block.get(name)
+      if (!variables.has(name)) throw field.refuse('isn’t a variable of this file.')
+      if (how !== undefined && !service && !run) return [name, { how }]
+      if (how !== undefined || !service || !run)
+        throw field.refuse('must have a service with what to run there, or how it is changed.')
+      if (!services.get(service).isMap)
+        throw field.refuse(`uses ${service}, which isn’t a service.`)
+      return [name, { service, command: typeof run === 'string' ? serverCommands[run] : run }]
+    }),
+  )
 }
 
 function variableOf(

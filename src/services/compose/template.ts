@@ -1,4 +1,5 @@
 import { declarationOf } from './declaration.ts'
+import type { FirstStart } from './server-commands.ts'
 import { notesOn } from './env-file.ts'
 import { Field } from './field.ts'
 import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpolate.ts'
@@ -31,6 +32,8 @@ export type Template = {
   provides: Map<string, string>
   /** Keys of variables that those apps may expect, each with the name of what it gets. */
   proposes: Map<string, string>
+  /** Variables that a server reads at its first start only, by name. */
+  firstStart: Map<string, FirstStart>
   /** For the user, once it runs. */
   after: string | null
   /** As in `Given`. */
@@ -177,7 +180,7 @@ export function mentionedIn(
 }
 
 function declared(root: Field, block: Field, source: Source): Template {
-  const { files, ...said } = declarationOf(block)
+  const { files, ...said } = declarationOf(block, root.get('services'))
   const tree = new Map([...(root.value as Map<string, Tree>)].filter(([key]) => key !== 'x-davit'))
   const template = {
     ...said,
@@ -186,9 +189,6 @@ function declared(root: Field, block: Field, source: Source): Template {
     tree,
     source,
   }
-  for (const [index, { service }] of said.expose.entries())
-    if (!root.get('services').get(service).isMap)
-      throw block.get('expose').items()[index]!.refuse(`uses ${service}, which isn’t a service.`)
   const used = [
     ...mentionsIn(tree, source),
     ...mentionsIn(new Map(files), source, ['x-davit', 'files']),
@@ -278,6 +278,7 @@ export const undeclared = () => ({
   connection: [],
   provides: new Map<string, string>(),
   proposes: new Map<string, string>(),
+  firstStart: new Map<string, FirstStart>(),
   after: null,
 })
 

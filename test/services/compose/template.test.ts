@@ -96,6 +96,18 @@ describe('a template of the catalogue', () => {
       /x-davit\.variables\.DB_PASSWORD\.lenght isn’t supported/,
     ],
     ['no name', block.replace('  name: Site\n', '') + services, /x-davit\.name is missing/],
+    ...[
+      ['{GONE: {how: x}}', 'GONE isn’t a variable'],
+      ['{DB_PASSWORD: {service: none, run: [a]}}', 'DB_PASSWORD uses none, which isn’t a service'],
+      ['{DB_PASSWORD: {service: web}}', 'DB_PASSWORD must have a service with what to run'],
+      ['{DB_PASSWORD: {service: web, run: [a], how: x}}', 'DB_PASSWORD must have a service'],
+      ['{DB_PASSWORD: {service: web, run: no_such}}', 'DB_PASSWORD.run'],
+      ['{DB_PASSWORD: {}}', 'DB_PASSWORD must have a service'],
+    ].map(([said, message]): [string, string, RegExp] => [
+      `the first start ${said}`,
+      `${block}  first_start: ${said}\n${services}`,
+      new RegExp(`x-davit\\.first_start\\.${message}`),
+    ]),
     [
       'a version that YAML reads as a number',
       block.replace('"3.0"', '3') + services,

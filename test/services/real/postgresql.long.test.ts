@@ -80,8 +80,25 @@ test('PostgreSQL keeps its data through all that is done to it, until its volume
   expect(await written(t, third)).not.toContain('was not properly shut down')
   expect(await sql(rows)).toBe('first,second,third,fourth')
 
-  // the password is where it must be and nowhere else
-  expect(await leaks(t, client, db, Password!)).toEqual([])
+  // its password and database changed: in the server too, which reads them at its first start only
+  const another = 'an0ther-Password_1'
+  await db.act('put', '', { POSTGRES_PASSWORD: another, POSTGRES_DB: 'later' })
+  expect(await db.see()).toMatchObject({ status: 'running', error: null })
+  expect(await sql(rows)).toContain('password authentication failed')
+  expect(await sql(rows, another)).toBe('first,second,third,fourth')
+  const later = { user: 'ada', database: 'later', password: another }
+  expect(await psql(db, 'SELECT current_database()', later)).toBe('later')
+
+  // what can't be changed there is refused, as is what can in a server that is stopped
+  const refused = await client.put(db.path, { POSTGRES_USER: 'bob' })
+  expect(refused.status).toBe(422)
+  expect(refused.json.errors).toMatchObject([{ field: 'POSTGRES_USER' }])
+  await db.act('post', '/stop')
+  expect((await client.put(db.path, { POSTGRES_PASSWORD: Password })).status).toBe(409)
+
+  // the passwords are where they must be and nowhere else
+  expect(await leaks(t, client, db, another)).toEqual([])
+  expect(await leaks(t, client, db, Password!, { isShown: false })).toEqual([])
 
   // deleted, its volume kept, with the data in it
   const removed = await db.act('delete')
@@ -133,7 +150,13 @@ async function written({ docker }: App, id: string) {
 }
 
 /** Where a secret is that it should not be: pages, answers, logs, command lines, what is stored. */
-async function leaks(t: App, client: Client, db: AService, secret: string) {
+async function leaks(
+  t: App,
+  client: Client,
+  db: AService,
+  secret: string,
+  { isShown = true } = {},
+) {
   const container = await db.container('db')
   const places: [string, string][] = [
     ['its page', (await client.page(db.path)).text],
@@ -147,7 +170,8 @@ async function leaks(t: App, client: Client, db: AService, secret: string) {
     ['the database', Buffer.from(t.db.$client.serialize()).toString('latin1')],
     ['command lines', commandLines()],
   ]
-  expect((await client.page(`${db.path}/secrets`)).text).toContain(secret) // so it can be found
+  const { text } = await client.page(`${db.path}/secrets`)
+  expect(text.includes(secret)).toBe(isShown) // so it can be found
   expect(places.map(([place, text]) => [place, text.length > 0])).toEqual(
     places.map(([place]) => [place, true]),
   )

@@ -28,6 +28,11 @@ async function tryRedis(t: App, client: Client) {
 
   const { url } = await redis.see()
   expect(await pingAt(new URL(url), Password!)).toBe('+OK\r\n+PONG\r\n')
+  // it reads its password at each start
+  await redis.act('put', '', { REDIS_PASSWORD: 'an0ther-password' })
+  expect((await as(Password!, 'GET', 'greeting')).output).toContain('NOAUTH')
+  expect((await as('an0ther-password', 'GET', 'greeting')).output).toBe('hello')
+
   await redis.act('delete', '?volumes=true')
 }
 
@@ -49,6 +54,19 @@ async function tryMariadb(t: App, client: Client) {
   const root = await mariadb.run('db', asRoot, { MYSQL_PWD: rootPassword! })
   expect(root.output).toContain('root@localhost')
 
+  // each password changes in the server too
+  const [own, ofRoot] = ['0wn-password_', 'r00t-password_']
+  await mariadb.act('put', '', {
+    ...{ MARIADB_PASSWORD: own, MARIADB_ROOT_PASSWORD: ofRoot },
+    MARIADB_DATABASE: 'made_later',
+  })
+  expect(await mariadb.see()).toMatchObject({ status: 'running', error: null })
+  expect((await as('ada', Password!, 'SELECT 1')).output).toContain('Access denied')
+  expect((await as('ada', own, 'SELECT * FROM notes')).output).toContain('kept')
+  expect((await as('ada', own, 'CREATE TABLE made_later.x (y INT)')).exitCode).toBe(0)
+  expect((await mariadb.run('db', asRoot, { MYSQL_PWD: rootPassword! })).exitCode).toBe(1)
+  expect((await mariadb.run('db', asRoot, { MYSQL_PWD: ofRoot })).exitCode).toBe(0)
+
   await mariadb.act('delete', '?volumes=true')
 }
 
@@ -69,6 +87,11 @@ async function tryRabbit(t: App, client: Client) {
   const answer = await overview(Password!)
   expect(await answer.json()).toMatchObject({ node: 'rabbit@rabbitmq' })
   expect((await overview('wrong')).status).toBe(401)
+
+  await rabbit.act('put', '', { RABBITMQ_PASSWORD: 'an0ther-password' })
+  expect(await rabbit.see()).toMatchObject({ status: 'running', error: null })
+  expect((await login(Password!)).output).toContain('failed to authenticate')
+  expect(await login('an0ther-password')).toMatchObject({ exitCode: 0 })
 
   await rabbit.act('delete', '?volumes=true')
 }
