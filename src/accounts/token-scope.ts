@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
-import type { ApiToken } from '../web/factory.ts'
+import type { ApiToken, Env } from '../web/factory.ts'
 
 type Scope = ApiToken['scopes'][number]
 
@@ -15,8 +15,13 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
-/** GET routes that do more than read. */
-const writeRoutes = ['GET /containers/:id/terminal', 'GET /envs/:envId/runs/:id/attach']
+/** GET routes that do more than read, or show secrets: also those in a Compose file that someone wrote. */
+const writeRoutes = [
+  'GET /containers/:id/terminal',
+  'GET /envs/:envId/runs/:id/attach',
+  'GET /services/:id/edit',
+  'GET /services/:id/secrets',
+]
 
 /** What only a logged-in person may change: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
@@ -36,11 +41,19 @@ export const checkScope = factory.createMiddleware(async function checkTokenScop
 /** The route by its pattern. */
 type Route = { method: string; path: string }
 
+/** Method and path of a route, without the patterns of its parameters. */
+export const routeName = ({ method, path }: Route) =>
+  `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
+
+/** Whether a request may see texts that may have secrets in them, such as commands: what could change them may. */
+export const seesTexts = ({ var: { token } }: Context<Env>) =>
+  !token || token.scopes.some((scope) => ranks[scope] >= ranks.write)
+
 /** The lowest scope that may do this; null when no token may. */
 export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
-  const route = `${method} ${path}`
+  const route = routeName({ method, path })
   if (deployRoutes.includes(route)) return 'deploy'
   return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }

@@ -1,5 +1,5 @@
 import type { RouterRoute } from 'hono/types'
-import { neededScope } from '../accounts/token-scope.ts'
+import { neededScope, routeName } from '../accounts/token-scope.ts'
 import { checksOf, originalOf } from '../web/checks.ts'
 import type { Checks } from '../web/checks.ts'
 import { requireAdmin } from '../web/user-of.ts'
@@ -41,19 +41,15 @@ export function callsOf(routes: RouterRoute[]): Call[] {
   })
 }
 
-/** Method and path of a route, without the patterns of its parameters. */
-export const routeName = ({ method, path }: Pick<RouterRoute, 'method' | 'path'>) =>
-  `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
-
 /** Who may make a call, as a security requirement and as a sentence. */
-export function accessOf({ method, path, operation, isForAdmins }: Call) {
+export function accessOf({ method, path, isForAdmins }: Call) {
   if (path.startsWith('/health') || path.startsWith('/docs'))
     return { security: [], said: 'Open to everyone.' }
   if (path.startsWith('/auth/')) return { security: [{ csrf: [] }], said: 'Open to everyone.' }
   const provider = /^\/webhooks\/(\w+)/.exec(path)?.[1]
   if (provider)
     return { security: [{ [provider]: [] }], said: 'Signed with the secret of a project.' }
-  const scope = operation.scope ?? neededScope({ method, path })
+  const scope = neededScope({ method, path })
   const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] }
   const who = isForAdmins ? 'For admins: needs' : 'Needs'
   return scope

@@ -34,7 +34,7 @@ export const containerDetails = container.extend({
   error: z.string().nullable(),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
-  command: z.array(z.string()),
+  command: z.array(z.string()).nullable().describe('Null for a token without the scope write.'),
   user: z.string().nullable(),
   workingDir: z.string().nullable(),
   variables: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
@@ -65,7 +65,10 @@ export const containerDetails = container.extend({
   privileged: z.boolean(),
   tty: z.boolean(),
   logDriver: z.string(),
-  labels: z.record(z.string(), z.string()),
+  labels: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Null for a token without the scope write.'),
   stopReason: z.string().nullable(),
 })
 

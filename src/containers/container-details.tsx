@@ -13,8 +13,8 @@ type Container = ContainerView['container']
 
 /** The configuration of a container. */
 export const ContainerDetails = ({ view }: { view: ContainerView }) => {
-  const { container, environment } = view
-  const labels = Object.entries(container.labels).filter(([key]) => !key.startsWith('davit.'))
+  const { container, environment, texts } = view
+  const labels = Object.entries(texts?.labels ?? {}).filter(([key]) => !key.startsWith('davit.'))
   return (
     <section class="container-details" aria-labelledby="details-heading">
       <h2 id="details-heading">Configuration</h2>
@@ -28,7 +28,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
           <CopyButton text={container.id} what="the container’s id" />
         </Fact>
         <Fact name="Command">
-          <code>{container.command.map(quoted).join(' ')}</code>
+          {texts ? <code>{texts.command.map(quoted).join(' ')}</code> : 'hidden'}
         </Fact>
         <Fact name="Limits">{limits(container)}</Fact>
         <Fact name="Restarts">{policies[container.restartPolicy.name]}</Fact>

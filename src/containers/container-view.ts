@@ -15,7 +15,10 @@ import type { ShownVariable } from './shown-environment.ts'
 /** One container with everything its page shows; also a row of the list. */
 export type ContainerView = Row & {
   /** Contains no known secrets; without the environment. */
-  container: Omit<Container, 'env' | 'exitCode'> & Pick<ContainerSummary, 'status' | 'exitCode'>
+  container: Omit<Container, 'env' | 'exitCode' | 'command' | 'labels'> &
+    Pick<ContainerSummary, 'status' | 'exitCode'>
+  /** Null for who may not see what people wrote. */
+  texts: Pick<Container, 'command' | 'labels'> | null
   environment: ShownVariable[]
   /** Whether what it belongs to has pages that the user can open. */
   isOwner: boolean
@@ -33,17 +36,20 @@ export async function containerView(
   deps: ViewDeps,
   { container, place }: Found,
   user: Pick<User, 'id' | 'role'>,
+  { seesTexts }: { seesTexts: boolean },
 ): Promise<ContainerView> {
   const { environment, mask } = await shownEnvironment(deps, { container, place })
   const { env: _, ...shown } = container
+  const labels = Object.entries(container.labels).map(([key, value]) => [key, mask(value)])
+  const texts = {
+    command: container.command.map((word) => mask(word)),
+    labels: Object.fromEntries(labels),
+  }
   return {
     place,
+    texts: seesTexts ? texts : null,
     container: {
       ...shown,
-      command: container.command.map((word) => mask(word)),
-      labels: Object.fromEntries(
-        Object.entries(container.labels).map(([key, value]) => [key, mask(value)]),
-      ),
       status: engineStatus(container),
       exitCode: container.state === 'exited' ? container.exitCode : null,
     },

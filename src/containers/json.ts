@@ -51,7 +51,7 @@ export const containerDetailsJson = (view: ContainerView) => ({
   error: view.container.error,
   startedAt: view.container.startedAt,
   finishedAt: view.container.finishedAt,
-  command: view.container.command,
+  command: view.texts?.command ?? null,
   user: view.container.user,
   workingDir: view.container.workingDir,
   variables: view.environment.map(({ key, value }) => ({ key, value })),
@@ -67,6 +67,6 @@ export const containerDetailsJson = (view: ContainerView) => ({
   privileged: view.container.privileged,
   tty: view.container.tty,
   logDriver: view.container.logDriver,
-  labels: view.container.labels,
+  labels: view.texts?.labels ?? null,
   stopReason: stopReasonOf(view)?.message ?? null,
 })

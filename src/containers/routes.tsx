@@ -1,3 +1,4 @@
+import { seesTexts } from '../accounts/token-scope.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
@@ -36,7 +37,7 @@ export const containerRoutes = (deps: RouteDeps) => {
     .route('/', containerListRoutes(deps)) // before routes that would match their names as ids
     .get('/containers/:id', query(shownLogQuery), async (c) => {
       const found = await find(c)
-      const view = await containerView(deps, found, userOf(c))
+      const view = await containerView(deps, found, userOf(c), { seesTexts: seesTexts(c) })
       const client = clientOf(c)
       const asked = { chosen: c.req.valid('query'), signal: c.req.raw.signal }
       // a part of the page only has to know whether there is one
@@ -79,7 +80,7 @@ export const containerRoutes = (deps: RouteDeps) => {
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))
-    const view = await containerView(deps, await find(c), userOf(c))
+    const view = await containerView(deps, await find(c), userOf(c), { seesTexts: true })
     const isInList = c.req.header('HX-Target')?.endsWith(`#${rowId({ id })}`)
     const page = () => (isInList ? <ContainerRow row={view} /> : <ContainerStatus view={view} />)
     return show(c, { title: name, page, json: () => containerDetailsJson(view) }, done ? 200 : 202)

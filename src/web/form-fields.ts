@@ -16,31 +16,27 @@ const read = new WeakMap<HonoRequest, Promise<FormFields | null>>()
 export const fieldsOf = (c: Context): Promise<FormFields | null> =>
   read.getOrInsertComputed(c.req, () => readFields(c))
 
-const countFields: Record<string, (body: Buffer, type: string) => number> = {
-  __proto__: null as never,
-  'application/x-www-form-urlencoded': (body) => countOf('&', body) + 1,
-  'multipart/form-data': (body, type) => {
-    const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type)
-    return countOf(`--${boundary?.[1] ?? boundary?.[2] ?? ''}`, body) - 1
-  },
-}
+const urlencoded = 'application/x-www-form-urlencoded'
+const multipart = 'multipart/form-data'
 
 /** Whether the body says that it is a form. */
-export const isForm = (c: Context) => mediaType(c) in countFields
+export const isForm = (c: Context) => [urlencoded, multipart].includes(mediaType(c))
 
 export const mediaType = (c: Context) =>
   c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
 async function readFields(c: Context) {
   if (!isForm(c)) return null
-  const type = c.req.header('Content-Type')!
+  const boundary = mediaType(c) === multipart ? boundaryOf(c.req.header('Content-Type')!) : null
   const bytes = await c.req.arrayBuffer()
-  const count = countFields[mediaType(c)]!(Buffer.from(bytes), type)
-  if (count > mostFields)
+  const count = countOf(boundary === null ? '&' : `--${boundary}`, Buffer.from(bytes))
+  if (count > mostFields + (boundary === null ? -1 : 1))
     throw new AppError(
       'too_large',
       `The form has more than ${mostFields} fields. Send less at once.`,
     )
+  // as it was counted: another reader may see another boundary in the header of the request
+  const type = boundary === null ? urlencoded : `${multipart}; boundary="${boundary}"`
   const form = await parse(bytes, type)
   const fields: FormFields = new Map()
   for (const [name, value] of form) {
@@ -84,11 +80,24 @@ export const textsBut = (fields: FormFields, names: string[]) =>
       : values.filter((value) => typeof value === 'string').map((value) => ({ name, value })),
   )
 
+/** By the grammar of RFC 2046 and RFC 9110; what is missing, repeated or odd is no form that a browser sends. */
+function boundaryOf(type: string) {
+  const found = [...type.matchAll(/;\s*([^\s;="]+)=(?:"([^"]*)"|([^\s;"]*))\s*(?=;|$)/g)]
+  const isWhole = found.map(([part]) => part).join('') === type.slice(type.indexOf(';'))
+  const [boundary, ...others] = found.filter(([, name]) => name!.toLowerCase() === 'boundary')
+  const value = boundary?.[2] ?? boundary?.[3] ?? ''
+  if (isWhole && others.length === 0 && /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(value))
+    return value
+  throw unreadable()
+}
+
+const unreadable = () => new AppError('bad_request', 'The form couldn’t be read. Send it again.')
+
 async function parse(bytes: ArrayBuffer, type: string) {
   try {
     return await new Response(bytes, { headers: { 'Content-Type': type } }).formData()
   } catch {
-    throw new AppError('bad_request', 'The form couldn’t be read. Send it again.')
+    throw unreadable()
   }
 }
 

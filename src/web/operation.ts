@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import type { ApiToken } from './factory.ts'
 
 /**
  * One API call: what its route doesn't declare by itself. Query, body and permissions
@@ -16,8 +15,6 @@ export type Operation = {
   event?: ZodType
   /** Also available as a text file. */
   file?: boolean
-  /** The scope of a token, if it is more than the route's method implies. */
-  scope?: ApiToken['scopes'][number]
 }
 
 /** By method and path, as the routes write them, in the order of the document. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { services } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -25,7 +27,7 @@ const lies = {
 }
 
 /** Every GET there is, by every kind of client. */
-async function* readings(t: TestApp, client: TestClient, ids: Ids) {
+async function* readings(t: TestApp, client: Pick<TestClient, 'send'>, ids: Ids) {
   for (const route of routesOf(t).filter(({ method }) => method === 'GET'))
     for (const [kind, headers] of Object.entries(clients)) {
       const url = `http://evil.example${addressOf(route, ids)}`
@@ -83,4 +85,30 @@ test('every answer keeps others out, and takes no word of a request for where Da
     expect(headers.get('Referrer-Policy'), what).toBe('same-origin')
   }
   expect(pages).toBeGreaterThan(100)
+})
+
+test('a token that only reads sees no secret that someone wrote into a Compose file, whatever it reads', async () => {
+  const t = testApp()
+  const ada = t.logInAsAdmin('ada@example.com')
+  const ids = await everything(t, ada)
+  const compose = `services:
+  cache:
+    image: busybox
+    command: [redis-server, --requirepass, literal-one]
+    environment: {PASSWORD: literal-two, URL: "postgres://u:literal-three@db"}
+    labels: {key: "\${KEY:-literal-four}"}`
+  t.db.update(services).set({ compose }).where(eq(services.id, ids.service)).run()
+  const { json } = await ada.post('/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const send: TestClient['send'] = async (path, { headers } = {}) =>
+    t.app.request(path, { headers: { ...headers, Authorization: `Bearer ${json.token}` } })
+  for await (const { what, answer } of readings(t, { send }, ids)) {
+    const isStream = answer.headers.get('Content-Type')?.includes('event-stream')
+    if (isStream) await answer.body?.cancel()
+    else expect(await answer.text(), what).not.toContain('literal-')
+  }
+  const details = await send(`/containers/${ids.container}`, { headers: clients.program })
+  expect(await details.json()).toMatchObject({ command: null, labels: null })
+  const edit = await send(`/services/${ids.service}/edit`, { headers: clients.program })
+  expect(edit.status).toBe(403)
+  expect((await ada.get(`/services/${ids.service}/edit`)).status).toBe(200)
 })

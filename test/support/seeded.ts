@@ -1,7 +1,7 @@
 import { makeInvite } from '../../src/accounts/invite-store.ts'
 import { insertSamples } from '../../src/containers/usage/sample-store.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
-import { routeName } from '../../src/api/calls.ts'
+import { routeName } from '../../src/accounts/token-scope.ts'
 import { traffic, trafficSeries } from '../../src/db/log-schema.ts'
 import { insertService } from '../../src/services/store.ts'
 import type { ServiceStatus } from '../../src/services/store.ts'

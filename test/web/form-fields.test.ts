@@ -47,6 +47,35 @@ test('a million fields are counted, not parsed', async () => {
   expect(parsed).toBe(0)
 })
 
+test('the boundary that is counted is the one that is read', async () => {
+  const part = '--A\r\nContent-Disposition: form-data; name="f"\r\n\r\n\r\n'
+  const body = `${part.repeat(1001)}--A--`
+  for (const type of [
+    'xboundary=B; boundary=A',
+    'boundary=A; xboundary=B',
+    'boundary="A"',
+    'BOUNDARY=A',
+    'x="; boundary=B"; boundary=A',
+  ])
+    expect((await post(body, `multipart/form-data; ${type}`)).status, type).toBe(413)
+  for (const type of [
+    '; boundary=A',
+    'boundary=A; boundary=B',
+    'boundary=B; boundary=A',
+    'boundary=A, boundary=B',
+    'boundary=A, multipart/form-data; boundary=B',
+    'x="; boundary=B; boundary=A',
+    'x=\\"; boundary=B; "; boundary=A',
+    "boundary*=utf-8''A",
+    'boundary="A\\""',
+    `boundary=${'A'.repeat(71)}`,
+  ])
+    expect((await post(body, `multipart/form-data; ${type}`)).status, type).toBe(400)
+  const good = `${part.repeat(3)}--A--`
+  const read = await post(good, 'multipart/form-data; charset=utf-8; boundary=A')
+  expect(await read.json()).toEqual({ f: 3 })
+})
+
 test('a name of over 200 characters is refused, a long value is not', async () => {
   expect((await post(`${'n'.repeat(201)}=1`, urlencoded)).status).toBe(400)
   expect((await post(`n=${'v'.repeat(500_000)}`, urlencoded)).status).toBe(200)
