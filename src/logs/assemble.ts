@@ -1,5 +1,6 @@
 import { lastDrawn } from '../docker/index.ts'
 import type { LogEntry } from '../docker/index.ts'
+import { tailOf } from './mask.ts'
 import type { Cuts, Mask } from './mask.ts'
 import { storable } from './block.ts'
 import type { Placed, Position } from './position.ts'
@@ -19,7 +20,10 @@ const maxWaiting = 10_000
 export class LineAssembler {
   readonly #open: Record<LogEntry['stream'], WrittenLine | null> = { stdout: null, stderr: null }
   /** When a line of each stream began whose end has not been seen; its end will have that time too. */
-  readonly #endless: Record<LogEntry['stream'], string | null> = { stdout: null, stderr: null }
+  readonly #endless: Record<LogEntry['stream'], { since: string; tail: string } | null> = {
+    stdout: null,
+    stderr: null,
+  }
   #lines: WrittenLine[] = []
   /** How many of the lines can be handed out, and the position after them. */
   #whole = 0
@@ -32,7 +36,7 @@ export class LineAssembler {
     line.text += text
     line.cuts.after = !ended
     this.#last = entry.position
-    this.#endless[stream] = ended ? null : entry.timestamp
+    this.#endless[stream] = ended ? null : { since: entry.timestamp, tail: tailOf(line.text) }
     this.#open[stream] = ended || line.text.length > maxLine ? null : line
     if (this.#lines.length - this.#whole > maxWaiting) this.close()
     else this.#settle()
@@ -46,7 +50,7 @@ export class LineAssembler {
   /** From when on a line that was taken without its end may still go on; null when none may. */
   get endlessSince() {
     const [first = null] = Object.values(this.#endless)
-      .filter((timestamp) => timestamp !== null)
+      .flatMap((line) => line?.since ?? [])
       .sort()
     return first
   }
@@ -72,7 +76,8 @@ export class LineAssembler {
   }
 
   #begin({ stream, timestamp }: Placed) {
-    const cuts = { before: this.#endless[stream] !== null, after: false }
+    const open = this.#endless[stream]
+    const cuts = { before: open !== null, after: false, tail: open?.tail }
     const line: WrittenLine = { stream, timestamp, text: '', cuts }
     this.#lines.push(line)
     return line

@@ -1,7 +1,18 @@
 import { isCut } from '../docker/index.ts'
+import { readingsOf, spellingsOf } from './readings.ts'
+import type { Reading, Spelling } from './readings.ts'
+import type { Range, Rewritten } from './rewriting.ts'
 
 /** Whether a text goes on before its beginning, or after its end: a secret may lie across a cut. */
-export type Cuts = { before: boolean; after: boolean }
+export type Cuts = {
+  before: boolean
+  after: boolean
+  /** The end of what stands before: an escape may lie across too. */
+  tail?: string | undefined
+}
+
+/** The end of a piece, for the one that goes on with it: as long as an escape within escapes. */
+export const tailOf = (piece: string) => piece.slice(-64)
 
 /** Where a text stands. */
 type Place = {
@@ -32,9 +43,9 @@ const mostCharacters = 2 ** 20
 /** What may be compared for each character of a text, and in all, before the rest of it is hidden. */
 const patience = { each: 24, least: 2000, most: 4_000_000 }
 
-type Form = { text: string; until: number }
+type Form = Spelling & { until: number }
 
-/** Returns a function that replaces each secret, and its base64, URL and JSON forms, by `***`. */
+/** Returns a function that replaces each secret by `***`, however it is escaped or encoded. */
 export function masking(secrets: string[]): Mask {
   const set = new SecretSet()
   for (const secret of secrets) set.add(secret)
@@ -57,6 +68,8 @@ export class SecretSet {
   readonly #usual = new Map<number, Form[]>()
   /** Which of the hashes of four characters there are. */
   readonly #known = new Uint8Array(0x10000)
+  /** Whether any of them can be written with quotes or blanks in it. */
+  #hasQuotes = false
 
   /** `until` is when it ceased to be secret (milliseconds since 1970), if it did. */
   add(secret: string, until = Infinity) {
@@ -67,8 +80,9 @@ export class SecretSet {
   *adding(secret: string, until = Infinity): Generator<void> {
     if (!this.#forms.has(secret)) this.#characters += secret.length
     if (this.#characters > mostCharacters) return
-    for (const text of formsOf(secret)) {
-      if (text.length >= minLength) this.#addForm(text, until)
+    this.#hasQuotes ||= /['"`\\+\s$%&]/.test(secret)
+    for (const spelling of spellingsOf(secret)) {
+      if (spelling.text.length >= minLength) this.#addForm({ ...spelling, until })
       yield
     }
   }
@@ -83,13 +97,14 @@ export class SecretSet {
     return this.#forms.size === 0 ? noMask : (text, place) => this.#hide(text, place)
   }
 
-  #addForm(text: string, until: number) {
+  #addForm(form: Form) {
+    const { text, until, isBase64 } = form
     const known = this.#forms.get(text)
     if (known) {
       known.until = Math.max(known.until, until)
+      known.isBase64 ||= isBase64
       return
     }
-    const form = { text, until }
     this.#forms.set(text, form)
     this.bytes += perForm + text.length
     const hash = hashAt(text, 0)
@@ -100,9 +115,31 @@ export class SecretSet {
   }
 
   #hide(text: string, { cuts, since = -Infinity }: Place = {}) {
-    const search = { text, since, isCut: cuts?.after === true, steps: stepsFor(text) }
+    const isCut = cuts?.after === true
+    const tail = (cuts?.before && cuts.tail) || ''
+    const source = tail + text
     const ranges: Range[] = []
-    if (cuts?.before) ranges.push([0, this.#headOf(search)])
+    for (const reading of readingsOf(source, { isCut, hasQuotes: this.#hasQuotes })) {
+      const { text, sourceOf } = reading
+      const search = { ...reading, since, isCut, steps: stepsFor(text) }
+      const found = this.#find(search)
+      if (cuts?.before) {
+        const from = firstBehind(tail.length, reading)
+        found.push([from, from + this.#headOf(search, from)])
+      }
+      for (const range of found) {
+        const [from, end] = sourceOf(range)
+        const to = isCut && range[1] === text.length ? source.length : end
+        if (range[1] > range[0] && to > tail.length)
+          ranges.push([Math.max(0, from - tail.length), to - tail.length])
+      }
+    }
+    return ranges.length === 0 ? text : hide(text, ranges)
+  }
+
+  #find(search: Search) {
+    const { text } = search
+    const ranges: Range[] = []
     let hash = 0
     for (let end = 0; end < text.length && search.steps > 0; end++) {
       hash = rolled(hash, text.charCodeAt(end))
@@ -112,40 +149,41 @@ export class SecretSet {
       if (length > 0) ranges.push([at, at + length])
       if (search.steps <= 0) ranges.push([at, text.length])
     }
-    return ranges.length === 0 ? text : hide(text, ranges)
+    return ranges
   }
 
   /** Characters of the longest form that begins there. */
   #lengthAt(search: Search, { at, hash }: { at: number; hash: number }) {
-    const { text, isCut } = search
+    const { text, isCut, whole } = search
     const short = longest(search, at, this.#short.get(hash))
-    if (at + usualStart <= text.length)
+    if (at + usualStart <= whole)
       return Math.max(short, longest(search, at, this.#usual.get(longHashAt(text, at))))
     return isCut ? Math.max(short, longest(search, at, this.#long.get(hash))) : short
   }
 
-  /** Characters at the beginning of the text that are the end of a form, or all of it if it is of one's middle. */
-  #headOf(search: Search) {
-    const { text, since } = search
-    const start = text.slice(0, minLength)
+  /** Characters from there on that are the end of a form, or all of them if they are of one's middle. */
+  #headOf(search: Search, from: number) {
+    const { text, since, isCut, whole } = search
+    const start = text.slice(from, from + minLength)
+    const rest = text.length - from
     if (start.length < minLength) return 0
     let found = 0
     for (const { text: form, until } of this.#forms.values()) {
       if (until < since) continue
-      if ((search.steps -= visit + form.length / 16) <= 0) return text.length
+      if ((search.steps -= visit + form.length / 16) <= 0) return rest
       for (let at = form.indexOf(start, 1); at >= 0; at = form.indexOf(start, at + 1)) {
-        const end = Math.min(form.length - at, text.length)
-        const same = sameFrom(form, at, text, 0, end)
-        if ((search.steps -= visit + same) <= 0) return text.length
+        const end = Math.min(form.length - at, rest)
+        const same = sameFrom(form, at, text, from, end)
+        if ((search.steps -= visit + same) <= 0) return rest
         if (same === end) found = Math.max(found, end)
+        else if (isCut && same >= minLength && from + same >= whole) found = rest
       }
     }
     return found
   }
 }
 
-type Search = {
-  text: string
+type Search = Pick<Reading, 'text' | 'whole'> & {
   since: number
   /** Whether it goes on after its end. */
   isCut: boolean
@@ -161,16 +199,28 @@ const visit = 4
 
 /** Characters of the longest of the forms that stands there; one that is broken off by a cut counts too. */
 function longest(search: Search, at: number, forms: Form[] = []) {
-  const { text, since, isCut } = search
+  const { text, since, isCut, whole } = search
   let found = 0
-  for (const { text: form, until } of forms) {
+  for (const { text: form, until, isBase64 } of forms) {
     const end = Math.min(form.length, text.length - at)
     if (until < since || end <= found || (end < form.length && !isCut)) continue
     const same = sameFrom(form, 0, text, at, end)
     if ((search.steps -= visit + same) <= 0) return found
-    if (same === end) found = end
+    if (isCut && same >= minLength && at + same >= whole) found = text.length - at
+    else if (same === end) found = end + (isBase64 ? sharedBehind(text, at + end) : 0)
   }
   return found
+}
+
+/** Characters of base64 that have the last bits of what stands before them, and of a line break behind it. */
+const sharedBehind = (text: string, at: number) =>
+  /^[\w+/-]*/.exec(text.slice(at, at + 3))![0].length
+
+/** The first character of a reading that comes from behind there in its source. */
+function firstBehind(place: number, { text, sourceOf }: Rewritten) {
+  let at = 0
+  while (at < text.length && sourceOf([at, at + 1])[1] <= place) at++
+  return at
 }
 
 /** How many characters, up to so many, are the same from there on. */
@@ -202,9 +252,6 @@ function put(map: Map<number, Form[]>, hash: number, form: Form) {
   else map.set(hash, [form])
 }
 
-/** From an index to the one behind it. */
-type Range = [from: number, to: number]
-
 /** The text with `***` in the place of the ranges, and of several that overlap. */
 function hide(text: string, ranges: Range[]) {
   let shown = ''
@@ -222,35 +269,18 @@ function hide(text: string, ranges: Range[]) {
   return shown + text.slice(end)
 }
 
-/** A secret as it is, and as it shows up in logs: line by line, encoded, escaped. */
-function* formsOf(secret: string): Generator<string> {
-  yield secret
-  for (const line of secret.split('\n')) yield line.trim()
-  yield* base64Of(secret)
-  yield* base64Of(`${secret}\n`) // as `echo` writes it
-  yield encodeURIComponent(secret.toWellFormed())
-  yield new URLSearchParams({ '': secret }).toString().slice(1)
-  yield JSON.stringify(secret).slice(1, -1)
-}
-
-/** Without the padding, which not everyone writes; and in lines of 76, as `base64` prints it. */
-function base64Of(text: string) {
-  const encoded = Buffer.from(text).toString('base64').replace(/=+$/, '')
-  const urlSafe = Buffer.from(text).toString('base64url')
-  return [encoded, urlSafe, ...(encoded.match(/.{1,76}/g) ?? [])]
-}
-
 /** Masks lines of which the long ones come in pieces, each on its own. */
 export class PieceMask<Stream extends string> {
-  /** The streams whose last line goes on in their next one. */
-  readonly #unfinished = new Set<Stream>()
+  /** The ends of the last lines of streams that go on in their next one. */
+  readonly #unfinished = new Map<Stream, string>()
 
   apply(
     mask: Mask,
     { stream, text, since }: { stream: Stream; text: string; since?: number | undefined },
   ) {
-    const cuts = { before: this.#unfinished.has(stream), after: isCut(text) }
-    if (cuts.after) this.#unfinished.add(stream)
+    const tail = this.#unfinished.get(stream)
+    const cuts = { before: tail !== undefined, after: isCut(text), tail }
+    if (cuts.after) this.#unfinished.set(stream, tailOf(text))
     else this.#unfinished.delete(stream)
     return mask(text, { cuts, since })
   }

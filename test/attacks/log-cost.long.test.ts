@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test'
+import { masking, tailOf } from '../../src/logs/mask.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import { writeOutput } from '../logs/writing.ts'
@@ -122,5 +123,51 @@ test('a search that takes too long says what it has found, and where it goes on'
     }
     expect(found).toBe(count)
     expect(answers).toBeGreaterThan(2)
+  }
+})
+
+describe('to hide secrets in a text takes as long as it is long, also one of nothing but', () => {
+  const mask = masking(['a "secret" of ü\\%', '\\'.repeat(5000), 'x'.repeat(5000)])
+  const escapes = [
+    '\\',
+    '%',
+    '&',
+    '\\n',
+    '%41',
+    '%c3',
+    '\\303',
+    '&amp;',
+    '\u001b[',
+    "'",
+    '\\u0041',
+    '&a',
+  ]
+
+  /** The shortest time of some, for a text of so many characters. */
+  function timeOf(unit: string, characters: number) {
+    const text = unit.repeat(characters / unit.length)
+    const cuts = { before: true, after: true, tail: tailOf(text) }
+    const times = Array.from({ length: 3 }, () => {
+      const start = performance.now()
+      mask(text, { cuts })
+      return performance.now() - start
+    })
+    return Math.min(...times)
+  }
+
+  test.each(escapes)('%p', (unit) => {
+    const short = timeOf(unit, 100_000)
+    expect(timeOf(unit, 1_000_000)).toBeLessThan(Math.max(40 * short, 500))
+  })
+})
+
+test('of a log of nothing but escapes, read with secrets, others have their turns', async () => {
+  const { ada, paths } = await aLog({ text: '\\u005c'.repeat(2500), characters: 30_000_000 })
+  const variables = `/envs/${paths[1]!.split('/')[4]}/variables`
+  const secret = { key: 'T', value: 'hunter2 "x"', secret: true }
+  expect((await ada.post(variables, secret)).status).toBe(201)
+  for (const path of paths) {
+    const read = () => ada.get(`${path}?search=nowhere`)
+    expect(await turnsDuring(read)).toBeGreaterThan(8)
   }
 })

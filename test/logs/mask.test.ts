@@ -103,8 +103,18 @@ test('the pieces of a long line show nothing of a secret between them, of each s
   expect(pieces.apply(mask, { stream: 'stdout', text: secret.slice(10) })).toBe(secret.slice(10))
 })
 
-test('of a line that is taken without its end no secret shows at the cut', () => {
-  const secret = 'correct-horse-battery'
+test('an escape that lies across two pieces hides the secret in both', () => {
+  const mask = masking(['correct-horse&battery'])
+  const pieces = new PieceMask<'stdout'>()
+  const first = `${'x'.repeat(16_366)}correct-horse\\\\u00`
+  expect(pieces.apply(mask, { stream: 'stdout', text: first })).toEndWith('x***')
+  expect(pieces.apply(mask, { stream: 'stdout', text: '26battery"' })).toBe('***"')
+})
+
+test.each([
+  ['correct-ho', 'rse-battery'],
+  ['correct\\u00', '2dhorse-battery'],
+])('of a line that is taken without its end at %s, no secret shows at the cut', (head, rest) => {
   const lines = new LineAssembler()
   const push = (text: string, ended = false) =>
     lines.push({
@@ -114,9 +124,10 @@ test('of a line that is taken without its end no secret shows at the cut', () =>
       ended,
       position: { timestamp: '2026-11-21T10:00:00.000000000Z', stream: 'stdout', ordinal: 1 },
     })
-  push(`${'x'.repeat(1024 * 1024)}${secret.slice(0, 10)}`)
-  push(`${secret.slice(10)} end`, true)
-  const texts = lines.take().lines.flatMap((line) => keptTexts(line, masking([secret])))
+  push(`${'x'.repeat(1024 * 1024)}${head}`)
+  push(`${rest} end`, true)
+  const mask = masking(['correct-horse-battery'])
+  const texts = lines.take().lines.flatMap((line) => keptTexts(line, mask))
   expect(texts.join('')).toBe(`${'x'.repeat(1024 * 1024)}****** end`)
 })
 
