@@ -55,6 +55,7 @@ export const environment = z.object({
       memoryMb: z.int().nullable(),
       cpus: z.number().nullable(),
       stopSeconds: z.int().optional(),
+      init: z.boolean().optional(),
     }),
   ),
   releaseCommand: command.nullable(),

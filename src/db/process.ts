@@ -10,6 +10,8 @@ export type Process = {
   cpus: number | null
   /** Between its stop signal and SIGKILL. Absent: 10. */
   stopSeconds?: number
+  /** Whether an init is process 1. Absent: unless the image starts with one. */
+  init?: boolean | undefined
 }
 
 /** A line of a Procfile whose command can be run; `release` is one of them. */

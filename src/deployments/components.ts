@@ -72,14 +72,15 @@ export function onceComponent(
   app: App,
   { name, image, command }: { name: (typeof onceNames)[number]; image: string; command: string[] },
 ): Component {
-  const process = { name, command, replicas: 1, memoryMb: null, cpus: null }
+  const { init } = app.environment.processes.find((one) => one.name === web) ?? {}
+  const process = { name, command, replicas: 1, memoryMb: null, cpus: null, init }
   const component = componentOf(app, process, { image, port: 0 })
   return { ...component, options: { ...component.options, restart: { name: 'no' } }, oneShot: true }
 }
 
 function componentOf(
   app: App,
-  { name, command, replicas, memoryMb, cpus, stopSeconds }: Process,
+  { name, command, replicas, memoryMb, cpus, stopSeconds, init }: Process,
   { image, port, domain }: { image: string; port: number; domain?: string | undefined },
 ): Component {
   const { project, environment, variables, joins, places } = app
@@ -108,7 +109,7 @@ function componentOf(
       capabilities: compatCapabilities,
       volumes: volumesOf(environment),
       restart: { name: 'unless-stopped' },
-      init: true,
+      ...(init !== undefined && { init }),
       stopTimeout: stopSeconds ?? 10,
       logs: { maxSize: '10m', maxFiles: 3 },
       oomScoreAdj: 500,

@@ -65,7 +65,7 @@ export type ContainerOptions = {
   readOnly?: boolean
   healthCheck?: HealthCheck
   restart?: RestartPolicy
-  /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: true. */
+  /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: unless its command is one. */
   init?: boolean
   /** A terminal with open input, for interactive use. */
   tty?: boolean

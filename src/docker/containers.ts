@@ -1,8 +1,10 @@
 import { containerLimits } from '../platform/limits.ts'
 import type { ContainerOptions, RestartPolicy } from './container-config.ts'
 import type { Abortable, Engine } from './engine.ts'
+import { isInit } from './init.ts'
 import { containerConfig, restartPolicy } from './container-config.ts'
 import { inspectImage } from './images.ts'
+import type { Image } from './images.ts'
 import { retryWhileBusy, unlessMissing } from './refusals.ts'
 import { Readable } from 'node:stream'
 import type { ArchivedFile } from './tar.ts'
@@ -14,7 +16,12 @@ export async function createContainer(
   { signal, ...options }: ContainerOptions & Abortable,
 ): Promise<string> {
   const query = { name: options.name, ...(options.platform && { platform: options.platform }) }
-  const body = containerConfig({ ...(await lessOften(engine, options, { signal })), ...options })
+  const image = await inspectImage(engine, options.image, { signal })
+  const body = containerConfig({
+    ...(image && lessOften(image)),
+    ...options,
+    init: options.init ?? !(image && isInit(argvOf(image, options))),
+  })
   const { Id } = await engine.request<{ Id: string }>('POST', '/containers/create', {
     query,
     body,
@@ -27,15 +34,16 @@ export async function createContainer(
  * Each health check is a process that the engine starts outside the limits of the container:
  * an image may not request one every millisecond.
  */
-async function lessOften(
-  engine: Engine,
-  { image, healthCheck }: ContainerOptions,
-  { signal }: Abortable,
-): Promise<Pick<ContainerOptions, 'healthCheck'>> {
+function lessOften({ healthInterval: asked }: Image): Pick<ContainerOptions, 'healthCheck'> {
   const { healthInterval: least } = containerLimits
-  const asked = healthCheck ? null : (await inspectImage(engine, image, { signal }))?.healthInterval
   return asked && asked < least ? { healthCheck: { interval: least } } : {}
 }
+
+/** An entrypoint of its own replaces the image's command too. */
+const argvOf = (image: Image, { entrypoint, command }: ContainerOptions) => [
+  ...(entrypoint ?? image.entrypoint),
+  ...(command ?? (entrypoint ? [] : image.command)),
+]
 
 export const startContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })

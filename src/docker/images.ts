@@ -19,6 +19,8 @@ type Inspected = {
     OnBuild?: string[] | null
     Volumes?: Record<string, object> | null
     Healthcheck?: { Interval?: number } | null
+    Entrypoint?: string[] | null
+    Cmd?: string[] | null
     Env?: string[] | null
   } | null
 }
@@ -50,7 +52,7 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
   )
   if (!found) return null
   refuseOverloaded(found.Config ?? {})
-  const { Labels, ExposedPorts, OnBuild, Healthcheck, Env } = found.Config ?? {}
+  const { Labels, ExposedPorts, OnBuild, Healthcheck, Env, Entrypoint, Cmd } = found.Config ?? {}
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
@@ -69,6 +71,8 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
       own: Labels?.[portsLabel] ?? '',
       signal,
     }),
+    entrypoint: Entrypoint ?? [],
+    command: Cmd ?? [],
     /** Interval of its health check in milliseconds; null when it isn't set. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }

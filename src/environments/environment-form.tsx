@@ -201,7 +201,7 @@ const looks: Record<Name, Look> = {
   processes: {
     label: 'Processes',
     placeholder: 'web:\nworker x2 256MB 0.5CPU 30s: npm run worker',
-    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MB and CPU set its own limits; 30s gives it 30 seconds to stop instead of 10. For && or $NAME: sh -c '…'.",
+    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MB and CPU set its own limits; 30s gives it 30 seconds to stop instead of 10; no-init makes it process 1 of its container. For && or $NAME: sh -c '…'.",
     code: true,
   },
   releaseCommand: {

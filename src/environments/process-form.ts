@@ -38,6 +38,7 @@ const process = z
       memoryMb: wholeNumber(16, memoryMb).nullish(),
       cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
       stopSeconds: wholeNumber(0, stopTimeout).nullish(),
+      init: z.boolean('must be true or false.').nullish(),
     },
     {
       error: ({ code, keys }) =>
@@ -46,13 +47,14 @@ const process = z
           : 'must be an object with a name.',
     },
   )
-  .transform(({ name, command, replicas, memoryMb, cpus, stopSeconds }): Process => ({
+  .transform(({ name, command, replicas, memoryMb, cpus, stopSeconds, init }): Process => ({
     name,
     command: command ?? null,
     replicas: replicas ?? 1,
     memoryMb: memoryMb ?? null,
     cpus: cpus ?? null,
     ...(stopSeconds != null && { stopSeconds }),
+    ...(init != null && { init }),
   }))
 
 const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
@@ -112,7 +114,7 @@ const unreadLine = Symbol('unread line')
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 
 const lineForm =
-  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?(?:\s+(?<stopSeconds>\d{1,9})\s?s)?\s*:(?<command>[^]*)$/i
+  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?(?:\s+(?<stopSeconds>\d{1,9})\s?s)?(?:\s+(?<init>(?:no-)?init))?\s*:(?<command>[^]*)$/i
 
 function readLines(text: string) {
   let number = 1
@@ -121,12 +123,13 @@ function readLines(text: string) {
     number += text.slice(counted, index).split('\n').length - 1
     counted = index
     if (line.trim() === '') return []
-    const { name, command, ...numbers } = lineForm.exec(line)?.groups ?? {}
+    const { name, command, init, ...numbers } = lineForm.exec(line)?.groups ?? {}
     if (command === undefined) return { [unreadLine]: number }
     const given = Object.entries(numbers).filter(([, digits]) => digits !== undefined)
     return {
       name,
       command: command.trim() === '' ? null : command.trimStart(),
+      ...(init !== undefined && { init: init.toLowerCase() === 'init' }),
       ...Object.fromEntries(given.map(([key, digits]) => [key, Number(digits)])),
     }
   })
@@ -135,13 +138,14 @@ function readLines(text: string) {
 /** The processes in a form, one per line: `worker x2 256MB 0.5CPU 30s: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
 
-function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds }: Process) {
+function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds, init }: Process) {
   const head = [
     name,
     replicas > 1 ? `x${replicas}` : [],
     memoryMb === null ? [] : `${memoryMb}MB`,
     cpus === null ? [] : `${cpus}CPU`,
     stopSeconds === undefined ? [] : `${stopSeconds}s`,
+    init === undefined ? [] : init ? 'init' : 'no-init',
   ]
   return `${head.flat().join(' ')}:${command === null ? '' : ` ${commandLine(command)}`}`
 }

@@ -36,6 +36,32 @@ test('an app has its restart policy only once it is through the gate', async () 
   expect([...policies].at(0)).toBe('no')
 })
 
+test('an image that must be process 1 is, recognised or by a setting, and so are its commands', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const files = (entrypoint: string) => ({
+    init: '#!/bin/sh\n[ $$ = 1 ] || exit 100\n"$@"\n',
+    start: '#!/bin/sh\nexec /init "$@"\n',
+    Dockerfile: [
+      'FROM busybox',
+      'COPY --chmod=755 init start /',
+      `ENTRYPOINT ["${entrypoint}"]`,
+      'CMD ["sleep", "9999"]',
+    ].join('\n'),
+  })
+  const web = { name: 'web', stopSeconds: 1 }
+  const worker = { name: 'worker', command: 'sleep 999', stopSeconds: 1 }
+  const settings = { port: 0, processes: [web, worker], releaseCommand: 'true' }
+  const project = await aProject(t, ada, files('/init'), settings)
+  expect(await project.deploy()).toMatchObject({ status: 'running' })
+
+  project.repository.commit(files('/start'))
+  expect((await project.deploy()).error.code).toBe('exited')
+  const processes = [web, worker].map((process) => ({ ...process, init: false }))
+  await project.configure({ processes })
+  expect(await project.deploy()).toMatchObject({ status: 'running' })
+})
+
 test('a PORT of the user wins, and one that says nothing of the port is refused wherever it is saved', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

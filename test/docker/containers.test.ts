@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { isInit } from '../../src/docker/init.ts'
 import { until } from '../support/until.ts'
 import { sandbox } from './sandbox.ts'
 
@@ -52,6 +53,18 @@ test('a command that does not exist fails the start in the words of the engine',
   expect(error.status).toBe(400)
   expect(error.message).toContain('/no/such')
   expect(await docker.inspectContainer(id)).toMatchObject({ state: 'created', exitCode: 127 })
+})
+
+test('an image’s own init is process 1, also from a shell; anything else runs below an init', () => {
+  const own = ['/init', '/sbin/init --x', '/usr/lib/systemd/systemd', '/sbin/my_init -- a']
+  for (const line of [...own, '/sbin/openrc-init', '/usr/bin/catatonit -g'])
+    for (const argv of [line.split(' '), ['/bin/sh', '-c', line], ['bash', '-c', ` exec ${line}`]])
+      expect(isInit(argv), argv.join(' ')).toBe(true)
+  const others = ['init', '/app/init', '/initialize', 'node /init', '/usr/bin/tini -- /init', '']
+  for (const line of others) expect(isInit(line.split(' ')), line).toBe(false)
+  for (const script of ['/init; app', 'app && /init', '/init & app'])
+    expect(isInit(['/bin/sh', '-c', script]), script).toBe(false)
+  expect(isInit([])).toBe(false)
 })
 
 test('what does not exist is null or false, never an error', async () => {

@@ -33,6 +33,7 @@ const wrong = {
     'worker 1.5s: x',
     'worker 30m: x',
     'worker 30s x2: x',
+    'worker init=no: x',
     "worker: echo 'never closed",
     'worker: echo "never closed',
     'worker: ends in \\',
@@ -71,6 +72,7 @@ const wrong = {
     [{ name: 'web', stopSeconds: -1 }],
     [{ name: 'web', stopSeconds: '30' }],
     [{ name: 'web', stopTimeout: 30 }],
+    [{ name: 'web', init: 'no' }],
     [{ name: 'web' }, { name: 'a', replicas: 20 }, { name: 'b', replicas: 10 }],
     Array.from({ length: 21 }, (_, i) => ({ name: `p${i}` })),
   ],
@@ -103,17 +105,32 @@ test('processes are lines in a form, which lose nothing of them', async () => {
   }
   const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
   const lines =
-    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock 64 mb 30s: node -e "a: b"'
+    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock 64 mb 30s No-Init: node -e "a: b"'
   expect(await asForm(lines)).toEqual([
     web,
     { name: 'worker', command: 'npm run "a\nb"', replicas: 2, memoryMb: 256, cpus: 0.5 },
-    { ...web, name: 'clock', command: 'node -e "a: b"', memoryMb: 64, stopSeconds: 30 },
+    {
+      ...web,
+      name: 'clock',
+      command: 'node -e "a: b"',
+      memoryMb: 64,
+      stopSeconds: 30,
+      init: false,
+    },
   ])
 
   const kept: Process[] = [
     { ...web, command: 'node server.js --name="a b"' },
     { ...web, name: 'words', command: ['sh', '-c', 'echo \'a\'\necho "$B"', ''], cpus: 2 },
-    { ...web, name: 'blanks', command: 'a\n\tb', replicas: 3, memoryMb: 16, stopSeconds: 0 },
+    {
+      ...web,
+      name: 'blanks',
+      command: 'a\n\tb',
+      replicas: 3,
+      memoryMb: 16,
+      stopSeconds: 0,
+      init: true,
+    },
   ]
   expect((await ada.put(one, { processes: kept })).json.processes).toEqual(kept)
   const underFormNames = kept.map(({ stopSeconds: stop_seconds, ...rest }) => ({

@@ -108,7 +108,7 @@ function optionsOf(
     })),
     // Compose's own default would leave a service down after the host restarts
     restart: service.restart ?? { name: oneShot ? 'no' : 'unless-stopped' },
-    init: service.init,
+    ...(service.init !== null && { init: service.init }),
     stopTimeout: service.stopTimeout ?? 10,
     logs: service.logs ?? { maxSize: '10m', maxFiles: 3 },
     oomScoreAdj: 500,

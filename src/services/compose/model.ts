@@ -46,7 +46,8 @@ export type Service = {
   stopSignal: string | null
   /** Seconds. */
   stopTimeout: number | null
-  init: boolean
+  /** Null: unless its command is one. */
+  init: boolean | null
   readOnly: boolean
   capAdd: string[]
   capDrop: string[]

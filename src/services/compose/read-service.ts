@@ -139,7 +139,7 @@ export function serviceOf(
     stopTimeout: get('stop_grace_period').or(null, (f) =>
       Math.ceil(durationOf(f, { max: containerLimits.stopTimeout * 1000 }) / 1000),
     ),
-    init: get('init').or(true, (f) => f.flag()),
+    init: get('init').or(null, (f) => f.flag()),
     readOnly: get('read_only').or(false, (f) => f.flag()),
     capAdd: added.names,
     capDrop: capabilitiesOf(get('cap_drop'), name).names,

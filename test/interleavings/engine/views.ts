@@ -87,6 +87,8 @@ export const imageView = (image: FakeImage): Image => ({
   createdAt: new Date(image.createdAt),
   size: 1_000_000,
   exposedPorts: image.exposedPorts,
+  entrypoint: [],
+  command: [],
   healthInterval: image.health ? 30_000 : null,
 })
 

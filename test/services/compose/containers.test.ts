@@ -44,7 +44,6 @@ describe('a service becomes a container', () => {
       capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'],
       volumes: [],
       restart: { name: 'unless-stopped' },
-      init: true,
       stopTimeout: 10,
       logs: { maxSize: '10m', maxFiles: 3 },
       oomScoreAdj: 500,
