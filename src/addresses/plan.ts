@@ -126,10 +126,11 @@ export const autoHttps = (status: CertificateStatus | undefined): Https => ({
 export const sealedAs = (host: string) => `certificate of ${host}`
 
 function siteOf(domain: Domain): Site {
-  const { path, accounts, allowIps, headers, maxBody } = domain
+  const { path, protocol, accounts, allowIps, headers, maxBody } = domain
   return {
     path,
     target: targetOf(domain),
+    ...(protocol === 'h2c' && { isH2c: true }),
     accounts,
     allow: allowIps,
     headers,

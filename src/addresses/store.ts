@@ -18,7 +18,7 @@ import { refuseMore } from '../platform/limits.ts'
 import { isNameOfOther } from './certificate-names.ts'
 import { isDavits } from './hosts.ts'
 
-export { httpsKinds } from '../db/schema.ts'
+export { appProtocols, httpsKinds } from '../db/schema.ts'
 
 export type Domain = typeof domains.$inferSelect
 

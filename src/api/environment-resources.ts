@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { instanceStates } from '../apps/live.ts'
-import { httpsKinds } from '../addresses/store.ts'
+import { appProtocols, httpsKinds } from '../addresses/store.ts'
 import { certificateStatuses } from '../domains/store.ts'
 import { runStatuses } from '../runs/store.ts'
 import { serviceStatuses } from '../services/store.ts'
@@ -88,6 +88,8 @@ export const domain = z.object({
   url: z.url(),
   /** The component of a service and its port; null until the image is known. */
   target: z.string().nullable(),
+  /** How the edge speaks to the app: h2c is HTTP/2 without TLS. */
+  protocol: z.enum(appProtocols),
   redirectTo: z.url().nullable(),
   https: z.enum(httpsKinds),
   hsts: z.boolean(),

@@ -6,6 +6,9 @@ import { services } from './service-schema.ts'
 /** Where the certificate of a host comes from: Caddy requests it, the user uploaded it, or there is none. */
 export const httpsKinds = ['auto', 'off', 'own'] as const
 
+/** How the edge speaks to an app: `h2c` is HTTP/2 without TLS, which gRPC needs. */
+export const appProtocols = ['http', 'h2c'] as const
+
 /** A user of an address with basic authentication; the hash is bcrypt's. */
 export type DomainAccount = { username: string; hash: string }
 
@@ -26,6 +29,7 @@ export const domains = sqliteTable(
     /** Of a service: which of its components, and the port there. Null: what it publishes first. */
     component: text(),
     port: integer(),
+    protocol: text({ enum: appProtocols }).notNull().default('http'),
     /** An address that visitors are sent to instead. */
     redirectTo: text(),
     https: text({ enum: httpsKinds }).notNull().default('auto'),

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
-import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
+import { Checkbox, SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import { HttpsFields, httpsFields } from './https-fields.tsx'
 import type { ShownDomain } from './json.ts'
 import { listPath } from './of.ts'
@@ -50,7 +50,11 @@ export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) =
       code
     />
     <Folded
-      title={of.kind === 'service' ? 'Path, target and redirect' : 'Path and redirect'}
+      title={
+        of.kind === 'service'
+          ? 'Path, target, protocol and redirect'
+          : 'Path, protocol and redirect'
+      }
       fields={leading}
       {...{ domain, draft }}
     >
@@ -74,6 +78,16 @@ export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) =
           />
         )}
       </div>
+      <SelectField
+        name="protocol"
+        label="Protocol"
+        value={domain?.protocol ?? 'http'}
+        options={[
+          { value: 'http', label: 'HTTP/1.1, with WebSockets' },
+          { value: 'h2c', label: 'HTTP/2 without TLS (h2c), for gRPC' },
+        ]}
+        hint="What the app itself speaks, whatever visitors use."
+      />
       <TextField
         name="redirect_to"
         label="Redirect to"
@@ -149,7 +163,7 @@ const HostHint = ({ expected }: Pick<Props, 'expected'>) => (
 
 type Fields = readonly string[]
 
-const leading: Fields = ['path', 'target', 'redirect_to']
+const leading: Fields = ['path', 'target', 'protocol', 'redirect_to']
 const entry: Fields = ['basic_auth', 'allow_ips']
 const options: Fields = ['headers', 'max_body', 'maintenance']
 
@@ -172,6 +186,7 @@ const Folded = ({
 const isSet: Record<string, (domain: ShownDomain) => boolean> = {
   path: ({ path }) => path !== '/',
   target: () => false,
+  protocol: ({ protocol }) => protocol !== 'http',
   redirect_to: ({ redirectTo }) => redirectTo !== null,
   https: ({ https }) => https !== 'auto',
   certificate: () => false,

@@ -42,7 +42,8 @@ export const DomainRow = ({ domain, view }: Props) => {
 }
 
 const Facts = ({ domain }: Pick<Props, 'domain'>) => {
-  const { id, target, redirectTo, dns, hsts, basicAuth, allowIps, headers, maxBody } = domain
+  const { id, target, protocol, redirectTo, dns, hsts, basicAuth, allowIps, headers, maxBody } =
+    domain
   const headerCount = Object.keys(headers).length
   return (
     <p class="row-facts">
@@ -58,6 +59,7 @@ const Facts = ({ domain }: Pick<Props, 'domain'>) => {
           </span>
         )
       )}
+      {protocol === 'h2c' && <span>HTTP/2 without TLS</span>}
       <Https domain={domain} />
       {dns.ok !== false && dns.found.length > 0 && (
         <span>

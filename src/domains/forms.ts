@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
-import { httpsKinds } from '../addresses/store.ts'
+import { appProtocols, httpsKinds } from '../addresses/store.ts'
 import { canonicalRange } from '../platform/hosts.ts'
 import type { Target } from '../services/ports.ts'
 import { block, flag, line, lines, whole } from '../web/fields.ts'
@@ -108,6 +108,7 @@ export const domainForm = z.object({
   host: hostName,
   path: pathPrefix.nullish(),
   target: target.nullish(),
+  protocol: z.enum(appProtocols, 'must be http or h2c.').nullish(),
   redirectTo: redirectTo.nullish(),
   https: z.enum(httpsKinds, 'must be auto, off or own.').nullish(),
   certificate: block('a certificate as PEM text', { max: maxCertificate }).nullish(),

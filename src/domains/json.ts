@@ -42,12 +42,13 @@ function shown(
   domain: Domain,
   { known, expected }: { known: Certificate | undefined; expected: string[] },
 ) {
-  const { id, environmentId, serviceId, host, path, redirectTo, https, hsts } = domain
+  const { id, environmentId, serviceId, host, path, protocol, redirectTo, https, hsts } = domain
   const { accounts, allowIps, headers, maxBody, maintenance, createdAt } = domain
   return {
     ...{ id, environmentId, serviceId, host, path },
     url: domainUrl(deps, domain),
     target: targetOf(deps, domain),
+    protocol,
     redirectTo,
     https,
     hsts,

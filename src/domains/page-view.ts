@@ -84,6 +84,7 @@ const plain: Omit<Domain, 'host' | 'environmentId'> = {
   path: '/',
   component: null,
   port: null,
+  protocol: 'http',
   redirectTo: null,
   https: 'auto',
   certificate: null,

@@ -109,13 +109,13 @@ function changesOf(
   { asked, target, accounts }: Prepared,
   current: Pick<Domain, 'accounts'>,
 ): DomainChanges {
-  const { redirectTo, allowIps, headers, maxBody, maintenance } = asked
+  const { protocol, redirectTo, allowIps, headers, maxBody, maintenance } = asked
   return {
     ...(target !== undefined && {
       component: target?.component ?? null,
       port: target?.port ?? null,
     }),
-    ...{ redirectTo, allowIps, headers, maxBody, maintenance },
+    ...{ protocol, redirectTo, allowIps, headers, maxBody, maintenance },
     accounts: accounts && accounts.map((account) => withHash(account, current.accounts)),
   }
 }

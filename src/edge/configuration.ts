@@ -68,7 +68,7 @@ const withoutPlain = (configuration: unknown, secure: ReadonlySet<string>): unkn
 /** Davit decides which certificates are requested, and when a name is redirected. */
 const server = {
   automatic_https: { disable: true },
-  protocols: ['h1', 'h2'],
+  protocols: ['h1', 'h2', 'h2c'],
   read_header_timeout: '10s',
 }
 
@@ -101,7 +101,7 @@ function hostRoutes(plan: Plan, pages?: object[]) {
   const rows = hosts.flatMap(({ name, sites }) =>
     sites.map((site) => ({
       key: keyOf(name, site),
-      outputs: isPlain(site) ? slotsIn(hostPath(folder, name)) : outputsOf(folder, site.target),
+      outputs: isPlain(site) ? slotsIn(hostPath(folder, name)) : outputsOf(folder, site),
     })),
   )
   return [
@@ -157,7 +157,7 @@ const foreignPages = () =>
 function listenerServer({ folder, listeners, trustedProxies }: Plan, pages: object[] = []) {
   const rows = listeners.map(({ port, slots }) => ({
     key: `:${port}`,
-    outputs: outputsOf(folder, { slots }),
+    outputs: outputsOf(folder, { target: { slots } }),
   }))
   return {
     ...server,
@@ -182,7 +182,7 @@ export const listenAddress = ({ address, port }: Pick<Listener, 'address' | 'por
 
 const pageServer = ({ folder }: Plan, name: (typeof pageNames)[number]) => ({
   automatic_https: { disable: true },
-  protocols: ['h1'],
+  protocols: ['h1', 'h2c'], // for apps of either
   listen: [`${pageAddress(folder, name)}|0600`],
   routes: [{ handle: [pageHandler(name)] }],
 })

@@ -31,6 +31,8 @@ export type Site = Options & {
   /** `/`, or a prefix such as `/api`, which the app sees too. */
   path: string
   target: Target
+  /** HTTP/2 without TLS is what the app speaks. */
+  isH2c?: boolean
 }
 
 export type Target =
@@ -91,8 +93,8 @@ export const hostPath = (folder: string, host: string) => `${folder}/hosts/${hos
 export const namesPath = (folder: string, kind: 'certificates' | 'redirects') => `${folder}/${kind}`
 
 /** Whether the slots of a host are found by its name alone, without configuration. */
-export const isPlain = ({ path, target }: Pick<Site, 'path' | 'target'>) =>
-  path === '/' && 'slots' in target
+export const isPlain = ({ path, target, isH2c }: Pick<Site, 'path' | 'target' | 'isH2c'>) =>
+  path === '/' && 'slots' in target && !isH2c
 
 /** The address of a page, as in a slot: a state is another address, not a new configuration. */
 export const pageAddress = (folder: string, name: PageName) => `unix/${folder}/pages/${name}.sock`

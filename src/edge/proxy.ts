@@ -1,10 +1,17 @@
 import { dropForged, visitorHeaders } from './forwarded.ts'
 
 /** The handlers that lead to one of an app's instances. */
-export const toApp = (dials: string[]) => [
+export const toApp = (dials: string[], protocol: Protocol = 'http') => [
   ...dropForged,
-  { ...proxy, upstreams: dials.map((dial) => ({ dial })) },
+  {
+    ...proxy,
+    upstreams: dials.map((dial) => ({ dial })),
+    transport: { ...transport, ...(protocol === 'h2c' && { versions: ['h2c'] }) },
+  },
 ]
+
+/** What an app speaks: HTTP/1.1, or HTTP/2 without TLS. */
+export type Protocol = 'http' | 'h2c'
 
 const encode = { handler: 'encode', encodings: { gzip: {}, zstd: {} }, prefer: ['zstd', 'gzip'] }
 
@@ -49,12 +56,13 @@ const proxy = {
   handle_response: compressed,
   // WebSockets stay with the configuration they started with
   stream_close_delay: '24h',
-  transport: {
-    protocol: 'http',
-    // a removed container doesn't even refuse
-    dial_timeout: '1s',
-    // shorter than any app's own, and soon over when an instance is drained
-    keep_alive: { idle_timeout: '2s', max_idle_conns_per_host: 256 },
-    compression: false,
-  },
+}
+
+const transport = {
+  protocol: 'http',
+  // a removed container doesn't even refuse
+  dial_timeout: '1s',
+  // shorter than any app's own, and soon over when an instance is drained
+  keep_alive: { idle_timeout: '2s', max_idle_conns_per_host: 256 },
+  compression: false,
 }

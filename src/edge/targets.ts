@@ -1,7 +1,8 @@
 import { literal, pageHandler } from './pages.ts'
 import { pageAddress, pageNames, slotCount, slotsPath } from './plan.ts'
-import type { Target } from './plan.ts'
+import type { Site } from './plan.ts'
 import { toApp } from './proxy.ts'
+import type { Protocol } from './proxy.ts'
 import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
@@ -18,7 +19,8 @@ export function targetRoutes(rows: Row[], pages: object[]) {
   return [
     { handle: [table] },
     ...pages,
-    when('slots', toApp(slots)),
+    when('http', toApp(slots)),
+    ...(rows.some(({ outputs }) => outputs[0] === 'h2c') ? [when('h2c', toApp(slots, 'h2c'))] : []),
     when('redirect', [redirect('{davit.slot.0}{http.request.uri}')]),
   ]
 }
@@ -65,14 +67,14 @@ const when = (kind: string, handle: object[]) => ({
   terminal: true,
 })
 
-export function outputsOf(folder: string, target: Target) {
+export function outputsOf(folder: string, { target, isH2c }: Pick<Site, 'target' | 'isH2c'>) {
   if ('redirect' in target) return ['redirect', literal(target.redirect), ...rest]
-  if ('slots' in target) return slotsIn(slotsPath(folder, target.slots))
-  return ['slots', ...Array.from({ length: slotCount }, () => pageAddress(folder, target.page))]
+  if ('slots' in target) return slotsIn(slotsPath(folder, target.slots), isH2c ? 'h2c' : 'http')
+  return ['http', ...Array.from({ length: slotCount }, () => pageAddress(folder, target.page))]
 }
 
-export const slotsIn = (path: string) => [
-  'slots',
+export const slotsIn = (path: string, protocol: Protocol = 'http') => [
+  protocol,
   ...Array.from({ length: slotCount }, (_, slot) => `{file.${path}/${slot}}`),
 ]
 

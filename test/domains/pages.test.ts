@@ -224,8 +224,10 @@ test('the form asks for a target only where there is a choice', async () => {
   const { ada, path, page } = await aSite()
   const compose = 'services: { web: { image: busybox, ports: ["8080"] } }'
   const { json } = await ada.post('/services/compose', { name: 'web', compose })
-  expect(await page(`/services/${json.id}/domains/new`)).toContain('Path, target and redirect')
-  expect(await page(`${path}/new`)).toContain('Path and redirect')
+  expect(await page(`/services/${json.id}/domains/new`)).toContain(
+    'Path, target, protocol and redirect',
+  )
+  expect(await page(`${path}/new`)).toContain('Path, protocol and redirect')
 })
 
 test('the page of variables has the address that apps get, before its certificate is there', async () => {

@@ -70,6 +70,7 @@ const wrong = {
   ],
   maxBody: ['0', '10241', '-1', '1.5', 'many', 1.5, 0, 10_241],
   maintenance: ['maybe', 7],
+  protocol: ['https', 'grpc', 'H2C', 2],
   hsts: ['maybe', 7],
   target: ['web:80'],
 }
@@ -78,7 +79,7 @@ test('a domain that can’t be served is refused by its field, and nothing is st
   const { t, ada, path } = await aSite(davit)
   await expectRefusals(t, ada, {
     ...{ method: 'POST', path, valid: { host: 'a.test' }, wrong },
-    notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https'],
+    notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https', 'protocol'],
   })
 }, 60_000)
 
@@ -87,7 +88,7 @@ test('nor is a change of one', async () => {
   const { id } = (await add({ host: 'a.test' })).json
   await expectRefusals(t, ada, {
     ...{ method: 'PUT', path: `/domains/${id}`, valid: {}, wrong },
-    notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https'],
+    notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https', 'protocol'],
   })
 }, 60_000)
 

@@ -28,6 +28,7 @@ describe('a domain', () => {
       path: '/',
       url: 'http://app.example.com',
       target: null,
+      protocol: 'http',
       redirectTo: null,
       https: 'auto',
       hsts: false,
@@ -70,6 +71,7 @@ describe('a domain', () => {
     const sent = {
       host: 'app.example.com',
       path: '',
+      protocol: 'h2c',
       redirect_to: '',
       https: 'auto',
       hsts: '0',
@@ -88,6 +90,7 @@ describe('a domain', () => {
       allowIps: ['203.0.113.0/24', '::1'],
       headers: { 'X-Robots-Tag': 'noindex', 'X-Empty': '' },
       maxBody: 20,
+      protocol: 'h2c',
     })
     expect((await ada.page(path)).text).toContain('app.example.com')
     const again = await ada.htmx('PUT', `/domains/${item.id}`, { ...sent, basic_auth: 'bob' })

@@ -1,0 +1,1 @@
+ALTER TABLE `domains` ADD `protocol` text DEFAULT 'http' NOT NULL;
