@@ -137,7 +137,7 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
   }
   const depth = 2_147_483_647
   if (branch !== null) await fetchNamed(source, branch, { depth })
-  else await fetchRef(source, { from: branchRef('*'), to: localRef('*'), depth })
+  else await fetchRef(source, { from: 'refs/heads/*', to: 'refs/davit/all/*', depth })
   if (!(await hasCommit(source, commit))) {
     throw unknownCommit({ where: placeOf(source.remote), commit })
   }
@@ -152,6 +152,7 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
       options: [
         ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
         ...['--update-shallow', `--depth=${what.depth}`],
+        '--prune', // a branch may be where the folder of others was, and the other way round
       ],
       values: [remote.url.href, `+${what.from}:${what.to}`],
       // Old objects are pruned while no one else uses the mirror, not in a process that outlives this.
@@ -209,8 +210,12 @@ const readRef = (source: Source, ref: string): Promise<string | null> =>
 // A detached HEAD has no branch: it is fetched as HEAD.
 const branchRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
 
-/** A branch and a tag of the same name are never here at once. */
-const localRef = (branch: string) => `refs/davit/heads/${branch}`
+/**
+ * A branch and a tag of the same name are never here at once. By its hash, as after `release` there may be
+ * a branch `release/v2`, and git keeps refs as files in folders.
+ */
+const localRef = (branch: string) =>
+  `refs/davit/heads/${new Bun.CryptoHasher('sha256').update(branch).digest('hex')}`
 
 /** The end of progress, without the hundred steps before. */
 const finishedLines = (log: Log) => (line: string) => {

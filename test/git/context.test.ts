@@ -249,7 +249,7 @@ describe('an archive', () => {
   test('of a damaged mirror fails, and the next fetch recreates it', async () => {
     const { url } = aRepository({ Dockerfile })
     const context = await contextOf(url)
-    damageBlob(context.mirror, 'Dockerfile')
+    damageBlob(context.mirror, `${context.tree}:Dockerfile`)
     const read = new Response(davit.archive(context, { signal })).text()
     expect(await read.catch((error) => error)).toMatchObject({ code: 'git_failed' })
     expect((await unpack(url)).files).toEqual(['Dockerfile'])
@@ -259,14 +259,14 @@ describe('an archive', () => {
 test('a tree that can’t be read is fetched again at once', async () => {
   const { url } = aRepository({ Dockerfile, 'a/b': 'c' })
   const snapshot: Snapshot = await fetch(url)
-  damageBlob(snapshot.mirror, 'a')
+  damageBlob(snapshot.mirror, `${snapshot.commit.hash}:a`)
   const options = { contextDir: '.', dockerfilePath: null, signal, log }
   expect((await davit.context(snapshot, options)).files).toBe(2)
 })
 
 /** Empties one object of a mirror, as a power cut may. */
-function damageBlob(mirror: string, path: string) {
-  const hash = git(mirror, ['rev-parse', `refs/davit/heads/main:${path}`])
+function damageBlob(mirror: string, object: string) {
+  const hash = git(mirror, ['rev-parse', object])
   const file = join(mirror, 'objects', hash.slice(0, 2), hash.slice(2))
   rmSync(file)
   writeFileSync(file, '')

@@ -86,6 +86,18 @@ describe('a branch', () => {
     expect((await fetch({}, davit)).commit.hash).toBe(hash)
   })
 
+  test('may be where a folder of branches was, and the other way round', async () => {
+    const davit = connect()
+    const names = ['release', 'release/v2', 'release/v2/x', 'release/v2', 'release', 'HEAD/x']
+    for (const branch of names) {
+      const there = git(repository, ['for-each-ref', '--format=%(refname)']).split('\n')
+      for (const old of there.filter(Boolean)) git(repository, ['update-ref', '-d', old])
+      const hash = commitFiles(repository, { branch }, { branch })
+      expect((await fetch({ branch }, davit)).commit.hash).toBe(hash)
+    }
+    expect(lines.filter((line) => line.includes('mirror'))).toEqual([])
+  })
+
   test('that does not exist is answered with the nearest', async () => {
     for (const branch of ['main', 'develop', 'release/1', 'a', 'b', 'c']) {
       commitFiles(repository, { a: branch }, { branch })

@@ -15,16 +15,19 @@ import {
   turn,
 } from './fetching.ts'
 
+/** The only branch that was fetched. */
+const refOf = (mirror: string) => {
+  const heads = join(mirror, 'refs/davit/heads')
+  return join(heads, readdirSync(heads)[0]!)
+}
+
 describe('a mirror', () => {
   const damages: [string, (mirror: string) => void][] = [
     ['lost its HEAD', (mirror) => rmSync(join(mirror, 'HEAD'))],
     ['has a stale shallow.lock', (mirror) => writeFileSync(join(mirror, 'shallow.lock'), '')],
-    [
-      'has a stale lock of its branch',
-      (mirror) => writeFileSync(join(mirror, 'refs/davit/heads/main.lock'), ''),
-    ],
+    ['has a stale lock of its branch', (mirror) => writeFileSync(`${refOf(mirror)}.lock`, '')],
     ['was half made', (mirror) => rmSync(join(mirror, 'davit-sound-2'))],
-    ['has an empty ref', (mirror) => truncateSync(join(mirror, 'refs/davit/heads/main'))],
+    ['has an empty ref', (mirror) => truncateSync(refOf(mirror))],
     ['has a broken config', (mirror) => writeFileSync(join(mirror, 'config'), '[[[')],
     [
       'has empty objects',

@@ -3,7 +3,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectGit } from '../../src/git/git.ts'
-import { commitFiles, type Files, makeRepository, startGitServer } from '../support/git-server.ts'
+import {
+  commitFiles,
+  type Files,
+  git,
+  makeRepository,
+  startGitServer,
+} from '../support/git-server.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'davit-submodules-'))
 const served = join(dir, 'served')
@@ -153,6 +159,29 @@ describe('submodules', () => {
     for (let i = 0; i < 5; i++) inner = around(inner)
     expect(await filesOf(inner.url)).toContain('s/s/s/s/s/x')
     expect(await failure(around(inner).url)).toMatchObject({ code: 'submodule_refused' })
+  })
+
+  test('come from a server that gives only branches, where one replaced a folder of others', async () => {
+    server.mode = 'no hashes'
+    const inner = aRepository({ x: '1' })
+    const aLink = (commit: string) =>
+      aRepository({
+        Dockerfile,
+        '.gitmodules': gitmodules('lib', inner.url),
+        lib: { commit },
+      })
+    const behindTip = (branch: string, files: Files) => {
+      const hash = commitFiles(inner.path, files, { branch })
+      commitFiles(inner.path, { z: branch }, { branch })
+      return hash
+    }
+    const begun = behindTip('release', { x: '2' })
+    expect(await filesOf(aLink(begun).url)).toContain('lib/x')
+    git(inner.path, ['update-ref', '-d', 'refs/heads/release'])
+    const next = behindTip('release/v2', { y: '3' })
+    expect(await filesOf(aLink(next).url)).toContain('lib/y')
+    expect(lines.filter((line) => line.includes('mirror'))).toEqual([])
+    server.mode = 'serve'
   })
 
   test('of a .gitmodules that can’t be read are refused', async () => {
