@@ -33,6 +33,21 @@ export const labelsFor = (
   of: Belonging & { instanceId: string; kind: Kind; ownerId: string },
 ): Labels => Object.fromEntries(fields.map((field) => [keys[field], of[field] ?? '']))
 
+/** Labels of images that only describe them. */
+const descriptive = /^(org\.opencontainers\.image\.|org\.label-schema\.)|^maintainer$/
+
+/**
+ * What a user's file and its image label a container with, so that no other program on the server obeys it,
+ * such as a proxy that is led by labels: those of a file get another name, and those of an image no value,
+ * since a container can't be without them.
+ */
+export const tamedLabels = (ofFile: Labels, ofImage: Labels): Labels => ({
+  ...Object.fromEntries(
+    Object.keys(ofImage).flatMap((key) => (descriptive.test(key) ? [] : [[key, '']])),
+  ),
+  ...Object.fromEntries(Object.entries(ofFile).map(([key, value]) => [`label.${key}`, value])),
+})
+
 /** Reads labels, whoever wrote them; empty when a label is missing. */
 export const readLabels = (labels: Labels) =>
   Object.fromEntries(fields.map((field) => [field, labels[keys[field]] ?? ''])) as Record<

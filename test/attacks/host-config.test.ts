@@ -25,7 +25,12 @@ const network = `davit-${id}`
 function optionsOf(text: string): ContainerOptions | null {
   try {
     const [component] = planContainers(stackFrom(text), { id, name: 'n', publishAddress: '::1' })
-    return created(component!, { instanceId: id, labels: { 'davit.owner': id }, network })
+    return created(component!, {
+      instanceId: id,
+      labels: { 'davit.owner': id },
+      imageLabels: {},
+      network,
+    })
   } catch (error) {
     if (error instanceof AppError) return null
     throw error
@@ -118,7 +123,12 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
     } as unknown as Run
     const port = checked.data.port ?? 3000
     const [component] = componentsOf(run, { image: 'busybox', port })
-    const options = created(component!, { instanceId: id, labels: { 'davit.owner': id }, network })
+    const options = created(component!, {
+      instanceId: id,
+      labels: { 'davit.owner': id },
+      imageLabels: {},
+      network,
+    })
     const harm = harmOf(options)
     if (!/^[a-z0-9][a-z0-9-]+$/.test(options.name)) harm.push(options.name)
     if (harm.length > 0) expect(harm, JSON.stringify(sent)).toEqual([])

@@ -102,3 +102,28 @@ async function build(
   const options = { context, dockerfile: 'Dockerfile', tag, labels }
   for await (const _ of docker.buildImage(options)) continue
 }
+
+test('no label of a file or an image reaches Docker as another program would obey it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const image = `davit-test-labels:${crypto.randomUUID().slice(0, 8)}`
+  const context = tarContext({
+    Dockerfile: 'FROM busybox\nLABEL ofelia.enabled=true org.opencontainers.image.title=x\n',
+  })
+  const output = t.docker.buildImage({ context, dockerfile: 'Dockerfile', tag: image })
+  for await (const _ of output) continue
+  try {
+    const labels = ', labels: {traefik.enable: "true", com.centurylinklabs.watchtower.enable: x}'
+    const { id } = await made(t, ada, make(image, labels))
+    const [container] = await t.docker.listContainers({ labels: [`davit.service=${id}`] })
+    const set = Object.entries(container!.labels).filter(([key]) => !key.startsWith('davit.'))
+    expect(Object.fromEntries(set)).toEqual({
+      'label.traefik.enable': 'true',
+      'label.com.centurylinklabs.watchtower.enable': 'x',
+      'ofelia.enabled': '',
+      'org.opencontainers.image.title': 'x',
+    })
+  } finally {
+    await t.docker.removeImage(image, { force: true })
+  }
+})

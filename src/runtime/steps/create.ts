@@ -1,5 +1,5 @@
 import type { ContainerOptions } from '../../docker/index.ts'
-import { partLabel } from '../../docker/labels.ts'
+import { partLabel, tamedLabels } from '../../docker/labels.ts'
 import { portOf, sealComponents, slotsOf } from '../component.ts'
 import type { Component } from '../component.ts'
 import { connectJoined, reserveEndpoints } from '../endpoints.ts'
@@ -84,7 +84,9 @@ export async function createOne(
   const { db, docker, instanceId, workload, network } = run
   const labels = labelsOf(instanceId, workload, instance.releaseId)
   const address = endpoints[0]?.address
-  const options = optionsOf(component, { instanceId: instance.id, labels, network, address })
+  const image = await docker.inspectImage(component.options.image)
+  const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {}, network, address }
+  const options = optionsOf(component, of)
   const id = await docker.createContainer(options)
   await connectJoined(run, { containerId: id, endpoints })
   updateInstance(db, instance.id, { containerId: id, state }) // once it is complete
@@ -101,12 +103,17 @@ export const optionsOf = (
   { name, options }: Pick<Component, 'name' | 'options'>,
   of: Pick<ContainerOptions, 'network' | 'labels'> & {
     instanceId: string
+    imageLabels: Record<string, string>
     address?: string | undefined
   },
 ): ContainerOptions => ({
   ...options,
   name: `${options.name}${endOfName(of.instanceId)}`,
-  labels: { ...options.labels, ...of.labels, [partLabel]: name },
+  labels: {
+    ...tamedLabels(options.labels ?? {}, of.imageLabels),
+    ...of.labels,
+    [partLabel]: name,
+  },
   network: of.network,
   ...(of.address !== undefined && { address: of.address }),
   // a crash must end the gate, not be hidden by a restart; the policy follows once it is through

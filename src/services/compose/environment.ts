@@ -53,6 +53,10 @@ export function labelsOf(field: Field): Map<string, string> {
       )
     labels.set(key, value ?? '')
   }
+  if (labels.size > 0)
+    field.note(
+      'get names that begin with “label.”, so that no other program on the server obeys them.',
+    )
   const size = [...labels].flat().reduce((sum, text) => sum + text.length, 0)
   if (size > containerLimits.listed)
     throw field.refuse(`can be at most ${containerLimits.listed / 1024} KiB in total. Remove some.`)

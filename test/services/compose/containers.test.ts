@@ -24,7 +24,10 @@ const only = (lines: string, more: Partial<InstanceContext> = {}, top = '') =>
 /** As the engine is asked for it. */
 const configOf = (component: Component) =>
   containerConfig(
-    optionsOf(component, { instanceId: context.id, labels: own, network: 'davit-net' }),
+    optionsOf(component, {
+      ...{ instanceId: context.id, labels: own, network: 'davit-net' },
+      imageLabels: { 'traefik.enable': 'true', 'org.opencontainers.image.title': 'x', davits: '1' },
+    }),
   )
 
 const own = { 'davit.service': context.id }
@@ -123,7 +126,13 @@ labels: {davits: mine}`
       User: '1',
       Hostname: 'h',
       Healthcheck: { Test: ['CMD', 'a'], Interval: 1e9, Timeout: 0 },
-      Labels: { davits: 'mine', ...own, 'davit.part': 'web' },
+      Labels: {
+        'traefik.enable': '',
+        davits: '',
+        'label.davits': 'mine',
+        ...own,
+        'davit.part': 'web',
+      },
       HostConfig: {
         Memory: 64 * 2 ** 20,
         ShmSize: 2 ** 20,
