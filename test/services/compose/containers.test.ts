@@ -23,13 +23,9 @@ const only = (lines: string, more: Partial<InstanceContext> = {}, top = '') =>
 
 /** As the engine is asked for it. */
 const configOf = (component: Component) =>
-  containerConfig(
-    optionsOf(component, {
-      ...{ instanceId: context.id, labels: own, network: 'davit-net' },
-      imageLabels: { 'traefik.enable': 'true', 'org.opencontainers.image.title': 'x', davits: '1' },
-    }),
-  )
+  containerConfig(optionsOf(component, { ...of, labels: own, imageLabels: { ours: '1' } }))
 
+const of = { instanceId: context.id, network: 'davit-net' }
 const own = { 'davit.service': context.id }
 
 describe('a service becomes a container', () => {
@@ -126,13 +122,7 @@ labels: {davits: mine}`
       User: '1',
       Hostname: 'h',
       Healthcheck: { Test: ['CMD', 'a'], Interval: 1e9, Timeout: 0 },
-      Labels: {
-        'traefik.enable': '',
-        davits: '',
-        'label.davits': 'mine',
-        ...own,
-        'davit.part': 'web',
-      },
+      Labels: { ours: '', 'label.davits': 'mine', ...own, 'davit.part': 'web' },
       HostConfig: {
         Memory: 64 * 2 ** 20,
         ShmSize: 2 ** 20,
