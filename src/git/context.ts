@@ -6,7 +6,7 @@ import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
-import { noContext, noDockerfile } from './missing-path.ts'
+import { dockerfileNames, noContext, noDockerfile } from './missing-path.ts'
 import {
   alternatesEnv,
   commitTree,
@@ -142,13 +142,17 @@ async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Pr
 
 async function findDockerfile(tree: Tree, options: Options & { root: string }): Promise<string> {
   const { dockerfilePath, contextDir, snapshot } = options
-  const path = dockerfilePath ?? join(contextDir, 'Dockerfile')
-  const found = await followPath(tree, path)
-  const mode = tree.entries.get(found)?.mode
-  if (mode === undefined || mode === modes.submodule) {
-    throw noDockerfile({ path, paths: [...tree.entries.keys()], branch: snapshot.branch })
+  const paths =
+    dockerfilePath === null
+      ? dockerfileNames.map((name) => join(contextDir, name))
+      : [dockerfilePath]
+  for (const path of paths) {
+    const found = await followPath(tree, path)
+    const mode = tree.entries.get(found)?.mode
+    if (mode !== undefined && mode !== modes.submodule) return found
   }
-  return found
+  const all = [...tree.entries.keys()]
+  throw noDockerfile({ path: paths[0]!, paths: all, branch: snapshot.branch })
 }
 
 /** Files in Git LFS aren't fetched: the build sees their pointer files. */

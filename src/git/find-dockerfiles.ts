@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { KeyedLock } from '../platform/semaphore.ts'
 import type { GitTools } from './git.ts'
 import { initMirror } from './mirror.ts'
+import { dockerfileNames, isDockerfile } from './missing-path.ts'
 import { connectRemote, placeOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
@@ -56,13 +57,10 @@ async function find(tools: GitTools, { url, signal }: Look): Promise<string[]> {
         enough: most.names,
         signal,
       }).then((output) => output.toString().split('\0'))
-    const [root, all] = await Promise.all([names([], ['Dockerfile']), names(['-r'])])
-    const found = [...root, ...all].filter((path) => isDockerfile(path))
+    const [root, all] = await Promise.all([names([], dockerfileNames), names(['-r'])])
+    const found = [...root, ...all].filter((path) => isDockerfile.test(path))
     return [...new Set(found)].slice(0, 5)
   } finally {
     await rm(mirror, { recursive: true, force: true })
   }
 }
-
-const isDockerfile = (path: string) =>
-  /(^|\/)(Dockerfile(\.[\w-]+)?|[\w-]+\.Dockerfile)$/i.test(path)

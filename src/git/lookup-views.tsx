@@ -3,6 +3,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { PageHead } from '../web/components.tsx'
 import { Icon } from '../web/icons.tsx'
 import type { Looked } from './look-up.ts'
+import { dockerfileNames } from './missing-path.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import type { Source } from './store.ts'
 
@@ -131,7 +132,7 @@ const DockerfileNote = ({ paths: [first, ...others] }: { paths: string[] }) => {
           , <code>{path}</code>
         </>
       ))}{' '}
-      {first === 'Dockerfile'
+      {dockerfileNames.includes(first)
         ? 'is there.'
         : 'is not in the root: set its path in the project’s settings before you deploy.'}
     </p>

@@ -50,7 +50,11 @@ export function noContext(missing: Missing & { contextDir: string }): Failure {
   )
 }
 
-const isDockerfile = /(^|\/)((dockerfile|containerfile)([.-][^/]+)?|[^/]+\.dockerfile)$/i
+/** What a build looks for by itself, in this order, as Docker does. */
+export const dockerfileNames = ['Dockerfile', 'dockerfile']
+
+export const isDockerfile =
+  /(^|\/)(?!.*\.dockerignore$)((dockerfile|containerfile)([.-][^/]+)?|[^/]+\.dockerfile)$/i
 
 const isCompose = /^(docker-)?compose\.ya?ml$/
 

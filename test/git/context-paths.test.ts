@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { aRepository, Dockerfile, failure, unpack } from './contexts.ts'
+import { aRepository, contextOf, Dockerfile, failure, unpack } from './contexts.ts'
 
 describe('a path', () => {
   test('is followed through links inside the repository', async () => {
@@ -40,6 +40,22 @@ describe('a path', () => {
   test('of a .dockerignore can’t lead out either', async () => {
     const { url } = aRepository({ Dockerfile, '.dockerignore': { to: '/etc/passwd' } })
     expect(await failure(url)).toMatchObject({ code: 'path_outside' })
+  })
+
+  test('of no Dockerfile is that of a dockerfile, unless the settings name one', async () => {
+    const { url } = aRepository({
+      'app/dockerfile': 'FROM lower',
+      'app/dockerfile.dockerignore': 'x',
+      'app/x': 'x',
+      'both/dockerfile': 'FROM lower',
+      'both/Dockerfile': 'FROM upper',
+    })
+    const { context, files } = await unpack(url, { contextDir: 'app' })
+    expect(context.dockerfile).toBe('dockerfile')
+    expect(files).toEqual(['dockerfile', 'dockerfile.dockerignore'])
+    expect((await contextOf(url, { contextDir: 'both' })).dockerfile).toBe('Dockerfile')
+    const named = { dockerfilePath: 'app/Dockerfile' }
+    expect(await failure(url, named)).toMatchObject({ code: 'no_dockerfile' })
   })
 
   test('without a Dockerfile is answered with those that are there', async () => {

@@ -46,6 +46,13 @@ describe('a look at an address', () => {
     expect(readdirSync(join(config.dataDir, 'git-home', 'looks'))).toEqual([])
   })
 
+  test('takes a dockerfile for one that is built by itself', async () => {
+    commitFiles(makeRepository(dir, 'lower.git'), { dockerfile: 'FROM busybox', 'a/x': 'x' })
+    const { ada } = start()
+    const { text } = await ada.htmx('GET', look(`${gitServer.url}lower.git`))
+    expect(text).toMatch(/<code>dockerfile<\/code>\s*is there/)
+  })
+
   test('says so where there is none, and what it found for the form', async () => {
     const { ada } = start()
     const { text } = await ada.htmx('GET', look(`${gitServer.url}app.git`))
