@@ -81,6 +81,7 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
           {isUp && condition !== null && condition.restartCount > 0 && (
             <span class="telling">{restarts(condition.restartCount)}</span>
           )}
+          {isUp && condition?.oomKilled && <span class="telling">ran out of memory</span>}
           {at && (
             <span>
               {isUp ? 'started' : 'ended'} <Ago at={at} />

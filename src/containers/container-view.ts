@@ -50,6 +50,7 @@ export async function containerView(
     texts: seesTexts ? texts : null,
     container: {
       ...shown,
+      oomKilled: container.oomKilled || deps.conditions.crashes.ranOut(container.id),
       status: engineStatus(container),
       exitCode: container.state === 'exited' ? container.exitCode : null,
     },

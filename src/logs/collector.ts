@@ -89,7 +89,7 @@ export class Collector {
   #hear({ action, id, attributes, time: at }: EngineEvent) {
     const container = { id, name: attributes.name ?? '', labels: attributes }
     if (action === 'start') this.#read(container, { kind: 'started', at })
-    else if (action === 'oom') this.#tell(id, { kind: 'oom' })
+    else if (action === 'oom') this.#tell(id, { kind: 'oom', at })
     else if (action === 'kill') {
       const { signal = sigkill } = attributes
       const asked = this.#stops.get(id)

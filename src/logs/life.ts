@@ -1,6 +1,6 @@
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
-import { endMark, startMark } from './marks.ts'
+import { endMark, memoryMark, startMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import type { Cursor } from './cursor-store.ts'
 
@@ -11,13 +11,16 @@ import type { Cursor } from './cursor-store.ts'
 export type LifecycleEvent =
   | { kind: 'started'; at: Date }
   /** The kernel killed a process of it for its memory. */
-  | { kind: 'oom' }
+  | { kind: 'oom'; at: Date }
   /**
    * `isAsked`: someone asked the engine to kill it; `grace` is how many milliseconds after they had
    * asked it to stop.
    */
   | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean; grace?: number | undefined }
   | { kind: 'look' }
+
+/** Milliseconds between two marks of killed processes: a web server may lose one with each request. */
+const rarely = 60_000
 
 /** Milliseconds after an end in which the engine may not know its reason yet. */
 const recent = 5000
@@ -34,6 +37,8 @@ export class Life {
   #isUp: boolean
   #ranOut = false
   #startedAt = 0
+  /** When it was last marked that a process of it was killed for memory. */
+  #lostAt = -Infinity
 
   constructor(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
     this.#cursor = cursor
@@ -67,7 +72,9 @@ export class Life {
     const marks: Mark[] = []
     const runs = !['created', 'exited', 'dead'].includes(found.state)
     for (const [at, item] of news.entries()) {
-      if (item.kind === 'oom' || (item.kind === 'ended' && isToldLater(news, at)))
+      if (item.kind === 'oom' && this.#isUp && runs && !endsAfter(news, at))
+        marks.push(...this.#lostOne(item.at, found))
+      else if (item.kind === 'oom' || (item.kind === 'ended' && isToldLater(news, at)))
         this.#ranOut = true
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
         marks.push(this.#end(item.at, { ...found, ...item, runs }))
@@ -93,6 +100,14 @@ export class Life {
     return mark
   }
 
+  /** The container lives on, so that its next end has another reason. */
+  #lostOne(at: Date, { memoryLimit }: Container): Mark[] {
+    this.#ranOut = false
+    if (at.getTime() < this.#lostAt + rarely) return []
+    this.#lostAt = at.getTime()
+    return [memoryMark(this.#cursor, { at, memoryLimit })]
+  }
+
   #end(
     at: Date,
     {
@@ -114,6 +129,9 @@ export class Life {
     })
   }
 }
+
+const endsAfter = (news: LifecycleEvent[], at: number) =>
+  news.slice(at + 1).some(({ kind }) => kind === 'ended')
 
 /** A busy engine tells that memory ran out after the end that came of it. */
 function isToldLater(news: LifecycleEvent[], end: number) {

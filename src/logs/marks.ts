@@ -40,7 +40,17 @@ export const endMark = (
 ): Mark => ({
   time: at.getTime(),
   after: toldAt,
-  text: `${named(container)} ended: exit code ${exitCode}${oomKilled ? ', out of memory' : grace !== undefined ? `, killed ${(grace / 1000).toFixed(0)} s after it was asked to stop` : ''}.`,
+  text: `${named(container)} ended: exit code ${exitCode}${grace !== undefined ? `, killed ${(grace / 1000).toFixed(0)} s after it was asked to stop` : oomKilled ? ', out of memory' : ''}.`,
+})
+
+/** For a process that the kernel killed while the container lives on. */
+export const memoryMark = (
+  container: Named,
+  { at, memoryLimit }: { at: Date } & Pick<Container, 'memoryLimit'>,
+): Mark => ({
+  time: at.getTime(),
+  after: at.getTime(),
+  text: `${named(container)} reached its memory limit${memoryLimit ? ` of ${Math.round(memoryLimit / 2 ** 20)} MB` : ''}: a process in it was killed.`,
 })
 
 export const removalMark = (container: Named): Mark => ({

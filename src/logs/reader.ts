@@ -41,6 +41,9 @@ const longestQuiet = 60_000
 /** Milliseconds that a ring may come after what it rings for. */
 const ringDelay = 100
 
+/** Milliseconds in which the end follows that came of memory that ran out. */
+const endDelay = 500
+
 /** Entries that are asked for at least. */
 const fewest = 500
 
@@ -190,6 +193,7 @@ export class Reader {
     const { db, docker, logDb } = this.#deps
     const { containerId } = this.#cursor
     const options = { signal: this.#signal }
+    if (this.#news.some(({ kind }) => kind === 'oom')) await pause(endDelay, this.#signal)
     let found = await docker.inspectContainer(containerId, options)
     if (found && this.#life.lacksReason(this.#news, found)) {
       const end = this.#news.findLast((item) => item.kind === 'ended')

@@ -27,8 +27,9 @@ export class Conditions {
   #looking: Promise<void> = Promise.resolve()
 
   /** Null for a container that wasn't inspected yet. */
-  of(id: string) {
-    return this.#known.get(id) ?? null
+  of(id: string): Condition | null {
+    const known = this.#known.get(id)
+    return known ? { ...known, oomKilled: known.oomKilled || this.crashes.ranOut(id) } : null
   }
 
   /** Calls `wake` when a container was created, removed or changed, until the signal. */

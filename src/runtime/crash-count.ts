@@ -43,6 +43,11 @@ export class CrashCount {
     return this.#runs.get(id)?.lastEnd ?? null
   }
 
+  /** Whether a process of it was killed for memory since its start; the engine's list may say so only at its end. */
+  ranOut(id: string) {
+    return this.#runs.get(id)?.oom ?? false
+  }
+
   /** Whether it restarted 3 times in a minute and has not run for a minute since. */
   isLooping(id: string, now: number) {
     const run = this.#runs.get(id)

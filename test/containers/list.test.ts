@@ -126,6 +126,17 @@ test('whoever has no container is told how to get one', async () => {
   expect(text).toContain('No containers')
 })
 
+test('a container that lives on without a process that was killed for memory says so', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  listen(t)
+  const script = 'sleep 1; tail -c 200m /dev/zero; sleep 60'
+  const { id } = await aRunning(t, ada, script, { memoryBytes: 16 * 2 ** 20 })
+  await sooner(t, async () => (await ada.get('/containers/api')).json.containers[0]?.oomKilled)
+  for (const path of ['/containers', `/containers/${id}`])
+    expect((await ada.page(path)).text).toContain('ran out of memory')
+})
+
 test('a container that used up its memory says so', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

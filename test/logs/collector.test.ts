@@ -85,9 +85,13 @@ test('a container that restarts in a loop leaves a mark for each start and end',
 })
 
 /** Uses up its memory once told to: by then the engine listens for that, which it misses in one that ends at once. */
-async function ranOut(t: TestApp, environment: Awaited<ReturnType<typeof anEnvironment>>) {
+async function ranOut(
+  t: TestApp,
+  environment: Awaited<ReturnType<typeof anEnvironment>>,
+  eat = 'exec tail -c 200m /dev/zero',
+) {
   const id = await environment.run(
-    'until test -e /go; do usleep 50000; done; echo eating; exec tail -c 200m /dev/zero',
+    `until test -e /go; do usleep 50000; done; echo eating; ${eat}`,
     { memoryBytes: 16 * 2 ** 20, init: false },
   )
   await t.docker.putArchive(id, { path: '/', files: [{ path: 'go', content: '', mode: 0o644 }] })
@@ -102,6 +106,17 @@ test('a container that used up its memory is said to have', async () => {
   const lines = await linesUntil(ada, environment.output, hasEnded)
   expect(written(lines)).toEqual(['eating'])
   expect(marks(lines).at(-1)).toBe('It ended: exit code 137, out of memory.')
+})
+
+test('a process that is killed for memory while the app lives on is marked', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await ranOut(t, environment, 'tail -c 200m /dev/zero; echo lives; sleep 60')
+  const lost = 'It reached its memory limit of 16 MB: a process in it was killed.'
+  const lines = await linesUntil(ada, environment.output, (line) => marks([line])[0] === lost)
+  expect(marks(lines)).toEqual(['It started.', lost])
 })
 
 test('the reason of a kill is waited for where the engine reports it later than the end', async () => {

@@ -20,7 +20,7 @@ test('a run that used up its memory is marked so though the next one has begun',
   const marks = life.hear(
     [
       { kind: 'started', at: at(1) },
-      { kind: 'oom' },
+      { kind: 'oom', at: at(2) },
       { ...ended, at: at(2) },
       { kind: 'started', at: at(3) },
       { ...ended, at: at(4) },
@@ -35,10 +35,24 @@ test('a run that used up its memory is marked so though the next one has begun',
   ])
 })
 
+test('a process that was killed for memory is marked where its container lives on, once a minute, and is no reason for its end', () => {
+  const life = new Life(cursor, { isKnown: true })
+  const found = { state: 'running', exitCode: 0, oomKilled: false } as Container
+  const oom = (second: number) => ({ kind: 'oom', at: at(second) }) as const
+  const marked = (...news: LifecycleEvent[]) => life.hear(news, found).map(({ text }) => text)
+  const killed = 'Container app reached its memory limit: a process in it was killed.'
+  expect(marked(oom(5), oom(5))).toEqual([killed])
+  expect(marked(oom(60))).toEqual([])
+  expect(marked(oom(66))).toEqual([killed])
+  expect(marked({ kind: 'ended', at: at(90), exitCode: 137, isAsked: true })).toEqual([
+    'Container app ended: exit code 137.',
+  ])
+})
+
 test('an engine may tell of memory that ran out after the end of that run, and before the next', () => {
   const found = { state: 'exited', exitCode: 137, oomKilled: false } as Container
   const ended = { kind: 'ended', exitCode: 137, isAsked: false } as const
-  const oom = { kind: 'oom' } as const
+  const oom = { kind: 'oom', at: at(2) } as const
   const textsOf = (...news: LifecycleEvent[]) =>
     new Life(cursor, { isKnown: true }).hear(news, found).map(({ text }) => text)
   const killed = 'Container app ended: exit code 137.'
@@ -72,5 +86,5 @@ test('the reason of a kill is lacking while the engine may still tell of it, how
   expect(lacks(now, { ...ended, isAsked: false })).toBe(true)
   expect(lacks(now, { ...ended, isAsked: true })).toBe(false)
   expect(lacks(now, { ...ended, isAsked: true }, look)).toBe(false)
-  expect(lacks(now, { kind: 'oom' }, { ...ended, isAsked: false })).toBe(false)
+  expect(lacks(now, { kind: 'oom', at: at(2) }, { ...ended, isAsked: false })).toBe(false)
 })
