@@ -51,8 +51,9 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     }),
   )
   if (!found) return null
-  refuseOverloaded(found.Config ?? {})
-  const { Labels, ExposedPorts, OnBuild, Healthcheck, Env, Entrypoint, Cmd } = found.Config ?? {}
+  const config = found.Config ?? {}
+  refuseOverloaded(config)
+  const { Labels, ExposedPorts, OnBuild, Healthcheck, Env, Entrypoint, Cmd, Volumes } = config
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
@@ -73,6 +74,8 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     }),
     entrypoint: Entrypoint ?? [],
     command: Cmd ?? [],
+    /** Paths that it declares as volumes, if any. */
+    ...(Volumes && { volumes: Object.keys(Volumes).toSorted() }),
     /** Interval of its health check in milliseconds; null when it isn't set. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }

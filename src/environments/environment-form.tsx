@@ -195,7 +195,7 @@ const looks: Record<Name, Look> = {
   volumes: {
     label: 'Volumes',
     placeholder: 'data:/var/lib/app',
-    hint: 'One name:/path per line. Files there are kept between deployments.',
+    hint: 'One name:/path per line. Files there are kept between deployments. A VOLUME of the image is kept only if it is listed here.',
     code: true,
   },
   processes: {

@@ -9,12 +9,13 @@ import { bringImage } from '../runtime/images/bring.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
 import type { RollOut } from '../runtime/run.ts'
-import { componentsOf, refuseLapsed, secretsOf } from './definition.ts'
+import { componentsOf, refuseLapsed, secretsOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
 import { withImagePorts } from './image-ports.ts'
 import type { Pulled } from './image-ports.ts'
 import type { PullProgress } from './progress.ts'
+import { withImageVolumes } from './image-volumes.ts'
 import { noError, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { moveService, replacePorts, updateService } from './store.ts'
@@ -124,7 +125,11 @@ async function bringUp(
   work.lendSlot() // a registry may take its time
   const pulled = await pullImages(deps, planned, doing)
   await work.takeSlot(() => doing.log.write('Waiting for other services that are starting.'))
-  const { components, ports } = withImagePorts(pulled, definition.ports)
+  const stack = versionedStack(deps, definition)
+  const { components, ports } = withImagePorts(
+    withImageVolumes(pulled, { id, services: stack.services }),
+    definition.ports,
+  )
   signal.throwIfAborted()
   await rollOut(deps, {
     workload: workloadOf(service),

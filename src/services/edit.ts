@@ -1,5 +1,7 @@
 import { listDomains } from '../addresses/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import { openComponents } from '../runtime/component.ts'
+import { getLiveRelease } from '../runtime/store.ts'
 import { camelCase } from '../web/body.ts'
 import type { User } from '../web/factory.ts'
 import type { Stack } from './compose/model.ts'
@@ -58,7 +60,18 @@ export async function editOf(
   if (remakes) refuseLapsed(deps, after)
   refuseLostTargets(deps, before, { after, stack })
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
-  return { before, after, changes, remakes, volumes: volumeNames(stack, service.id) }
+  return { before, after, changes, remakes, volumes: volumesAfter(deps, { before, stack }) }
+}
+
+/** Those of the file, and those that only the images of its containers declare. */
+function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition; stack: Stack }) {
+  const { id } = before
+  const live = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
+  const mounted = live.flatMap(({ options }) => (options.volumes ?? []).map(({ name }) => name))
+  const ofFile = volumeNames(versionedStack(deps, before), id)
+  return [
+    ...new Set([...volumeNames(stack, id), ...mounted.filter((name) => !ofFile.includes(name))]),
+  ]
 }
 
 /** Throws `invalid` where a domain that leads to a component would lead nowhere after the change. */

@@ -5,7 +5,7 @@ import { ofImage } from './compose/template.ts'
 import type { ServicePort } from './store.ts'
 
 /** A component and its image. */
-export type Pulled = Component & { image: Pick<Image, 'exposedPorts'> }
+export type Pulled = Component & { image: Pick<Image, 'exposedPorts' | 'volumes'> }
 
 /** Ports that the file leaves to its images become the first ones that those name. */
 export function withImagePorts(pulled: Pulled[], ports: ServicePort[]) {

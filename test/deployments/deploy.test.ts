@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { aProject, aRepository, anApp, deployed } from './apps.ts'
+import { aProject, aRepository, anApp, deployed, logOf } from './apps.ts'
 import { testApp } from '../support/app.ts'
 
 test('a repository becomes a running app that answers, and says which commit it is', async () => {
@@ -32,4 +32,20 @@ test('what a Dockerfile exposes first is its port, whatever its base image expos
   expect(await (await fetch(deployment.url)).text()).toBe('added')
   const image = await t.deps.docker.inspectImage(deployment.image)
   expect(image!.exposedPorts.slice(0, 2)).toEqual([8080, 443])
+})
+
+test('a volume of the image that the environment doesn’t keep is named before anything starts', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const Dockerfile = 'FROM busybox\nVOLUME /state /kept/\nCMD ["sleep", "999"]'
+  const project = await aProject(t, ada, { Dockerfile }, { port: 0, volumes: ['kept:/kept'] })
+  const deployment = await project.deploy()
+  expect(deployment).toMatchObject({ status: 'running', error: null })
+  const lines = await logOf(ada, deployment)
+  const said = lines.filter((line) => line.includes('declares a volume'))
+  expect(said).toHaveLength(1)
+  expect(said[0]).toContain('at /state.')
+  expect(lines.indexOf(said[0]!)).toBeLessThan(
+    lines.findIndex((line) => line.includes('Starting container')),
+  )
 })

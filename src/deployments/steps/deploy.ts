@@ -5,6 +5,7 @@ import { whyNotSpread } from '../../environments/processes.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
+import { withoutTrailing } from '../../platform/without-trailing.ts'
 import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import { keepSettings } from '../../runtime/store.ts'
@@ -50,10 +51,23 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const port = portOf({ environment, variables }, await findImage(run, image))
+  const found = await findImage(run, image)
+  const port = portOf({ environment, variables }, found)
+  for (const path of unkeptIn(found, environment))
+    run.log(
+      `The image declares a volume at ${path}. What the app writes there is lost with the next deployment, unless the environment has a volume for it, such as data:${path}.`,
+    )
   const settings = sealSettings(run, effective)
   return { ...run, image, port, url, domain, variables, joins, settings }
 }
+
+/** Docker gives these a volume without a name, and the next container another one. */
+const unkeptIn = ({ volumes = [] }: Pick<Image, 'volumes'>, environment: Run['environment']) =>
+  volumes.filter(
+    (path) => !environment.volumes.some((entry) => plain(entry).endsWith(`:${plain(path)}`)),
+  )
+
+const plain = (path: string) => withoutTrailing(path, '/')
 
 /** Rolls the image out as the release of this deployment. */
 export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {

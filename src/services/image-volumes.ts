@@ -1,0 +1,60 @@
+import { posix } from 'node:path'
+import type { Component } from '../runtime/component.ts'
+import { volumeNameOf } from './compose/containers.ts'
+import type { Stack } from './compose/model.ts'
+import type { Pulled } from './image-ports.ts'
+
+/**
+ * What an image declares as a volume and its file mounts nothing at gets one with a name, so that the data
+ * outlives the container; `volumes_from` takes it over. Docker's own has no name, and the next container
+ * would get another one.
+ */
+export function withImageVolumes<Each extends Pulled>(
+  pulled: Each[],
+  { id, services }: { id: string; services: Stack['services'] },
+): Each[] {
+  const made = new Map<string, Volume[]>()
+  // in the order of their start: what others take over is known before
+  return pulled.map((component) => {
+    const { name, options, image } = component
+    const taken = new Set(mountedIn(component))
+    const add = (volumes: Volume[]) =>
+      volumes.filter(({ path }) => !taken.has(path) && taken.add(path))
+    const shared = services
+      .get(name)!
+      .volumesFrom.flatMap(({ service, readOnly }) =>
+        add((made.get(service) ?? []).map((volume) => ({ ...volume, readOnly }))),
+      )
+    const own = add(
+      (image.volumes ?? []).flatMap((declared) => {
+        const path = pathOf(declared)
+        return path === null ? [] : [{ name: nameFor(id, name, path), path, readOnly: false }]
+      }),
+    )
+    made.set(name, [...shared, ...own])
+    return {
+      ...component,
+      options: { ...options, volumes: [...(options.volumes ?? []), ...shared, ...own] },
+    }
+  })
+}
+
+type Volume = Required<NonNullable<Component['options']['volumes']>[number]>
+
+const mountedIn = ({
+  options: { volumes = [], tmpfs = [], granted },
+}: Pick<Component, 'options'>) =>
+  [...volumes, ...tmpfs, ...(granted?.binds ?? [])].map(({ path }) => path)
+
+/** Null for what isn't a directory of the container: that is left to Docker. */
+function pathOf(declared: string) {
+  const path = posix.normalize(declared).replace(/(?<=.)\/$/, '')
+  return path.startsWith('/') && path !== '/' ? path : null
+}
+
+/** Readable, and no other's: neither another path's nor one that a file gives. */
+function nameFor(id: string, service: string, path: string) {
+  const readable = `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-').slice(0, 50)
+  const own = new Bun.CryptoHasher('sha256').update(`${service} ${path}`).digest('hex').slice(0, 8)
+  return volumeNameOf(id, `${readable}-${own}`)
+}
