@@ -1,9 +1,9 @@
-import { onTestFinished } from 'bun:test'
+import { afterAll, onTestFinished } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { connectDocker } from '../../src/docker/index.ts'
 import { startDavit } from './davit.ts'
 import { findBrowser } from './machine/browsers.ts'
@@ -33,9 +33,8 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
   return { ...opened, davit, directory, account }
 }
 
-/** A browser in front of that address; what it complains of is collected. */
-export async function openPage(url: string) {
-  const browser = await chromium.launch({
+const launch = () =>
+  chromium.launch({
     executablePath: findBrowser('chromium')!,
     args: [
       '--no-sandbox',
@@ -46,7 +45,19 @@ export async function openPage(url: string) {
       '--disable-sync',
     ],
   })
-  const page = await browser.newPage({ baseURL: url })
+
+/** Of this file: to start a browser takes longer than most tests. */
+let browserOfFile: Promise<Browser> | null = null
+
+afterAll(async () => {
+  await (await browserOfFile)?.close()
+  browserOfFile = null
+})
+
+/** A new profile of a browser, in front of that address; what it complains of is collected. */
+export async function openPage(url: string) {
+  const browser = await (browserOfFile ??= launch())
+  const page = await (await browser.newContext({ baseURL: url })).newPage()
   page.setDefaultTimeout(30_000)
   await outliveNetworkChanges(page)
   const complaints: string[] = []
@@ -62,7 +73,9 @@ export async function openPage(url: string) {
       : /status of 4\d\d|NETWORK_CHANGED/
     if (message.type() === 'error' && !isNone.test(message.text())) complaints.push(message.text())
   })
-  onTestFinished(() => browser.close())
+  onTestFinished(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+  })
   return { page, complaints }
 }
 
