@@ -7,7 +7,7 @@ import { aBuild, anApp, aProject } from '../deployments/apps.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 import type { Key } from '../deployments/events.ts'
 import { idle, leftOf, reaches } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
@@ -116,7 +116,7 @@ describe('an admin', () => {
   })
 
   test('sees starts of environments and runs, without their commands, and cancels them', async () => {
-    const t = testApp({}, { config: { patience: 50 } })
+    const t = simulatedApp({}, { config: { patience: 50 } })
     const [root, bob] = [t.logInAsAdmin(), t.logIn('bob@example.com')]
     const project = await aProject(t, bob, anApp('x'), { name: 'one' })
     const deployment = await project.deploy()
@@ -166,7 +166,7 @@ describe('an admin', () => {
   })
 
   test('ends the clean-up of another, and it ends with who began it', async () => {
-    const t = testApp()
+    const t = simulatedApp()
     const [root, other] = [t.logInAsAdmin(), t.logInAsAdmin('other@example.com')]
     t.faults.diskUse = ({ signal } = {}) =>
       new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { getService } from '../../src/services/store.ts'
 import { idle, made, settled } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -11,7 +11,7 @@ const allowed = ['a host_path /etc/hostname']
 
 /** Two admins, and a service of the second that reads a file of the host. */
 async function strong() {
-  const t = testApp()
+  const t = simulatedApp()
   const [root, ada] = [t.logInAsAdmin(), t.logInAsAdmin('ada@example.com')]
   const service = await made(t, ada, withPath(), { allowed })
   expect(service.status).toBe('running')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { updateEnvironment } from '../../src/environments/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, aCommand, anApp, aProject, finished, untilAnswers } from '../deployments/apps.ts'
@@ -137,7 +137,7 @@ test('a start that fails says why, and a later one that succeeds forgets it', as
 })
 
 test('a container that was removed can’t be started, and the answer says what can be done', async () => {
-  const t = testApp({}, patient)
+  const t = simulatedApp({}, patient)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
@@ -174,7 +174,7 @@ test('what can’t be started or stopped now is refused with what to do', async 
 })
 
 test('a stop ends a restart that hangs', async () => {
-  const t = testApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { patience: 50 } })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
@@ -194,7 +194,7 @@ test('a stop ends a restart that hangs', async () => {
 })
 
 test('a deployment waits for the restart that is at work, and is not ended by a stop', async () => {
-  const t = testApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { patience: 50 } })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()

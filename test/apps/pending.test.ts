@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { releases } from '../../src/db/schema.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made, settled } from '../services/instances.ts'
 import { anApp, aProject, cancel, finished, rollBack } from '../deployments/apps.ts'
@@ -16,7 +16,7 @@ const apply = (client: TestClient, { id, environmentId }: Project, more: object 
   client.post(`/projects/${id}/deployments`, { environmentId, reuseImage: true, ...more })
 
 test('what was changed since the live deployment is named, and applied without a build', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   expect(await pending(ada, project)).toEqual([])
@@ -61,7 +61,7 @@ test('what was changed since the live deployment is named, and applied without a
 })
 
 test('a variable of the build stays pending until it is built again, and the page says so', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
@@ -93,7 +93,7 @@ services:
 `
 
 test('a link is pending, and so is the password of its service when that was changed', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
@@ -111,7 +111,7 @@ test('a link is pending, and so is the password of its service when that was cha
 })
 
 test('of a release that an earlier version made nothing is said', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
@@ -121,7 +121,7 @@ test('of a release that an earlier version made nothing is said', async () => {
 })
 
 test('after a rollback the settings of today are live', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
   const first = await project.deploy()
@@ -133,7 +133,7 @@ test('after a rollback the settings of today are live', async () => {
 })
 
 test('an image is reused only where one runs, and nothing else is asked for', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const early = await apply(ada, project)

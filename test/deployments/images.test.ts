@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { imageNameOf, renameOldImages } from '../../src/deployments/images.ts'
 import { renameImage } from '../../src/deployments/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import { aCommand, aProject } from './apps.ts'
 
 test('an image with the name of an earlier version gets one that can’t be guessed, and is rolled back to', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aCommand('sleep 9999'), { port: 0 })
   const deployment = await project.deploy()

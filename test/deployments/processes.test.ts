@@ -8,7 +8,7 @@ import { keepAddress } from '../../src/runtime/endpoint-store.ts'
 import { insertRelease, listInstances } from '../../src/runtime/store.ts'
 import { networkNameOf } from '../../src/runtime/workload.ts'
 import { insertService } from '../../src/services/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { collect, linesUntil } from '../logs/collecting.ts'
@@ -167,7 +167,7 @@ test('the image’s HEALTHCHECK is for what the image runs by itself', async () 
 })
 
 test('an app runs while its web does, and without one while any process does', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
   const deployment = await project.deploy()
@@ -194,7 +194,7 @@ test('an app runs while its web does, and without one while any process does', a
 })
 
 test('why Davit stopped a process is said of that process alone', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
   await project.deploy()
@@ -216,7 +216,7 @@ test('why Davit stopped a process is said of that process alone', async () => {
 })
 
 test('an app without web has no address, and its first process stands for it', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const processes = [{ ...worker, replicas: 2 }, { name: 'clock' }]
   const project = await aProject(t, ada, anApp('x'), { processes })
@@ -227,7 +227,7 @@ test('an app without web has no address, and its first process stands for it', a
 })
 
 test('a deployment is refused when the network has no room for all its replicas', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const processes = [{ name: 'web' }, { ...worker, replicas: 20 }, { name: 'b', replicas: 9 }]
   const project = await aProject(t, ada, anApp('x'), { processes })
@@ -251,7 +251,7 @@ test('a deployment is refused when the network has no room for all its replicas'
 })
 
 test('a deployment is refused when the network of a linked service has no room for it', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const processes = [{ name: 'web' }, { ...worker, replicas: 20 }, { name: 'b', replicas: 9 }]
   const project = await aProject(t, ada, anApp('x'), { processes })

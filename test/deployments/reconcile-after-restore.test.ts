@@ -5,7 +5,7 @@ import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor, partLabel } from '../../src/docker/labels.ts'
 import { listInstances } from '../../src/runtime/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
@@ -64,7 +64,7 @@ const processes = [
 ]
 
 test('after a restore an app that lacks one of its processes is deployed again', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'), { processes })
   const first = await project.deploy()
@@ -84,7 +84,7 @@ test('after a restore an app that lacks one of its processes is deployed again',
 })
 
 test('all processes that were deployed after the backup go on, but no command that ran once', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'), { processes })
   const first = await project.deploy()
@@ -131,7 +131,7 @@ test('all processes that were deployed after the backup go on, but no command th
 })
 
 test('what was deployed after the backup goes on serving, and is known by its labels', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'))
   const first = await project.deploy()

@@ -4,7 +4,7 @@ import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
 import type { Job } from '../../src/jobs/store.ts'
 import { addSource } from '../git/source.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
@@ -45,7 +45,7 @@ const startAgain = (t: TestApp, signal = new AbortController().signal) =>
   recover(t.deps, { signal })
 
 test('what was in work goes back into the queue once, and its log says why', async () => {
-  const t = testApp({}, { jobsWait: true })
+  const t = simulatedApp({}, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const origin = { repositoryUrl: 'file:///srv/x.git' }
   const { left, environment, look } = await aProject(t, ada, origin)
@@ -74,7 +74,7 @@ test('what was in work goes back into the queue once, and its log says why', asy
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {
-  const t = testApp({}, { jobsWait: true })
+  const t = simulatedApp({}, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const server = startProviderServer('github')
   onTestFinished(server.stop)

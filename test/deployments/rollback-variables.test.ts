@@ -4,7 +4,7 @@ import { recover } from '../../src/deployments/recover.ts'
 import { moveDeployment } from '../../src/deployments/store.ts'
 import { claimJob } from '../../src/jobs/store.ts'
 import { collect } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { aCommand, anApp, aProject, finished, logOf, rollBack } from './apps.ts'
@@ -111,7 +111,7 @@ test('a rollback with the variables of that time has them for that deployment on
 })
 
 test('what a rollback was given outlives an end of Davit, and a change of what is stored', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const { first } = await twoReleases(ada, project)
@@ -131,7 +131,7 @@ test('what a rollback was given outlives an end of Davit, and a change of what i
 })
 
 test('the variables of that time are dropped with the image, and an earlier version kept none', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const { first } = await twoReleases(ada, project)
@@ -175,7 +175,7 @@ test('the variables of that time are dropped with the image, and an earlier vers
 })
 
 test('the preview says what stands in the way, and what is live already', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()

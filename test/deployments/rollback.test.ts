@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { aBuild, anApp, answerOf, aProject, finished, logOf, rollBack } from './apps.ts'
 import { edgeApp } from './edge-app.ts'
 import { pathOf } from './events.ts'
@@ -35,7 +35,7 @@ test('a rollback runs the earlier image again, with the variables of today', asy
 })
 
 test('images beyond those kept go, and what had them can’t be gone back to', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
   await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })

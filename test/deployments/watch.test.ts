@@ -4,7 +4,7 @@ import { apps } from '../../src/deployments/observe.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { resync } from '../../src/live/hub.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aBuild, aCommand, anApp, aProject, finished, logOf, withContainer } from './apps.ts'
 import { logs, pathOf } from './events.ts'
@@ -33,7 +33,7 @@ async function nextStatus(t: TestApp, { id }: { id: string }, act: () => Promise
 }
 
 test('a deployment is stopped when its container is, by whomever, and runs again when that does', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
@@ -95,7 +95,7 @@ test('an app that could not be started again is not said to run', async () => {
 })
 
 test('what could not be looked at is looked at again', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id: projectId, environmentId } = await aProject(t, ada, anApp('x'))
   const deployment = insertDeployment(t.db, {

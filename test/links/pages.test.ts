@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { links } from '../../src/db/schema.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 
 const store = `
@@ -25,7 +25,7 @@ async function aSite() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-templates-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'store.yaml'), store)
-  const t = testApp({ DAVIT_TEMPLATES_DIR: directory })
+  const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
   const ada = t.logIn('ada@example.com')
   const { id, projectId } = await anEnvironment(t, ada)
   const service = async (name: string) =>

@@ -5,7 +5,7 @@ import { providesOf } from '../../src/services/provides.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
 /** What apps get of each template that they connect to, when no key is chosen. */
@@ -43,7 +43,7 @@ const providedBy = async (t: TestApp, id: string) =>
 
 /** An environment, and services of the catalogue whose images need not be there. */
 async function aSite() {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id, path } = await anEnvironment(t, ada)
   const service = async (template: string, name = 'main') => {
@@ -179,7 +179,7 @@ describe('a host', () => {
     ['数据库', 'service-1'],
     ['a'.repeat(60), 'a'.repeat(40)],
   ])('of %s is %s', async (name, host) => {
-    const t = testApp()
+    const t = simulatedApp()
     const ada = t.logIn('ada@example.com')
     const compose = 'services: {web: {image: busybox}}'
     const { json } = await ada.post('/services/compose', { name, compose })
@@ -187,7 +187,7 @@ describe('a host', () => {
   })
 
   test('of a component is its own, also where only other characters tell its name apart', async () => {
-    const t = testApp({}, { jobsWait: true })
+    const t = simulatedApp({}, { jobsWait: true })
     const ada = t.logIn('ada@example.com')
     const long = 'b'.repeat(59)
     const names = ['web', 'db_1', 'db-1', 'db.1', `${long}1`, `${long}2`]
@@ -202,7 +202,7 @@ describe('a host', () => {
   })
 
   test('takes no name from a component that has it in the file', async () => {
-    const t = testApp({}, { jobsWait: true })
+    const t = simulatedApp({}, { jobsWait: true })
     const ada = t.logIn('ada@example.com')
     const compose =
       'services: { web: { image: busybox, ports: ["80"] }, db: { image: busybox, expose: [5432] }, ' +
@@ -214,7 +214,7 @@ describe('a host', () => {
   })
 
   test('is its owner’s own, and stays when the service is renamed', async () => {
-    const t = testApp()
+    const t = simulatedApp()
     const ada = t.logIn('ada@example.com')
     const make = async (name: string, client = ada) =>
       (

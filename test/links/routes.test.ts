@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { auditEvents } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 
 const about = (more: string) => `
 x-davit:
@@ -31,7 +31,7 @@ async function aSite() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-templates-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'store.yaml'), store)
-  const t = testApp({ DAVIT_TEMPLATES_DIR: directory })
+  const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
   const ada = t.logIn('ada@example.com')
   const { id } = await anEnvironment(t, ada)
   const path = `/envs/${id}/links`

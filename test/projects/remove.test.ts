@@ -7,7 +7,7 @@ import { updateEnvironment } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { updateProject } from '../../src/projects/store.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -110,7 +110,7 @@ async function foreignOf(t: TestApp, image: string) {
 }
 
 test('deletions that a crash broke off go on at the next start, and meanwhile nothing deploys', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const origin = { repositoryUrl: 'file:///srv/x.git' }
   const { json: project } = await ada.post('/projects', { name: 'going', ...origin })
@@ -160,7 +160,7 @@ const ours = ({ instanceId }: TestApp, { user }: TestClient) => ({
 })
 
 test('volumes go only when they are named, in the query or the body, of a form or JSON', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const ask: ((path: string) => Promise<{ status: number; text: string }>)[] = [
     (path) => ada.delete(`${path}?volumes=1`),
@@ -188,7 +188,7 @@ test('volumes go only when they are named, in the query or the body, of a form o
 })
 
 test('a deletion is recorded from its beginning, and not when the engine can’t be asked', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
     name: 'site',
@@ -216,7 +216,7 @@ test('a deletion is recorded from its beginning, and not when the engine can’t
 })
 
 test('of two environments deleted at once one stays', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
     name: 'site',
@@ -233,7 +233,7 @@ test('of two environments deleted at once one stays', async () => {
 })
 
 test('an environment that takes long to go is recorded at once, and goes on after the answer', async () => {
-  const t = testApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { patience: 50 } })
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
     name: 'site',
@@ -261,7 +261,7 @@ test('an environment that takes long to go is recorded at once, and goes on afte
 })
 
 test('a deployment that comes while its environment goes leaves nothing behind', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const repository = aRepository(t.dataDir, anApp('hello'))
   const { json: project } = await ada.post('/projects', {

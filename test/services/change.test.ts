@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
 import { getService } from '../../src/services/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Counts its starts in a volume, and serves what it was given. */
@@ -123,7 +123,7 @@ test('of a server that never started, every value can be changed', async () => {
 })
 
 test('a secret that was changed stays masked in what the containers before wrote', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })
   const before = Date.now()
@@ -171,7 +171,7 @@ test('a restart publishes a service where its owner may publish by now', async (
 })
 
 test('a name changes without a restart, and a taken one is refused', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site)
   const renamed = await ada.put(`/services/${service.id}`, { name: 'renamed' })
@@ -188,7 +188,7 @@ test('a name changes without a restart, and a taken one is refused', async () =>
 })
 
 test('a change is refused where the service was changed while it was read', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const variables = Array.from({ length: 60 }, (_, n) => `      K${n}: v\n`).join('')
@@ -220,7 +220,7 @@ test('another port of the host is taken, and one that is in use is refused', asy
 })
 
 test('a secret that is left empty in the form stays, however its name is written', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}, environment: {A: "\${DB_PASSWORD}", B: "\${db_password}"}}}`
   const secrets = { DB_PASSWORD: 'one of my secrets', db_password: 'another of them' }

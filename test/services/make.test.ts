@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readCompose } from '../../src/services/compose/template.ts'
 import { outlineOf } from '../../src/services/outline.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { idle, made, settled, site } from './instances.ts'
 
@@ -112,7 +112,7 @@ describe('before anything is stored, it is refused', () => {
       null,
     ],
   ] as const)('%s', async (_, path, fields, status, field) => {
-    const t = testApp()
+    const t = simulatedApp()
     const ada = t.logIn('ada@example.com')
     const before = contentsOf(t)
     const { json, text } = await ada.post(path, { name: 'thing', ...fields })
@@ -124,7 +124,7 @@ describe('before anything is stored, it is refused', () => {
 })
 
 test('a name and a port that are taken are refused', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site, { name: 'site' })
   const sameName = await ada.post('/services/compose', { name: 'site', compose: one })
@@ -143,7 +143,7 @@ test('a name and a port that are taken are refused', async () => {
 })
 
 test('an admin allows each danger by itself, and no one else can', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const compose = `services: {a: {${idle}, volumes: ["/etc/hostname:/host:ro"], cap_add: [SYS_ADMIN]}}`
   const ada = t.logIn('ada@example.com')
   const { dangers } = (await ada.post('/services/compose/configure', { compose })).json
@@ -160,7 +160,7 @@ test('an admin allows each danger by itself, and no one else can', async () => {
 })
 
 test('values come from the form, from the .env, and from the file, in this order', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const compose = `
 services:
@@ -189,7 +189,7 @@ services:
 })
 
 test('an instance of a template keeps its file: the catalogue may change', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { status, json, headers } = await ada.post('/services/redis', { name: 'cache' })
   expect(status).toBe(201)

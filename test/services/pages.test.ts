@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { simulatedApp } from '../support/app.ts'
 import { idle, made, settled } from './instances.ts'
 
 const vault = `
@@ -19,7 +19,7 @@ services:
 `
 
 test('no page, fragment or JSON has a secret but the one that is asked for it', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const token = 'an own token of 30 characters.'
   const service = await made(t, ada, vault, { OWN_TOKEN: token })
@@ -59,7 +59,7 @@ test('no page, fragment or JSON has a secret but the one that is asked for it', 
 })
 
 test('showing secrets is recorded, and needs a token that may change them', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, vault)
   const asToken = async (scope: string) => {
@@ -77,7 +77,7 @@ test('showing secrets is recorded, and needs a token that may change them', asyn
 })
 
 test('the form is drawn again with what was typed, but not with a secret', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const again = await ada.form('/services/postgresql', {
     name: 'my database',
@@ -92,7 +92,7 @@ test('the form is drawn again with what was typed, but not with a secret', async
 })
 
 test('a form makes a service as a program does, and leads to its page', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const body = new FormData()
   body.set('name', 'uploaded')
@@ -121,7 +121,7 @@ test('a form makes a service as a program does, and leads to its page', async ()
 })
 
 test('a file is read before it is used, and a complaint keeps it', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const compose = 'services: {a: {image: "busybox:${TAG:?}", privileged: true, ports: ["80"]}}'
   const fragment = await ada.htmx('POST', '/services/compose/configure', { compose })
@@ -135,7 +135,7 @@ test('a file is read before it is used, and a complaint keeps it', async () => {
 })
 
 test('what is no service is missing, also when it looks like an id', async () => {
-  const ada = testApp().logIn('ada@example.com')
+  const ada = simulatedApp().logIn('ada@example.com')
   expect((await ada.get(`/services/${'-'.repeat(36)}`)).status).toBe(404)
   expect((await ada.get(`/services/${'a'.repeat(36)}`)).status).toBe(404)
   expect((await ada.get('/services/redis')).status).toBe(405)

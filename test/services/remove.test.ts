@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { idle, leftOf, made, reaches } from './instances.ts'
 
 const withData = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
 
 test('a deleted service leaves its volumes unless they are to go too', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const kept = await made(t, ada, withData)
   expect((await ada.get(`/services/${kept.id}/delete`)).json.volumes).toEqual([
@@ -32,7 +32,7 @@ test('a deleted service leaves its volumes unless they are to go too', async () 
 })
 
 test('a service is deleted in the middle of its start', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
@@ -55,7 +55,7 @@ test('a deletion in the middle of a change does not bring the old containers bac
 })
 
 test('what is deleted can’t be changed any more', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   t.db.$client.run('UPDATE services SET deleting_at = 1')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, reaches, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
@@ -59,7 +59,7 @@ volumes: { data: {} }
 })
 
 test('one that may end, ends with success, and no one minds', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const service = await made(
     t,
     t.logIn('ada@example.com'),
@@ -78,7 +78,7 @@ test('the last words of a failed start hide what is secret', async () => {
 })
 
 test('a start can be cancelled, and begun again', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })

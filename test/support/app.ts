@@ -14,6 +14,9 @@ import { connectDocker } from '../../src/docker/index.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { labelFilter } from '../../src/docker/labels.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { TestClient } from './client.ts'
 import { newDatabases } from './databases.ts'
 import { removeFromEngine } from './remove-from-engine.ts'
@@ -22,6 +25,8 @@ export type TestApp = ReturnType<typeof testApp>
 
 type TestOverrides = Overrides & {
   config?: Partial<Config>
+  /** With `simulatedApp`. */
+  isSimulated?: boolean
   /** No job begins. */
   jobsWait?: boolean
 }
@@ -33,7 +38,7 @@ type TestOverrides = Overrides & {
  */
 export function testApp(
   env: Record<string, string> = {},
-  { config: settings, jobsWait = false, ...overrides }: TestOverrides = {},
+  { config: settings, isSimulated = false, jobsWait = false, ...overrides }: TestOverrides = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
   const parsed = parseConfig({
@@ -53,7 +58,9 @@ export function testApp(
       hasMade ||= making.has(name)
       return call(...args)
     })
-  const docker = noticed(connectDocker({ host: process.env.DOCKER_HOST }))
+  const docker = isSimulated
+    ? fakeDocker(new FakeEngine(realClock), atOnce)
+    : noticed(connectDocker({ host: process.env.DOCKER_HOST }))
   const faults: Partial<Docker> = {}
   const interposed = wrapped(
     overrides.docker ? noticed(overrides.docker) : docker,
@@ -88,6 +95,10 @@ export function testApp(
     logInAsAdmin: (email = 'root@example.com') => logIn(deps, app, email, 'admin'),
   }
 }
+
+/** The product on the simulated engine: for what decides, where nothing depends on what Docker does. */
+export const simulatedApp = (env?: Record<string, string>, overrides?: TestOverrides) =>
+  testApp(env, { ...overrides, isSimulated: true })
 
 /** A client with a session of a new user, who has no password to be asked for. */
 function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 'admin') {

@@ -1,30 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connectDocker } from '../../../src/docker/index.ts'
 import type { Docker } from '../../../src/docker/index.ts'
+import { atOnce, realClock } from './at-once.ts'
 import { fakeDocker } from './docker.ts'
-import type { Pace } from './docker.ts'
 import { FakeEngine } from './engine.ts'
 import { scenarios } from './scenarios.ts'
 import type { Stage } from './stage.ts'
-
-/** Answers at once, and by the real clock. */
-const atOnce: Pace = {
-  turn: async (_, { signal }, work) => (signal?.throwIfAborted(), work()),
-  wait: ({ signal }, begin) =>
-    new Promise((resolve, reject) => {
-      const giveUp = begin(resolve, reject)
-      signal?.addEventListener('abort', () => (giveUp(), reject(signal.reason)))
-    }),
-  hungUp: () => new Error('The connection ended.'),
-}
-
-const clock = {
-  now: Date.now,
-  after(milliseconds: number, work: () => void) {
-    const timer = setTimeout(work, milliseconds)
-    return () => clearTimeout(timer)
-  },
-}
 
 const real = connectDocker()
 let count = 0
@@ -54,7 +35,7 @@ describe('the fake engine answers as the real one does:', () => {
           port: 25_500 + count,
         })
         const answers = await Promise.all([
-          scenario(stage(fakeDocker(new FakeEngine(clock), atOnce))),
+          scenario(stage(fakeDocker(new FakeEngine(realClock), atOnce))),
           scenario(stage(real)),
         ])
         expect(answers[0]).toEqual(answers[1])

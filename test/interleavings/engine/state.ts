@@ -81,6 +81,7 @@ export function behaviourOf(command: string[]): Behaviour {
   }
   const [, wait = '0', code] = /^sh -c (?:sleep ([\d.]+); )?exit (\d+)$/.exec(text) ?? []
   if (code) return { ...forever, endsAfter: Number(wait) * 1000 + 1, exitCode: Number(code) }
+  if (/(^|exec )(httpd -f|docker-entrypoint\.sh) /.test(text)) return forever
   if (/^sh -c trap '' TERM; /.test(text)) return { ...forever, stubborn: true }
   throw new Error(`The fake engine does not know what the command ${text} does.`)
 }
