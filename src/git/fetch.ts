@@ -154,7 +154,7 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
         ...['--update-shallow', `--depth=${what.depth}`],
         '--prune', // a branch may be where the folder of others was, and the other way round
       ],
-      values: [remote.url.href, `+${what.from}:${what.to}`],
+      values: [`+${what.from}:${what.to}`],
       // Old objects are pruned while no one else uses the mirror, not in a process that outlives this.
       config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
       mirror,

@@ -43,7 +43,7 @@ async function find(tools: GitTools, { url, signal }: Look): Promise<string[]> {
           ...['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
           ...['--depth=1', '--filter=blob:none'],
         ],
-        values: [remote.url.href, '+HEAD:refs/davit/look'],
+        values: ['+HEAD:refs/davit/look'],
         mirror,
         signal,
       }),

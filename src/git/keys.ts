@@ -17,6 +17,8 @@ export type Keys = {
 /** The credentials for one repository. */
 export type OwnKeys = {
   env: Record<string, string>
+  /** The value of the header that `env` has git send. */
+  header: string | null
   /** Must never appear in git's output. */
   secrets: string[]
   deployKey: string | null
@@ -25,7 +27,7 @@ export type OwnKeys = {
   kind: 'token' | 'key' | null
 }
 
-const none: OwnKeys = { env: {}, secrets: [], deployKey: null, id: '', kind: null }
+const none: OwnKeys = { env: {}, header: null, secrets: [], deployKey: null, id: '', kind: null }
 
 export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): OwnKeys {
   if (url.protocol === 'ssh' && deployKey) {
@@ -34,14 +36,16 @@ export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): Ow
   if (!credential || !isBelow(url.href, credential.baseUrl)) return none
   const { username, password } = credential
   const basic = btoa(`${username}:${password}`)
+  const header = `Basic ${basic}`
   return {
     // In the environment no one else sees it, and it isn't written to disk. git only sends it to
     // addresses below this one.
     env: {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: `http.${withoutSlash(credential.baseUrl)}/.extraHeader`,
-      GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
+      GIT_CONFIG_VALUE_0: `Authorization: ${header}`,
     },
+    header,
     secrets: [basic, password],
     deployKey: null,
     id: fingerprint(`${username}:${password}`),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { AppError, Failure } from '../platform/errors.ts'
 import { resolveHost } from '../platform/hosts.ts'
+import { isSameServer, pinnedFetch } from '../platform/pinned-fetch.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools } from './git.ts'
 import { readRepositoryUrl, usualPorts } from './repository-url.ts'
@@ -14,6 +15,8 @@ import type { GitCommand } from './run.ts'
 /** A remote repository, with the options that keep git on the checked address. */
 export type Remote = {
   url: RepositoryUrl
+  /** Where it is, after redirects on the same host. */
+  href: string
   config: string[]
   env: Record<string, string>
   keys: OwnKeys
@@ -25,9 +28,10 @@ export async function connectRemote(
 ): Promise<Remote> {
   const url = readUrl(options.url, tools.setup.allowLocal)
   const keys = keysFor(url, tools.keys)
-  if (url.protocol === 'file') return { url, config: [], env: {}, keys }
+  const { href } = url
+  if (url.protocol === 'file') return { url, href, config: [], env: {}, keys }
   if (url.href === sampleUrl)
-    return { url, config: [], env: await readSample(tools, options.signal), keys }
+    return { url, href, config: [], env: await readSample(tools, options.signal), keys }
   const { allow, lookup } = tools
   const addresses = await resolveHost(url.host, {
     allow,
@@ -35,23 +39,70 @@ export async function connectRemote(
     ...(lookup ? { lookup } : {}),
   })
   if (url.protocol === 'ssh') {
-    return { url, config: [], env: sshHost(url, addresses[0]!), keys }
+    return { url, href, config: [], env: sshHost(url, addresses[0]!), keys }
   }
   const pin = `http.curloptResolve=${url.host}:${url.port}:${addresses.map(bracketed).join(',')}`
-  return { url, config: isIP(url.host) ? [] : [pin], env: keys.env, keys }
+  return { url, href, config: isIP(url.host) ? [] : [pin], env: keys.env, keys }
 }
 
-/** Runs git against the remote: with the checked address and its credentials. */
-export const runRemoteGit = (tools: GitTools, remote: Remote, command: GitCommand) =>
-  withKeyFile(tools.setup, remote.keys.deployKey, (keyEnv) =>
-    runGit(tools.setup, {
-      ...command,
-      config: [...remote.config, ...(command.config ?? [])],
-      env: { ...remote.env, ...keyEnv },
-      secrets: remote.keys.secrets,
-      transfer: true,
-    }),
-  )
+/**
+ * Runs git against the remote, whose address is its first value: with the checked address and its credentials.
+ * git itself would follow a redirect to anywhere, so it follows none, and the remote is moved here.
+ */
+export async function runRemoteGit(
+  tools: GitTools,
+  remote: Remote,
+  command: GitCommand,
+  redirectsLeft = 5,
+): Promise<Buffer> {
+  const { href } = remote
+  try {
+    return await withKeyFile(tools.setup, remote.keys.deployKey, (keyEnv) =>
+      runGit(tools.setup, {
+        ...command,
+        values: [href, ...(command.values ?? [])],
+        config: [...remote.config, ...(command.config ?? [])],
+        env: { ...remote.env, ...keyEnv },
+        secrets: remote.keys.secrets,
+        transfer: true,
+      }),
+    )
+  } catch (error) {
+    const isRedirect = error instanceof GitError && error.says(/returned error: 30\d/)
+    if (!isRedirect || redirectsLeft === 0) throw error
+    if (remote.href === href) await followRedirect(tools, remote, { signal: command.signal, error })
+    return runRemoteGit(tools, remote, command, redirectsLeft - 1)
+  }
+}
+
+/** Moves the remote to where its server leads, on the same host; throws the error when it leads elsewhere. */
+async function followRedirect(
+  tools: GitTools,
+  remote: Remote,
+  { signal, error }: { signal: AbortSignal; error: GitError },
+) {
+  const { href, keys } = remote
+  const asked = new URL(`${href}/info/refs?service=git-upload-pack`)
+  const { headers } = await pinnedFetch(
+    asked,
+    { headers: { 'User-Agent': 'git/2', ...(keys.header && { Authorization: keys.header }) } },
+    { allow: tools.allow, lookup: tools.lookup, signal, maxBytes: 65_536, keepsRedirect: true },
+  ).catch(() => {
+    signal.throwIfAborted()
+    throw error
+  })
+  const to = URL.parse(headers.get('Location') ?? '', asked.href)
+  const path = /^(.+)\/info\/refs$/.exec(to?.pathname ?? '')?.[1]
+  if (!to || !path || !isSameServer(asked, to)) throw error
+  const url = `${to.origin}${path}`
+  const moved = await connectRemote(tools, { url, signal })
+  // what one key opens is kept apart from what others do: never another key than before
+  const isOpenedAlike = moved.keys.id === keys.id
+  const opened = isOpenedAlike
+    ? moved
+    : await connectRemote({ ...tools, keys: {} }, { url, signal })
+  Object.assign(remote, { ...opened, url: remote.url })
+}
 
 /** The branch that the remote's HEAD names, and its commit; null in an empty repository. */
 export async function findRemoteHead(
@@ -109,7 +160,7 @@ async function listRemote(
   const output = await runRemoteGit(tools, remote, {
     command: 'ls-remote',
     options: ['--quiet', ...what],
-    values: [remote.url.href, ...names],
+    values: names,
     most: mostListing,
     tooMuch: tooManyRefs,
     signal,

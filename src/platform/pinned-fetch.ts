@@ -11,6 +11,8 @@ export type Pinning = {
   timeout?: number
   /** Bytes of the response body. */
   maxBytes?: number
+  /** Whether a redirect is the response, rather than followed. */
+  keepsRedirect?: boolean
   /** For tests: another name server, and certificates to trust. */
   lookup?: Lookup | undefined
   ca?: string | undefined
@@ -104,7 +106,7 @@ async function pinned(target: string | URL, asked: Asked, options: Reading) {
       ca,
     })
     const location = response.headers.get('Location')
-    if (!isRedirect(response) || location === null) return response
+    if (!isRedirect(response) || location === null || options.keepsRedirect) return response
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
     if (!next || left === 0 || !options.mayLead(url, next)) throw redirected(url.host)
@@ -116,7 +118,7 @@ async function pinned(target: string | URL, asked: Asked, options: Reading) {
 const isRedirect = ({ status }: Response) => [301, 302, 303, 307, 308].includes(status)
 
 /** The same name and port, or the same name's secure port. */
-const isSameServer = (from: URL, to: URL) =>
+export const isSameServer = (from: URL, to: URL) =>
   to.origin === from.origin ||
   (from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:')
 

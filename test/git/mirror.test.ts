@@ -9,6 +9,7 @@ import {
   failure,
   fetch,
   lines,
+  never,
   repository,
   server,
   url,
@@ -149,6 +150,38 @@ describe('a server', () => {
     expect(await failure()).toMatchObject({ code: 'redirected' })
     expect(hits).toBe(0)
     elsewhere.stop(true)
+  })
+
+  test('that leads to another address on its host is followed there, by every command', async () => {
+    const hash = commitFiles(repository, { Dockerfile: 'FROM busybox' })
+    const short = url.replace(/\.git$/, '')
+    const path = new URL(short).pathname
+    server.mode = { moved: { [`${path}/`]: `/renamed/app/`, '/renamed/app/': `${url}/` } }
+    const davit = connect()
+    for (const branch of [null, 'main'])
+      expect(await fetch({ url: short, branch }, davit)).toMatchObject({
+        url: short,
+        commit: { hash },
+      })
+    const asked = { url: short, userId: 'ada', signal: never }
+    expect((await davit.listBranches(asked)).head).toBe('main')
+    expect(await davit.findDockerfiles(asked)).toEqual(['Dockerfile'])
+  })
+
+  test.each([
+    ['in a circle', (path: string) => ({ [path]: path })],
+    ['ever further', (path: string) => ({ [path]: `${path}x/` })],
+    ['to a page', (path: string) => ({ [path]: '/login?to=' })],
+    ['to a page of the service', (path: string) => ({ [path]: '/login#' })],
+    ['to another port', (path: string) => ({ [path]: `http://127.0.0.1:1${path}` })],
+    ['to another host', (path: string) => ({ [path]: `http://localhost${path}` })],
+    ['to another protocol', (path: string) => ({ [path]: `ftp://127.0.0.1${path}` })],
+  ])('that leads %s is followed no further', async (_, moved) => {
+    const path = `${new URL(url).pathname}/`
+    server.mode = { moved: moved(path) }
+    const before = server.requests.length
+    expect(await failure()).toMatchObject({ code: 'redirected' })
+    expect(server.requests.length - before).toBeLessThan(15)
   })
 
   test('without that repository is said to have none', async () => {

@@ -184,6 +184,18 @@ describe('submodules', () => {
     server.mode = 'serve'
   })
 
+  test('are followed where the server leads, and relative to the address that was asked for', async () => {
+    const inner = aRepository({ x: 'x' }, 'group/inner.git')
+    const gitlinks = { lib: { commit: inner.commit } }
+    const modules = { '.gitmodules': gitmodules('lib', '../inner') }
+    const outer = aRepository({ Dockerfile, ...modules, ...gitlinks })
+    server.mode = {
+      moved: { '/old/outer/': `/${outer.name}/`, '/old/inner/': '/group/inner.git/' },
+    }
+    expect(await filesOf(`${server.url}old/outer`)).toContain('lib/x')
+    server.mode = 'serve'
+  })
+
   test('of a .gitmodules that can’t be read are refused', async () => {
     const outer = aRepository({ Dockerfile, '.gitmodules': '[[[', lib: { commit: 'a'.repeat(40) } })
     expect(await failure(outer.url)).toMatchObject({ code: 'submodule_refused' })

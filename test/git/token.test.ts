@@ -166,6 +166,39 @@ describe('a token', () => {
   })
 })
 
+test('after a redirect on its host the token goes to addresses below its own alone', async () => {
+  const seen: string[] = []
+  let to = ''
+  const host = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      seen.push(`${pathname.replace('/info/refs', '')} ${request.headers.has('Authorization')}`)
+      const isFirst = pathname.startsWith('/team/old')
+      return isFirst
+        ? Response.redirect(`${to}/info/refs${search}`, 307)
+        : new Response('', { status: 404 })
+    },
+  })
+  const baseUrl = `http://127.0.0.1:${host.port}`
+  const asked = async (below: string, path: string) => {
+    seen.length = 0
+    to = path
+    const keys = { credential: { ...credential(), baseUrl: baseUrl + below } }
+    const error = await failure(keys, { url: `${baseUrl}/team/old` })
+    return { code: error.code, seen: [...new Set(seen)] }
+  }
+  const code = 'repository_not_found'
+  const kept = ['/team/old true', '/team/new true']
+  expect(await asked('/team', '/team/new')).toEqual({ code, seen: kept })
+  const lost = ['/team/old true', '/other/new false']
+  expect(await asked('/team', '/other/new')).toEqual({ code, seen: lost })
+  const none = ['/team/old false', '/other/new false']
+  expect(await asked('/other', '/other/new')).toEqual({ code, seen: none })
+  host.stop(true)
+})
+
 describe('branches', () => {
   test('are listed with their commits, and the one that HEAD names', async () => {
     const tip = commitFiles(join(served, 'ada', `app${turn}.git`), { a: 'b' }, { branch: 'a;b' })

@@ -8,9 +8,12 @@ export type GitServer = {
   /** The path of every request so far. */
   requests: string[]
   /** What the server does instead of serving. */
-  mode: 'serve' | 'unauthorized' | 'hang' | 'no hashes' | { redirect: string }
+  mode: 'serve' | 'unauthorized' | 'hang' | 'no hashes' | { redirect: string } | { moved: Moved }
   stop: () => void
 }
+
+/** Where the beginning of a path leads, on this server or another. */
+type Moved = Record<string, string>
 
 /** Serves the bare repositories in a directory over smart HTTP, as a git host does. */
 export function startGitServer(dir: string, { hostname = '127.0.0.1' } = {}): GitServer {
@@ -37,6 +40,12 @@ function answer(server: GitServer, dir: string, request: Request): Response | Pr
   if (mode === 'hang') return new Promise(() => {})
   if (mode === 'unauthorized') {
     return new Response('who?', { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="x"' } })
+  }
+  if (typeof mode === 'object' && 'moved' in mode) {
+    const from = Object.keys(mode.moved).find((path) => url.pathname.startsWith(path))
+    if (from === undefined) return runBackend(dir, { request, url, refuseHashes: false })
+    const rest = url.pathname.slice(from.length) + url.search
+    return Response.redirect(`${mode.moved[from]}${rest}`, 301)
   }
   if (typeof mode === 'object') return Response.redirect(mode.redirect + url.pathname + url.search)
   return runBackend(dir, { request, url, refuseHashes: mode === 'no hashes' })
