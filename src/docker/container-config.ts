@@ -78,7 +78,10 @@ export type ContainerOptions = {
   granted?: Granted
 }
 
-/** What most images need to start as root and drop to a user; all other capabilities are dropped. */
+/**
+ * What most images need to start as root and drop to a user; all other capabilities are dropped. Without KILL
+ * an init can't pass the stop signal on to that user's processes, which then die with it, unasked.
+ */
 export const compatCapabilities = [
   'CHOWN',
   'DAC_OVERRIDE',
@@ -86,6 +89,7 @@ export const compatCapabilities = [
   'SETGID',
   'SETUID',
   'NET_BIND_SERVICE',
+  'KILL',
 ]
 
 /**

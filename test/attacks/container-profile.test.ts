@@ -82,10 +82,15 @@ test('app, service and build have the profile and nothing else, whatever an imag
   expect(await listOf(ada)).toEqual([inApp.Id])
   expect(await listOf(bob)).toEqual([inService.Id])
 
-  // root in it has six capabilities, and a setuid program gives no more
+  // root in it has seven capabilities, and a setuid program gives no more
   const status = (await (await fetch(deployment.url)).text()).trim().split('\n')
-  const six = '00000000000004cb'
-  expect(status).toEqual([`CapEff:\t${six}`, `CapBnd:\t${six}`, 'NoNewPrivs:\t1', 'Seccomp:\t2'])
+  const seven = '00000000000004eb'
+  expect(status).toEqual([
+    `CapEff:\t${seven}`,
+    `CapBnd:\t${seven}`,
+    'NoNewPrivs:\t1',
+    'Seccomp:\t2',
+  ])
 
   // it is in one network, from which neither the other's containers nor our own port are reached
   const networks = Object.entries(inApp.NetworkSettings.Networks)

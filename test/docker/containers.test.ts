@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { compatCapabilities } from '../../src/docker/index.ts'
 import { isInit } from '../../src/docker/init.ts'
 import { until } from '../support/until.ts'
 import { sandbox } from './sandbox.ts'
@@ -53,6 +54,18 @@ test('a command that does not exist fails the start in the words of the engine',
   expect(error.status).toBe(400)
   expect(error.message).toContain('/no/such')
   expect(await docker.inspectContainer(id)).toMatchObject({ state: 'created', exitCode: 127 })
+})
+
+test('a process that dropped root is asked to stop, too', async () => {
+  const users = 'root:x:0:0::/:/bin/sh\\nu:x:1:1::/:/bin/sh\\n'
+  const waits = 'trap "exit 5" TERM; echo up; while :; do sleep 0.1; done'
+  const id = await run(`printf '${users}' >/etc/passwd; exec su u -c '${waits}'`, {
+    capabilities: compatCapabilities,
+  })
+  for await (const [line] of docker.containerLogs(id, { follow: true }))
+    if (line?.text === 'up') break
+  await docker.stopContainer(id)
+  expect(await docker.inspectContainer(id)).toMatchObject({ exitCode: 5 })
 })
 
 test('an image’s own init is process 1, also from a shell; anything else runs below an init', () => {

@@ -40,7 +40,15 @@ describe('a service becomes a container', () => {
       memoryBytes: 512 * 2 ** 20,
       cpus: 1,
       pidsLimit: 1024,
-      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'],
+      capabilities: [
+        'CHOWN',
+        'DAC_OVERRIDE',
+        'FOWNER',
+        'SETGID',
+        'SETUID',
+        'NET_BIND_SERVICE',
+        'KILL',
+      ],
       volumes: [],
       restart: { name: 'unless-stopped' },
       stopTimeout: 10,
@@ -60,12 +68,13 @@ describe('a service becomes a container', () => {
 
   test('with what its file adds to and takes from the capabilities', () => {
     const of = (lines: string) => only(lines).options.capabilities
-    expect(of('cap_add: [KILL]\ncap_drop: [CHOWN, FOWNER]')).toEqual([
+    expect(of('cap_add: [FSETID]\ncap_drop: [CHOWN, FOWNER]')).toEqual([
       'DAC_OVERRIDE',
       'SETGID',
       'SETUID',
       'NET_BIND_SERVICE',
       'KILL',
+      'FSETID',
     ])
     expect(of('cap_add: [CHOWN]\ncap_drop: [ALL]')).toEqual(['CHOWN'])
   })

@@ -68,7 +68,6 @@ services:
     image: ${await imageOf('postgresql')}
     environment: { POSTGRES_USER: a, POSTGRES_DB: a, POSTGRES_PASSWORD: '\${PG_PASSWORD}' }
     volumes: ['pg:/var/lib/postgresql/data']
-    cap_add: [KILL]
     healthcheck: { test: [CMD, pg_isready, -h, 127.0.0.1, -U, a], interval: 2s, start_period: 60s }
   my:
     image: ${await imageOf('mariadb')}
@@ -78,7 +77,6 @@ services:
       MARIADB_PASSWORD: \${MY_PASSWORD}
       MARIADB_ROOT_PASSWORD: \${MY_ROOT}
     volumes: ['my:/var/lib/mysql']
-    cap_add: [KILL]
     healthcheck:
       test: [CMD, healthcheck.sh, --connect, --innodb_initialized]
       interval: 2s

@@ -65,7 +65,6 @@ services:
   db:
     image: ${image}
     environment: { POSTGRES_USER: shop, POSTGRES_DB: shop, POSTGRES_PASSWORD: '\${DB_PASSWORD:?}' }
-    cap_add: [KILL]
     init: true
     volumes: ['data:/var/lib/postgresql/data']
     healthcheck: { test: [CMD, pg_isready, -h, 127.0.0.1], interval: 1s, retries: 60 }
