@@ -1,6 +1,7 @@
 import { keyInLog, logged, loggingOf } from './access-log.ts'
+import { bodyRoutes } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
-import { literal, pageHandler, plainHandler } from './pages.ts'
+import { pageHandler, plainHandler } from './pages.ts'
 import {
   adminAddress,
   hostPath,
@@ -10,10 +11,11 @@ import {
   pageAddress,
   pageNames,
 } from './plan.ts'
-import type { Accounts, Host, Listener, Plan } from './plan.ts'
-import { logIn, loginRoute, loginServer, needLogins, needsLogin } from './logins.ts'
+import type { Listener, Plan } from './plan.ts'
+import { comparisons, loginRoute } from './logins.ts'
+import { bodyPlaces, placeServer } from './places.ts'
 import { forwardedInLog, isScheme, schemeRoutes, trusting } from './forwarded.ts'
-import { optionHandlers } from './options.ts'
+import { pathless, siteRoutes, strictHosts } from './sites.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
 /**
@@ -33,7 +35,7 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
         servers: {
           hosts: hostServer(plan, last),
           ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
-          ...(needLogins(plan) && { logins: loginServer(plan) }),
+          places: placeServer(plan, [comparisons(plan)]),
           ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
         },
       },
@@ -70,6 +72,12 @@ const server = {
   automatic_https: { disable: true },
   protocols: ['h1', 'h2', 'h2c'],
   read_header_timeout: '10s',
+  // of a body and of a response to a visitor who reads nothing; WebSockets have none
+  read_timeout: '24h',
+  write_timeout: '24h',
+  max_header_bytes: 65_536,
+  // else Caddy closes a body that an app is still being sent when it begins to respond, and cuts off the response
+  enable_full_duplex: true,
 }
 
 function hostServer(plan: Plan, last: object[]) {
@@ -83,6 +91,8 @@ function hostServer(plan: Plan, last: object[]) {
     routes: [
       keyInLog,
       forwardedInLog,
+      ...bodyRoutes(plan),
+      bodyPlaces(plan),
       ...schemeRoutes,
       plainHost,
       ...permissionRoutes(folder),
@@ -109,7 +119,7 @@ function hostRoutes(plan: Plan, pages?: object[]) {
     ...strictHosts(hosts),
     { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
     ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),
-    ...(needLogins(plan) && !pages ? [loginRoute(plan)] : []),
+    ...(pages ? [] : [loginRoute(plan)]),
     ...targetRoutes(rows, pages ?? []),
   ]
 }
@@ -154,7 +164,8 @@ const foreignPages = () =>
     terminal: true,
   }))
 
-function listenerServer({ folder, listeners, trustedProxies }: Plan, pages: object[] = []) {
+function listenerServer(plan: Plan, pages?: object[]) {
+  const { folder, listeners, trustedProxies } = plan
   const rows = listeners.map(({ port, slots }) => ({
     key: `:${port}`,
     outputs: outputsOf(folder, { target: { slots } }),
@@ -167,9 +178,11 @@ function listenerServer({ folder, listeners, trustedProxies }: Plan, pages: obje
     routes: [
       keyInLog,
       forwardedInLog,
+      ...bodyRoutes(plan),
+      ...(pages ? [] : [bodyPlaces(plan)]),
       ...schemeRoutes,
       { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
-      ...targetRoutes(rows, pages),
+      ...targetRoutes(rows, pages ?? []),
       { handle: [pageHandler('nobody')] },
     ],
     errors,
@@ -215,16 +228,6 @@ const noHost = {
   terminal: true,
 }
 
-/**
- * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it, while
- * an app may read one in it.
- */
-const pathless = {
-  match: [{ vars: { '{http.request.uri.path}': [''] } }],
-  handle: [plainHandler(400, 'The request has no path.')],
-  terminal: true,
-}
-
 /** One condition before the others: matchers of one route run in any order, and files are slow. */
 function within(match: object, routes: object[]) {
   return { match: [match], handle: [{ handler: 'subroute', routes }] }
@@ -248,36 +251,17 @@ function redirectToHttps({ folder, ports, hosts }: Plan) {
   ])
 }
 
-function strictHosts(hosts: Host[]) {
-  const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
-  const set = { 'Strict-Transport-Security': ['max-age=31536000'] }
-  const handle = [{ handler: 'headers', response: { deferred: true, set } }]
-  return host.length > 0 ? [{ match: [{ ...isScheme('https'), host }], handle }] : []
-}
-
-/** The longest path prefix of a host wins. Sites without one and without options need no route. */
-const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: boolean }) =>
-  sites
-    .toSorted((a, b) => b.path.length - a.path.length)
-    .flatMap((site) => {
-      const login = isForeign
-        ? logIn
-        : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
-      const handlers = optionHandlers(site, login)
-      if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
-      const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
-      const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
-      return [{ group: 'sites', match: [match], handle: [key, ...handlers] }]
-    })
-
-const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
-
 /** Caddy's own errors; an app's errors are passed through. */
 const errors = {
   routes: [
     {
-      match: [{ vars: { '{http.error.status_code}': ['502', '503', '504'] } }],
+      match: [{ vars: { '{http.error.status_code}': ['502', '504'] } }],
       handle: [pageHandler('unreachable')],
+    },
+    {
+      // no place is left
+      match: [{ vars: { '{http.error.status_code}': ['503'] } }],
+      handle: [plainHandler(429, 'Too many requests of your network are under way.')],
     },
     {
       match: [{ vars: { '{http.error.status_code}': ['413'] } }],

@@ -22,12 +22,19 @@ const oldest = { any: [2, 8], own: [2, 9] } as const
 
 const MiB = 2 ** 20
 
+/** Bytes that one open socket may hold: a request with the largest headers whose body doesn't end. */
+const perSocket = 192 * 2 ** 10
+
+/** Half of the machine's memory, within bounds. */
+const memoryOf = (machine: number) =>
+  Math.round(Math.min(Math.max(machine / 2, 768 * MiB), 2048 * MiB))
+
 /**
  * The container that Davit runs Caddy in, on the host's network. It starts with its last configuration,
  * so that apps are reachable when Davit is down, too. Root in it needs DAC_OVERRIDE for the
  * files of a Davit that isn't root; it sees no others.
  */
-export const edgeContainer = ({ folder, volume, cpus }: Given) => ({
+export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Given) => ({
   name: 'davit-edge',
   image,
   entrypoint: ['caddy'],
@@ -37,14 +44,17 @@ export const edgeContainer = ({ folder, volume, cpus }: Given) => ({
     // memory is collected half as often: 1 MiB more when idle, 6 after load, and each request is cheaper
     GOGC: '200',
     GOMAXPROCS: String(cpus + 1),
-    GOMEMLIMIT: '256MiB',
+    // collected harder before the kernel would end it
+    GOMEMLIMIT: `${Math.round((memoryOf(machine) * 2) / 3 / MiB)}MiB`,
     HOME: '/data',
     XDG_CONFIG_HOME: `${folderInside}/config`,
     XDG_DATA_HOME: '/data',
   },
   workingDir: '/data',
   user: '0:0',
-  memoryBytes: 768 * MiB,
+  memoryBytes: memoryOf(machine),
+  // with no more sockets than fit into its memory, no visitor can have the kernel end it for all
+  ulimits: [openFiles(Math.floor(memoryOf(machine) / perSocket))],
   cpus,
   pidsLimit: 512,
   capabilities: ['NET_BIND_SERVICE', 'DAC_OVERRIDE'],
@@ -60,7 +70,9 @@ export const edgeContainer = ({ folder, volume, cpus }: Given) => ({
   },
 })
 
-type Given = { folder: string; volume: string; cpus: number }
+const openFiles = (count: number) => ({ name: 'nofile', soft: count, hard: count })
+
+type Given = { folder: string; volume: string; cpus: number; memoryBytes: number }
 
 /** Throws when the output of `caddy version` is too old; a build without a version passes. */
 export function refuseOldCaddy(version: string) {

@@ -1,6 +1,7 @@
 import { literal } from './pages.ts'
-import { keyOf, loginAddress } from './plan.ts'
-import type { Accounts, Plan } from './plan.ts'
+import { keyOf } from './plan.ts'
+import type { Accounts, Host, Plan } from './plan.ts'
+import { internal, oneConnection, placeAddress, turnOf } from './places.ts'
 
 /**
  * Compares a password in the server that asks. bcrypt is slow on purpose, and nothing here bounds how
@@ -18,10 +19,6 @@ export const logIn = (accounts: Accounts) => ({
     },
   },
 })
-
-/** Whether anything of a plan needs a login. */
-export const needLogins = ({ hosts }: Pick<Plan, 'hosts'>) =>
-  hosts.some(({ sites }) => sites.some(({ accounts = [] }) => accounts.length > 0))
 
 /**
  * Marks requests of a site for `loginRoute`. Caddy's comparison with no account's password takes sixteen times
@@ -59,55 +56,29 @@ function startIn64(text: string) {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /**
- * Asks `loginServer`, whose comparisons leave the processors to the requests of all others. One connection to
+ * Asks `placeServer`, whose comparisons leave the processors to the requests of all others. One connection to
  * each of its sockets is a queue, so that one address waits for its own guesses; a visitor who left is out of it.
  */
 export const loginRoute = ({ folder }: Pick<Plan, 'folder'>) => ({
   match: [{ vars_regexp: { [loginOf]: { pattern: '.' } } }],
-  handle: [queueOf, askTo(loginAddress(folder, '{davit.queue}'))],
+  handle: [turnOf, askTo(placeAddress(folder, '{davit.turn}'))],
 })
 
 const loginOf = '{http.vars.davit_login}'
 
-/** Two digits of an IPv4 address, and one of an IPv6 network, since a visitor has all addresses of a /64. */
-const queueOf = {
-  handler: 'map',
-  source: '{http.vars.client_ip}',
-  destinations: ['{davit.queue}'],
-  mappings: [
-    { input_regexp: '\\.\\d??(\\d{1,2})$', outputs: ['$1'] },
-    { input_regexp: '^(?:[0-9a-f]+:){3}[0-9a-f]*?([0-9a-f])(?::|$)', outputs: ['$1'] },
-  ],
-  defaults: ['other'],
-}
-
-const queues = [
-  ...Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0')),
-  ...Array.from({ length: 16 }, (_, n) => n.toString(16)),
-  'other',
-]
-
 const siteHeader = 'Davit-Site'
 
 const askTo = (dial: string) => ({
-  ...request(
+  ...internal(
     { dial },
     { [siteHeader]: [loginOf], Authorization: ['{http.request.header.Authorization}'] },
   ),
-  transport: { protocol: 'http', max_conns_per_host: 1, compression: false },
+  transport: oneConnection,
   handle_response: [
     { match: { status_code: [204] } },
     { match: { status_code: [401] }, routes: [{ handle: [unauthorized] }] },
     { routes: [{ handle: [busy] }] },
   ],
-})
-
-/** A request of the edge to itself, with these headers alone. */
-const request = (upstream: object, set: Record<string, string[]> = {}) => ({
-  handler: 'reverse_proxy',
-  upstreams: [upstream],
-  rewrite: { method: 'GET', uri: '/' },
-  headers: { request: { delete: ['*'], set: { Host: ['davit'], ...set } } },
 })
 
 const unauthorized = {
@@ -124,46 +95,21 @@ const checked = { handler: 'static_response', status_code: 204 }
  * Compares one password at a time, in the handler of a response to itself: the upstream counts the request
  * until that has ended, also if the visitor has left.
  */
-export const loginServer = ({ folder, hosts }: Plan) => ({
-  automatic_https: { disable: true },
-  protocols: ['h1'],
-  listen: [...queues, 'place'].map((name) => `${loginAddress(folder, name)}|0600`),
-  routes: [
+export const comparisons = ({ folder, hosts }: Plan) => ({
+  match: [{ header: { [siteHeader]: ['*'] } }],
+  handle: [
     {
-      match: [{ not: [{ header: { [siteHeader]: ['*'] } }] }],
-      handle: [checked],
-      terminal: true,
-    },
-    {
-      handle: [
-        {
-          ...request({ dial: loginAddress(folder, 'place'), max_requests: 1 }),
-          load_balancing: { try_duration: '5s', try_interval: '10ms' },
-          handle_response: [
-            {
-              routes: hosts.flatMap(({ name, sites }) =>
-                sites.flatMap(({ path, accounts = [] }) =>
-                  accounts.length === 0
-                    ? []
-                    : {
-                        match: [
-                          {
-                            vars: {
-                              [`{http.request.header.${siteHeader}}`]: [
-                                literal(keyOf(name, { path })),
-                              ],
-                            },
-                          },
-                        ],
-                        handle: [logIn(accounts), checked],
-                        terminal: true,
-                      },
-                ),
-              ),
-            },
-          ],
-        },
-      ],
+      ...internal({ dial: placeAddress(folder, 'login'), max_requests: 1 }),
+      load_balancing: { try_duration: '5s', try_interval: '10ms' },
+      handle_response: [{ routes: hosts.flatMap(comparisonsOf) }],
     },
   ],
+  terminal: true,
 })
+
+const comparisonsOf = ({ name, sites }: Host) =>
+  sites.flatMap(({ path, accounts = [] }) => {
+    const site = { [`{http.request.header.${siteHeader}}`]: [literal(keyOf(name, { path }))] }
+    const route = { match: [{ vars: site }], handle: [logIn(accounts), checked], terminal: true }
+    return accounts.length === 0 ? [] : [route]
+  })

@@ -50,12 +50,14 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
   const admin = connectAdmin({ socket: adminSocket(folder) })
   const leftOuts = new LeftOuts({
     listening: (options) => admin.list('config/apps/http/servers/listeners/listen', options),
-    tryOut: (plan, options) => admin.load(configurationOf(plan, [noHandler]), options),
+    tryOut: (plan, options) =>
+      admin.load(configurationOf({ ...plan, timesBodies }, [noHandler]), options),
   })
   const pull = sparingly(pullAgain, ({ signal }) =>
     engine.pull({ signal: AbortSignal.any([signal, AbortSignal.timeout(pullTime)]) }),
   )
   const ensure = sparingly(ensureAgain, ({ signal }) => engine.ensure({ folder, signal }))
+  let timesBodies = true
   let isSure = false
   let doubted = new AbortController()
   let version: string | null = null
@@ -110,7 +112,8 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
       () => false,
     )
 
-  async function put(plan: Plan, signal: AbortSignal): Promise<'in force' | 'waits'> {
+  async function put(served: Plan, signal: AbortSignal): Promise<'in force' | 'waits'> {
+    const plan = { ...served, timesBodies }
     const isBusy = async () => !(await isQuiet([ports.http, ports.https]))
     const mayWait = (current: unknown, wanted: unknown) => differInPlainHosts(current, wanted, plan)
     const options = { signal, isBusy, mayWait }
@@ -141,7 +144,9 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
           return { state: await put(served, signal), loadedAt, leftOut }
         } catch (error) {
           const code = error instanceof Failure ? error.code : null
-          if (code === 'edge_refused') {
+          if (code === 'edge_refused' && timesBodies && isUntimed(error as Failure)) {
+            timesBodies = false
+          } else if (code === 'edge_refused') {
             if (!(await leftOuts.learn(served, error as Failure, { signal }))) throw error
           } else if (code === 'edge_unreachable' && isSure) {
             isSure = false
@@ -156,6 +161,9 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
     },
   }
 }
+
+/** The saved configuration, which no one refuses, never has it. */
+const isUntimed = ({ message }: Failure) => message.includes('unknown field "read_timeout"')
 
 /** Something that failed isn't retried for a while, longer each time: until then, the same error is thrown. */
 function sparingly<Result>(

@@ -8,6 +8,8 @@ export type Plan = {
   listeners: Listener[]
   /** The certificate authority; null when none are requested. */
   authority: Authority | null
+  /** Whether each body gets a time. Newer versions of Caddy end those that pause, and know no such time. */
+  timesBodies?: boolean
   /** CIDRs of proxies in front of the edge. */
   trustedProxies?: string[]
 }
@@ -98,9 +100,6 @@ export const isPlain = ({ path, target, isH2c }: Pick<Site, 'path' | 'target' | 
 
 /** The address of a page, as in a slot: a state is another address, not a new configuration. */
 export const pageAddress = (folder: string, name: PageName) => `unix/${folder}/pages/${name}.sock`
-
-/** The address of a queue of logins. */
-export const loginAddress = (folder: string, queue: string) => `unix/${folder}/logins/${queue}.sock`
 
 /** The key by which a site is found, and its requests are counted. */
 export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>

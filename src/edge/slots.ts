@@ -83,7 +83,7 @@ export function makeFolder(folder: string) {
     'slots',
     'hosts',
     'pages',
-    'logins',
+    'places',
     'certificates',
     'redirects',
     'config/caddy',

@@ -66,8 +66,9 @@ export const ensureEdgeContainer = (
 ): Promise<string> =>
   locks.run(deps.instanceId, signal, async () => {
     const { docker, instanceId } = deps
-    const { cpus } = await docker.machine({ signal })
-    const settings = edgeContainer({ folder, volume: `davit-${instanceId}-edge`, cpus })
+    const { cpus, memoryBytes } = await docker.machine({ signal })
+    const volume = `davit-${instanceId}-edge`
+    const settings = edgeContainer({ folder, volume, cpus, memoryBytes })
     const made = new Bun.CryptoHasher('sha256').update(JSON.stringify(settings)).digest('hex')
     const labels = labelsFor({ instanceId, kind: 'edge', ownerId: '' })
     let kept: ContainerSummary | null = null
@@ -78,8 +79,7 @@ export const ensureEdgeContainer = (
     if (kept?.state === 'created') await putCertificates(deps, kept.id, { restored, signal })
     if (kept) rmSync(restored, { force: true }) // a container that has run has newer ones
     if (kept && (await startAgain(deps, kept, { folder, signal }))) return kept.id
-    const [volume] = settings.volumes
-    await docker.createVolume({ name: volume!.name, labels })
+    await docker.createVolume({ name: volume, labels })
     const id = await docker.createContainer({
       ...settings,
       name: `${settings.name}-${instanceId.slice(-12)}`,

@@ -46,7 +46,7 @@ export async function anEdge() {
 
     /** Puts these hosts in force, and nothing else. */
     async serve(hosts: Host[], more: Partial<Plan> = {}) {
-      const none = { listeners: [], authority: null }
+      const none = { listeners: [], authority: null, timesBodies: true }
       const plan = { folder: folderInside, ports, hosts, ...none, ...more }
       setHosts(folder, hosts, { folderInside })
       const isBusy = async () => false

@@ -1,0 +1,85 @@
+import type { Plan } from './plan.ts'
+
+/*
+ * Caddy counts what is under way for an upstream, and nothing for a visitor. So one of its own servers, which
+ * does nothing, is an upstream for each group of addresses: a request to it takes a place, and what runs in the
+ * handler of its response keeps it.
+ */
+
+/** Requests with a body that may be under way for one group of addresses. */
+const most = 512
+
+export const placeAddress = (folder: string, name: string) => `unix/${folder}/places/${name}.sock`
+
+/** Two digits of an IPv4 address, or one of an IPv6 network: a visitor has all addresses of a /64. */
+export const turnOf = {
+  handler: 'map',
+  source: '{http.vars.client_ip}',
+  destinations: ['{davit.turn}'],
+  mappings: [
+    { input_regexp: '\\.\\d??(\\d{1,2})$', outputs: ['$1'] },
+    { input_regexp: '^(?:[0-9a-f]+:){3}[0-9a-f]*?([0-9a-f])(?::|$)', outputs: ['$1'] },
+  ],
+  defaults: ['x'],
+}
+
+const digits = [...'0123456789abcdefx']
+
+const names = [
+  ...Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0')),
+  ...digits,
+  ...digits.map((digit) => `body-${digit}`),
+  'login',
+]
+
+/** `routes` handle what is done in a place. */
+export const placeServer = ({ folder }: Plan, routes: object[]) => ({
+  automatic_https: { disable: true },
+  protocols: ['h1'],
+  listen: names.map((name) => `${placeAddress(folder, name)}|0600`),
+  routes: [...routes, { handle: [{ handler: 'static_response', status_code: 204 }] }],
+})
+
+/** A request of the edge to itself, with these headers alone. */
+export const internal = (upstream: object, set: Record<string, string[]> = {}) => ({
+  handler: 'reverse_proxy',
+  upstreams: [upstream],
+  rewrite: { method: 'GET', uri: '/' },
+  headers: { request: { delete: ['*'], set: { Host: ['davit'], ...set } } },
+})
+
+/**
+ * With more than one, Caddy 2.11 may dial one of them when the same request is already on its way to an app, and
+ * would dial the app.
+ */
+export const oneConnection = { protocol: 'http', max_conns_per_host: 1, compression: false }
+
+const withBody = [
+  { not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] },
+  { header_regexp: { 'Content-Length': { pattern: '[1-9]' } } },
+  { header: { 'Transfer-Encoding': ['*'] } },
+]
+
+/** Above the bound there is no upstream, which is an error 503. */
+export const bodyPlaces = ({ folder }: Plan) => ({
+  match: withBody,
+  handle: [
+    {
+      handler: 'subroute',
+      routes: [
+        { handle: [turnOf] },
+        ...digits.map((digit) => ({
+          group: 'places',
+          match: [{ vars_regexp: { '{davit.turn}': { pattern: `${digit}\\z` } } }],
+          handle: [
+            {
+              ...internal({ dial: placeAddress(folder, `body-${digit}`), max_requests: most }),
+              transport: oneConnection,
+              handle_response: [{ match: { status_code: [204] } }],
+            },
+          ],
+        })),
+      ],
+    },
+  ],
+})

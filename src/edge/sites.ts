@@ -1,0 +1,41 @@
+import { isScheme } from './forwarded.ts'
+import { logIn, needsLogin } from './logins.ts'
+import { optionHandlers } from './options.ts'
+import { literal, plainHandler } from './pages.ts'
+import { keyOf } from './plan.ts'
+import type { Accounts, Host } from './plan.ts'
+
+/**
+ * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it, while
+ * an app may read one in it.
+ */
+export const pathless = {
+  match: [{ vars: { '{http.request.uri.path}': [''] } }],
+  handle: [plainHandler(400, 'The request has no path.')],
+  terminal: true,
+}
+
+/** HSTS, where it is chosen. */
+export function strictHosts(hosts: Host[]) {
+  const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
+  const set = { 'Strict-Transport-Security': ['max-age=31536000'] }
+  const handle = [{ handler: 'headers', response: { deferred: true, set } }]
+  return host.length > 0 ? [{ match: [{ ...isScheme('https'), host }], handle }] : []
+}
+
+/** The longest path prefix of a host wins. Sites without one and without options need no route. */
+export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: boolean }) =>
+  sites
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .flatMap((site) => {
+      const login = isForeign
+        ? logIn
+        : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
+      const handlers = optionHandlers(site, login)
+      if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
+      const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
+      const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
+      return [{ group: 'sites', match: [match], handle: [key, ...handlers] }]
+    })
+
+const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
