@@ -7,6 +7,7 @@ import { Conditions } from './runtime/conditions.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
 import { leadAll, leadNew } from './runtime/lead.ts'
+import { DiskGuard } from './containers/disk-guard.ts'
 import { ContainerStates } from './containers/container-states.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { ServerMeter } from './home/server.ts'
@@ -110,7 +111,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }
   const jobs = new Jobs({ db, slots })
   const starts = new Starts()
-  const working = { ...outside, logs, collector, masks, jobs, starts, pulls }
+  const diskGuard = new DiskGuard({ config, db, docker, instanceId })
+  const working = { ...outside, logs, collector, masks, jobs, starts, pulls, diskGuard }
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployHandler(working),
   )

@@ -99,6 +99,7 @@ export async function serve(config: Config) {
     (signal) => deps.server.run({ signal }),
     (signal) => deps.certificates.run({ signal }),
     (signal) => reserve.keep({ signal }),
+    (signal) => deps.diskGuard.run({ signal }),
     (signal) => keepSchedule(deps, { signal }),
     (signal) => keepEvents(deps.db, { signal }),
     (signal) => keepLogs(deps, { signal }),

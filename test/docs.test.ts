@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { unknownSettings } from '../src/config.ts'
 import { renderMarkdown } from '../src/docs/markdown.ts'
 import { limits } from '../src/platform/limits.ts'
-import { crashLoop } from '../src/runtime/crash-count.ts'
+import { stopCodes } from '../src/runtime/crash-count.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { testApp } from './support/app.ts'
 
@@ -164,7 +164,7 @@ test('every reason that work can fail for is explained, and nothing else', () =>
     .filter((name) => !['custom', ...onCommandLine, ...ofConnect, ...ofUsage].includes(name))
   const { ids } = documents.find(({ path }) => path === `${folder}/failures.md`)!
   const explained = ids.filter((id) => read(`${folder}/failures.md`).includes(`### \`${id}\``))
-  expect(explained.toSorted()).toEqual([...new Set([...codes, crashLoop])].toSorted())
+  expect(explained.toSorted()).toEqual([...new Set([...codes, ...stopCodes])].toSorted())
 })
 
 test('every link of a page to the documentation leads to a document and a heading', () => {

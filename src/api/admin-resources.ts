@@ -125,6 +125,10 @@ export const diskOverview = z.object({
     logs: z.int(),
     database: z.int(),
   }),
+  /** What each user's apps and services have, the largest first. */
+  owners: z.array(
+    z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
+  ),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
   /** The limits of one build, the free space it needs to start, and why limits aren't enforced. */
   builds: z.object({

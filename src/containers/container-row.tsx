@@ -8,9 +8,12 @@ import { isUp } from '../runtime/workload.ts'
 import { containerPath, lookOfRow, processText, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
+const whyStopped = { crash_loop: 'crash loop', disk_filled: 'it filled the disk' }
+
 /** A container in the list. */
 export const ContainerRow = ({ row }: { row: Row }) => {
   const { container, place, condition } = row
+  const stopped = stopReasonOf(row)
   return (
     <li class="row container-row" id={rowId(container)}>
       <Badge {...lookOfRow(row)} />
@@ -35,7 +38,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
           {condition?.oomKilled && isUp(container) && (
             <span class="telling">ran out of memory</span>
           )}
-          {stopReasonOf(row) && <span class="telling">stopped by Davit: crash loop</span>}
+          {stopped && <span class="telling">stopped by Davit: {whyStopped[stopped.code]}</span>}
           {row.usage && (
             <span>
               CPU {percent(row.usage.usage.cpu)}, {bytes(row.usage.usage.memory)}

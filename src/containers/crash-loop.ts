@@ -5,6 +5,7 @@ import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
 import { stopContainer } from '../runtime/act.ts'
 import type { Conditions } from '../runtime/conditions.ts'
+import { crashLoop } from '../runtime/crash-count.ts'
 import type { CrashCount } from '../runtime/crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
@@ -53,6 +54,7 @@ function reasonOf(crashes: CrashCount, { id, name }: { id: string; name: string 
     ? 'the last time it was out of memory'
     : `the last exit code was ${end?.exitCode ?? 'unknown'}`
   return {
+    code: crashLoop,
     message: `${name.replace('the', 'The')} exited ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
     hint: end?.oom
       ? 'Raise its memory limit and deploy again, or restart it to see it fail.'

@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { crashLoop } from '../runtime/crash-count.ts'
+import { isStopCode, stopCodes } from '../runtime/crash-count.ts'
+import type { StopCode } from '../runtime/crash-count.ts'
 import type { Db } from '../db/index.ts'
 import { getRow } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
@@ -66,22 +67,35 @@ const instanceIn = (db: Db, containerId: string) =>
   getRow(db, instances, eq(instances.containerId, containerId))
 
 /** Why Davit stopped a process of an app, whose container that is. */
-export function setStopReason(db: Db, containerId: string, { message, hint }: StopReason) {
+export function setStopReason(db: Db, containerId: string, reason: StopReason) {
   const instance = instanceIn(db, containerId)
   if (!instance) return
-  const errorStep = stepOf(instance.component)
   db.update(deployments)
-    .set({ errorStep, errorCode: crashLoop, errorMessage: message, errorHint: hint })
+    .set({ errorStep: stepOf(instance.component), ...errorOf(reason) })
     .where(eq(deployments.id, instance.releaseId))
     .run()
 }
+
+/** The same of a service, until its next start. */
+export const setServiceStopped = (db: Db, serviceId: string, reason: StopReason) =>
+  db
+    .update(services)
+    .set({ errorStep: null, ...errorOf(reason) })
+    .where(eq(services.id, serviceId))
+    .run()
+
+const errorOf = ({ code, message, hint }: StopReason) => ({
+  errorCode: code,
+  errorMessage: message,
+  errorHint: hint,
+})
 
 export function clearStopReason(db: Db, containerId: string) {
   const instance = instanceIn(db, containerId)
   if (!instance) return
   const isIts = and(
     eq(deployments.id, instance.releaseId),
-    eq(deployments.errorCode, crashLoop),
+    inArray(deployments.errorCode, stopCodes),
     eq(deployments.errorStep, stepOf(instance.component)),
   )
   db.update(deployments)
@@ -91,7 +105,7 @@ export function clearStopReason(db: Db, containerId: string) {
 }
 
 /** Why Davit itself stopped a process of an app. */
-export type StopReason = { message: string; hint: string }
+export type StopReason = { code: StopCode; message: string; hint: string }
 
 type Errors = Record<'errorStep' | 'errorCode' | 'message' | 'hint', string | null>
 
@@ -100,6 +114,6 @@ export const stopReasonOf = (
   { errorStep, errorCode, message, hint }: Errors,
   process: string,
 ): StopReason | null =>
-  errorCode === crashLoop && errorStep === stepOf(process)
-    ? { message: message ?? '', hint: hint ?? '' }
+  isStopCode(errorCode) && errorStep === stepOf(process)
+    ? { code: errorCode, message: message ?? '', hint: hint ?? '' }
     : null

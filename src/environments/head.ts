@@ -1,6 +1,6 @@
 import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
-import { crashLoop } from '../runtime/crash-count.ts'
+import { isStopCode } from '../runtime/crash-count.ts'
 import { listLiveInstances } from '../runtime/store.ts'
 import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
@@ -61,7 +61,7 @@ const stateOf = (
   instances: Instances,
 ): Current['status'] | 'unhealthy' =>
   status === 'running' &&
-  (errorCode === crashLoop || instances.some(({ state }) => state === 'unhealthy'))
+  (isStopCode(errorCode) || instances.some(({ state }) => state === 'unhealthy'))
     ? 'unhealthy'
     : status
 

@@ -4,7 +4,7 @@ import { domainsJson, offBySetting, whyLeftOut } from '../domains/json.ts'
 import type { ShownDeps, ShownDomain } from '../domains/json.ts'
 import { lookOf as lookOfDomain, problemOf } from '../domains/status.ts'
 import { keyOf } from '../edge/plan.ts'
-import { crashLoop } from '../runtime/crash-count.ts'
+import { isStopCode } from '../runtime/crash-count.ts'
 import { leastFree } from '../platform/disk-space.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { lookOfStatus } from '../web/status-badge.tsx'
@@ -79,7 +79,7 @@ const forMembers = 'Caddy has a problem. Ask an admin to look at it.'
 type App = Extract<Item, { kind: 'app' }>
 
 function ofRunning({ app, isUp, look, name, href }: App): Attention[] {
-  const isStopped = app.current?.errorCode === crashLoop
+  const isStopped = isStopCode(app.current?.errorCode)
   if (look.tone !== 'bad' || !(isUp || isStopped)) return []
   const message = app.current?.errorMessage ?? messages[look.word] ?? 'It isn’t running correctly.'
   return [{ look, name, href, message, action: { name: 'View logs', href: `${href}/output` } }]

@@ -25,6 +25,7 @@ import { getOnce } from '../runtime/once-store.ts'
 import { removeOnce, runOnce } from '../runtime/run-once.ts'
 import type { Ended } from '../runtime/run-once.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
+import type { StopReason } from '../containers/store.ts'
 import type { Starts } from './starts.ts'
 import { deleteRun, endRun, getRunIn, listOld, logOf, setRunning } from './store.ts'
 import type { RunEnd, RunIn } from './store.ts'
@@ -35,6 +36,7 @@ export type RunDeps = RuntimeDeps & {
   logs: Logs
   masks: Masks
   starts: Starts
+  diskGuard: { reasonOf: (containerId: string) => StopReason | null }
 }
 
 /** Ended runs of an environment that are kept. */
@@ -57,8 +59,14 @@ async function doRun(deps: RunDeps, work: Work) {
     const component = await componentOf(deps, found)
     if (run.status === 'pending' && job.attempt === 1)
       log.write(`Running ${joinWords(wordsOf(run.command))}`)
-    const ended = await runOnce(deps, onceOf(deps, { found, component, work, log }))
-    await store(deps, { ...work, found, log }, endOf(ended, component))
+    let containerId = ''
+    const started = (id: string) => (containerId = id)
+    const ended = await runOnce(deps, onceOf(deps, { found, component, work, log, started }))
+    await store(
+      deps,
+      { ...work, found, log },
+      stoppedBy(deps, containerId) ?? endOf(ended, component),
+    )
   } catch (error) {
     if (signal.reason === stopping) {
       log.end()
@@ -100,7 +108,14 @@ function onceOf(
     component,
     work: { signal, shutdown },
     log,
-  }: { found: RunIn; component: Component; work: Work; log: LogWriter },
+    started,
+  }: {
+    found: RunIn
+    component: Component
+    work: Work
+    log: LogWriter
+    started: (containerId: string) => void
+  },
 ) {
   const { id, attach, timeout } = run
   return {
@@ -121,6 +136,7 @@ function onceOf(
       if (attach) await starts.waitForClient(id, containerId, signal)
     },
     started: (containerId: string) => {
+      started(containerId)
       if (setRunning(db, id)) logs.publish(id, { status: 'running' })
       forgetAttempts(db, id) // it survives restarts of Davit: only a start is an attempt
       starts.started(id, containerId)
@@ -134,6 +150,12 @@ type Ending = { found: RunIn; log: LogWriter; shutdown: AbortSignal }
 type End = RunEnd & { line: string }
 
 const wasCancelled: End = { status: 'cancelled', line: 'Cancelled.' }
+
+function stoppedBy({ diskGuard }: RunDeps, containerId: string): End | null {
+  const why = diskGuard.reasonOf(containerId)
+  const error = why && new Failure(why.code, why.message, why.hint)
+  return error && { status: 'failed', ...errorOf(error), line: lineOf(error) }
+}
 
 function endOf(ended: Ended, { options }: Component): End {
   const { exitCode } = ended

@@ -5,9 +5,12 @@ import { explain } from './explain.ts'
 
 type Acted = Pick<Container, 'id' | 'name'>
 
-/** Stops any container, with its own stop timeout; false when it was removed. */
-export const stopContainer = (docker: Docker, container: Acted) =>
-  refused(container, 'stop', docker.stopContainer(container.id))
+/** Stops any container, by default with its own stop timeout; false when it was removed. */
+export const stopContainer = (
+  docker: Docker,
+  container: Acted,
+  options: { timeoutSeconds?: number } = {},
+) => refused(container, 'stop', docker.stopContainer(container.id, options))
 
 /** Stops it if it runs, and starts it; false when it was removed. */
 export const restartContainer = (docker: Docker, container: Acted) =>

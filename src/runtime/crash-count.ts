@@ -7,6 +7,16 @@ const loopFrom = 3
 /** The error of a live deployment whose containers end again and again. */
 export const crashLoop = 'crash_loop'
 
+/** Of one that Davit stopped because it filled the disk. */
+export const diskFilled = 'disk_filled'
+
+/** Why Davit stops what it runs. */
+export const stopCodes = [crashLoop, diskFilled] as const
+export type StopCode = (typeof stopCodes)[number]
+
+export const isStopCode = (code: string | null | undefined): code is StopCode =>
+  (stopCodes as readonly (string | null | undefined)[]).includes(code)
+
 type Run = {
   startedAt: number
   /** It exited by itself with a failure, and no one has started or stopped it since. */

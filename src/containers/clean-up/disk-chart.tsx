@@ -3,11 +3,14 @@ import { Live } from '../../web/live.tsx'
 import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk.ts'
+import { totalOf } from './owners.ts'
+import type { OwnerShare } from './owners.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
 type Disk = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
+  owners: OwnerShare[]
   /** When it was measured. */
   at: Date | null
   space: DiskSpace | null
@@ -16,7 +19,7 @@ type Disk = {
 }
 
 /** Disk usage by kind as bars relative to the largest, and the free space. */
-export const DiskChart = ({ shares, at, space, isFull }: Disk) => (
+export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
     {shares ? (
@@ -24,6 +27,7 @@ export const DiskChart = ({ shares, at, space, isFull }: Disk) => (
     ) : (
       <p class="muted">Docker is measuring its disk usage. This can take a minute.</p>
     )}
+    {owners.length > 0 && <Owners owners={owners} />}
     <p class="muted">
       {space ? <SpaceLeft space={space} /> : elsewhere}
       {at && (
@@ -50,6 +54,24 @@ const Bars = ({ shares }: { shares: DiskShares }) => {
     </ul>
   )
 }
+
+/** Users who are listed; the others have less. */
+const mostOwners = 10
+
+const Owners = ({ owners }: Pick<Disk, 'owners'>) => (
+  <>
+    <h3>By user: what their containers wrote, their volumes and images</h3>
+    <ul class="disk-bars">
+      {owners.slice(0, mostOwners).map((owner) => (
+        <li>
+          <bdi class="disk-owner">{owner.email}</bdi>
+          <Bar of={Math.max(1, totalOf(owners[0]!))} value={totalOf(owner)} />
+          <span class="disk-bytes">{bytes(totalOf(owner))}</span>
+        </li>
+      ))}
+    </ul>
+  </>
+)
 
 const full = {
   title: 'The disk with Davit’s data is full',

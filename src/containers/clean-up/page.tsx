@@ -8,6 +8,7 @@ import type { BuildLimits, DiskShares } from './disk.ts'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { KindChoice } from './kind-choice.tsx'
+import type { OwnerShare } from './owners.ts'
 import { pruneKinds } from './kinds.ts'
 import { CleanUpForm } from './schedule-form.tsx'
 import type { Schedule } from './schedule-store.ts'
@@ -19,6 +20,7 @@ export const prunePath = '/settings/prune'
 type PruneOverview = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
+  owners: OwnerShare[]
   /** When it was measured. */
   at: Date | null
   space: DiskSpace | null

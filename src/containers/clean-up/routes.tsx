@@ -27,6 +27,7 @@ import { PrunePreview } from './preview.tsx'
 import { previewPrune } from './prune.ts'
 import { PruneResult } from './result.tsx'
 import { CleanUpForm } from './schedule-form.tsx'
+import { ownerShares } from './owners.ts'
 import { getSchedule, saveSchedule } from './schedule-store.ts'
 
 const resultPath = `${prunePath}/result`
@@ -90,6 +91,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
     const space = await diskSpace(deps)
     const use = found ?? diskUse.latest?.value
     const shares = use ? diskShares(deps, use) : null
+    const owners = use ? ownerShares(deps, use) : []
     const disk = { space, isFull: db.$client.reserve.isGone }
     const builds = await buildLimits(deps, { space, signal })
     const schedule = getSchedule(db)
@@ -97,12 +99,13 @@ export const pruneRoutes = (deps: RouteDeps) => {
       fragment: () => (
         <PruneOverviewSections
           {...disk}
-          {...{ shares, at: diskUse.latest?.at ?? null, builds, schedule, draft }}
+          {...{ shares, owners, at: diskUse.latest?.at ?? null, builds, schedule, draft }}
           latest={cleanUps.latest}
         />
       ),
       json: () => ({
         ...diskJson({ ...disk, shares: shares! }),
+        owners,
         builds,
         schedule,
         latest: cleanUps.latest && runJson(cleanUps.latest),

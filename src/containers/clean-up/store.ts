@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { and, desc, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
 import { listRows } from '../../db/queries.ts'
-import { deployments, environments, instances, projects, services } from '../../db/schema.ts'
+import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
 
 /** What apps and services need from the engine at this moment. */
 export type Needs = {
@@ -135,3 +135,16 @@ export function databaseBytes({ $client }: Opened) {
     $client.query<Record<string, number>, []>(`PRAGMA ${name}`).get()![name]!
   return read('page_count') * read('page_size')
 }
+
+/** The e-mails of owners, by the id of their project or service. */
+export const ownersOf = (db: Db) =>
+  new Map(
+    [projects, services].flatMap((table) =>
+      db
+        .select({ id: table.id, email: users.email })
+        .from(table)
+        .innerJoin(users, eq(users.id, table.ownerId))
+        .all()
+        .map(({ id, email }) => [id, email] as const),
+    ),
+  )

@@ -12,7 +12,7 @@ import { Bases } from './bases.ts'
 import { prepare } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import { RemoteFiles } from './remote-files.ts'
-import { checkRoom } from './clone.ts'
+import { checkRoom } from '../../runtime/check-room.ts'
 import { counted } from '../../web/units.ts'
 
 /** Builds the commit's Dockerfile into the deployment's image; returns its reference. */
@@ -21,7 +21,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { ownerId } = project
   const { contextDir, dockerfilePath } = project
   const machine = await docker.machine({ signal })
-  if (!docker.remote) await checkRoom(machine.folder, 'Docker')
+  if (!docker.remote) await checkRoom(machine.folder, { whose: 'Docker', what: 'a build' })
   const context = await git.context(snapshot, {
     ...keys,
     contextDir,

@@ -14,6 +14,7 @@ import {
 } from '../../registries/image-registry.ts'
 import type { ImageReference } from '../../registries/image-registry.ts'
 import type { RuntimeDeps } from '../workload.ts'
+import { checkRoom } from '../check-room.ts'
 import { imageLock } from './lock.ts'
 import {
   forgetPublicName,
@@ -133,6 +134,8 @@ async function pull(
 ) {
   const { image, platform, signal, reference, ownerId } = task
   await refusePrivate(deps, { registry: reference.registry, signal })
+  const { folder } = await deps.docker.machine({ signal })
+  if (!deps.docker.remote) await checkRoom(folder, { whose: 'Docker', what: 'another image' })
   const isAwaited = () => imageLock.isAwaited(ownerId)
   const options = { as: image, auth, signal, ownerId, isAwaited, ...(platform && { platform }) }
   for await (const layer of deps.docker.pullImage(source, options)) task.onLayer?.(layer)

@@ -1,0 +1,139 @@
+import { recordEvent } from '../audit/record.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { unlessFull } from '../db/failures.ts'
+import type { Docker, UsedContainer } from '../docker/index.ts'
+import { leastFree } from '../platform/disk-space.ts'
+import type { DiskSpace } from '../platform/disk-space.ts'
+import { journal, report } from '../platform/journal.ts'
+import { repeat } from '../platform/pause.ts'
+import { stopContainer } from '../runtime/act.ts'
+import { diskFilled } from '../runtime/crash-count.ts'
+import { bytes } from '../web/units.ts'
+import { diskSpace } from './clean-up/disk.ts'
+import { placeContainers } from './place.ts'
+import type { OwnPlace } from './place.ts'
+import { setServiceStopped, setStopReason } from './store.ts'
+import type { StopReason } from './store.ts'
+
+type GuardDeps = { db: Db; docker: Docker; config: Config; instanceId: string }
+
+/** Bytes by container and by volume. */
+type Sizes = Map<string, number>
+type Measured = { free: number; sizes: Sizes; containers: UsedContainer[] }
+
+/** Milliseconds between two looks at what is free, which costs nothing. */
+const interval = 2_000
+
+/** Bytes that must have been written since, for what fills the disk to be measured again: that walks all data. */
+const step = 64 * 2 ** 20
+
+/** Bytes that something must have written to count as what fills the disk. */
+const leastWritten = 32 * 2 ** 20
+
+/** Seconds to end in: it may write all the while. */
+const grace = 5
+
+/** Bytes under which the largest writer is stopped: what Davit and all databases need to go on. */
+export const diskFloor = (disk: { size: number }) => leastFree(disk) / 2
+
+/**
+ * Stops what fills the disk before it is full for everyone: of the containers of apps, runs and services
+ * the one that wrote most since the last measurement, to its own layer or to its volumes.
+ */
+export class DiskGuard {
+  readonly #deps: GuardDeps
+  /** Why it stopped containers, for what ends with them. */
+  readonly #reasons = new Map<string, StopReason>()
+  #before: Measured | null = null
+  /** Replaced by tests. */
+  space: () => Promise<DiskSpace | null>
+
+  constructor(deps: GuardDeps) {
+    this.#deps = deps
+    this.space = () => diskSpace(deps)
+  }
+
+  run({ signal }: { signal: AbortSignal }) {
+    const failed = 'what fills the disk was not measured'
+    return repeat(interval, () => this.look({ signal }), { signal, failed })
+  }
+
+  reasonOf(containerId: string) {
+    return this.#reasons.get(containerId) ?? null
+  }
+
+  async look({ signal }: { signal: AbortSignal }) {
+    const space = await this.space()
+    if (!space || space.free >= leastFree(space)) {
+      this.#before = null
+      return
+    }
+    const before = this.#before
+    if (before && before.free - space.free < step && space.free > step) return
+    const now = (this.#before = { free: space.free, ...(await this.#measure(signal)) })
+    if (space.free >= diskFloor(space)) return
+    const largest = largestWriter(before, now)
+    if (largest) await this.#stop(largest, space.free)
+  }
+
+  async #measure(signal: AbortSignal) {
+    const { containers, volumes } = await this.#deps.docker.diskUse({ signal })
+    const sizes = new Map(volumes.map(({ name, size }) => [name, size ?? 0]))
+    for (const { id, size } of containers) sizes.set(id, size)
+    const placeOf = placeContainers(this.#deps, containers)
+    const mayStop = containers.filter((container) => {
+      const place = placeOf(container)
+      return container.state === 'running' && place.kind === 'own' && place.owner !== null
+    })
+    return { sizes, containers: mayStop }
+  }
+
+  async #stop({ container, written }: Writer, free: number) {
+    const { db, docker } = this.#deps
+    const { id, name } = container
+    const place = placeContainers(this.#deps, [container])(container) as OwnPlace
+    const reason: StopReason = {
+      code: diskFilled,
+      message: `It had written ${bytes(written)} when only ${bytes(free)} of the server’s disk were free. Davit stopped it.`,
+      hint: 'Make it write less, or free some space: an admin can see what uses it under Settings, Clean-up. Then start it again.',
+    }
+    this.#reasons.set(id, reason)
+    journal.warn('a container that filled the disk was stopped', {
+      container: id,
+      name,
+      written,
+      free,
+    })
+    unlessFull(() => {
+      setStopReason(db, id, reason)
+      if (place.service) setServiceStopped(db, place.service.id, reason)
+      recordEvent(db, {
+        actor: { id: null, email: 'the watch over the disk' },
+        action: 'container.stopped',
+        object: { kind: 'container', id, name },
+        details: { written: bytes(written), free: bytes(free) },
+      })
+    })
+    await stopContainer(docker, container, { timeoutSeconds: grace }).catch((error) =>
+      report('a container that filled the disk was not stopped', error, { container: id }),
+    )
+  }
+}
+
+type Writer = { container: UsedContainer; written: number }
+
+/** Without an earlier measurement only layers count: a large volume may be old data. */
+function largestWriter(before: Measured | null, { sizes, containers }: Measured): Writer | null {
+  const grown = (key: string, ifNew: number) =>
+    (sizes.get(key) ?? 0) - (before ? (before.sizes.get(key) ?? 0) : ifNew)
+  const writers = containers.map((container) => ({
+    container,
+    written: Math.max(
+      grown(container.id, 0),
+      ...container.volumes.map((volume) => grown(volume, sizes.get(volume) ?? 0)),
+    ),
+  }))
+  const [largest] = writers.toSorted((a, b) => b.written - a.written)
+  return largest && largest.written >= leastWritten ? largest : null
+}

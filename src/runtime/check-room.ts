@@ -1,0 +1,20 @@
+import { leastFree, roomHint, spaceOf } from '../platform/disk-space.ts'
+import { Failure } from '../platform/errors.ts'
+import { bytes } from '../web/units.ts'
+
+/**
+ * Refuses to start on a nearly full disk: a full one would stop the apps' databases and Davit. A
+ * disk that can't be checked from here is left to the engine.
+ */
+export async function checkRoom(
+  folder: string,
+  { whose, what }: { whose: 'Davit' | 'Docker'; what: 'a build' | 'another image' },
+) {
+  const space = await spaceOf(folder)
+  if (!space || space.free >= leastFree(space)) return
+  throw new Failure(
+    'low_disk',
+    `The disk of ${whose} is too full for ${what}: ${bytes(space.free)} are free, but ${bytes(leastFree(space))} are needed.`,
+    roomHint,
+  )
+}
