@@ -7,7 +7,7 @@ import { insertRegistry } from '../../src/registries/store.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { addSource } from '../git/source.ts'
 import { answerOf, idle, leftOf, made, site } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
@@ -79,7 +79,7 @@ describe('what a deleted user had', () => {
   })
 
   test('has images that the heir may build on, and no one else', async () => {
-    const t = testApp()
+    const t = simulatedApp()
     const { root, bob, eve } = people(t)
     const { image } = await (await aProject(t, bob, anApp('x'), { port: 0 })).deploy()
     await root.delete(pathOf(bob), { heirId: eve.user.id })
@@ -107,7 +107,7 @@ describe('what a deleted user had', () => {
   })
 
   test('has services whose hosts are not those of the heir’s own', async () => {
-    const t = testApp()
+    const t = simulatedApp()
     const { root, bob } = people(t)
     const compose = `services: {a: {${idle}}}`
     for (const [client, name] of [

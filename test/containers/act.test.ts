@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { newId } from '../../src/db/new-id.ts'
 import { connectDocker, freeAddress, freeSubnet } from '../../src/docker/index.ts'
 import { insertRelease } from '../../src/runtime/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
@@ -15,7 +15,7 @@ const recorded = (t: TestApp) =>
   t.db.$client.query('SELECT action, object_kind, object_id, actor FROM audit_events').all()
 
 test('who stops an app stops its deployment, and who restarts it has it running again', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   listen(t)
   const { id, deployment } = await aRunning(t, ada)
@@ -65,7 +65,7 @@ test('a start that the engine refuses is reported in its words', async () => {
 })
 
 test('a start whose address another container has by now says so', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const root = t.logInAsAdmin()
   const used = await t.docker.usedSubnets()
   const subnet = freeSubnet({ pool: '10.245.0.0/16', prefix: 28, used })
@@ -82,7 +82,7 @@ test('a start whose address another container has by now says so', async () => {
 })
 
 test('while a deployment switches the containers of an environment they are left to it', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id, environment } = await aRunning(t, ada)
   const workload = { id: environment.id, kind: 'app' } as const
@@ -98,7 +98,7 @@ test('while a deployment switches the containers of an environment they are left
 })
 
 test('an admin stops and starts what is not Davit’s; the page asks before', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 999')
   await t.docker.startContainer(id)
@@ -116,7 +116,7 @@ test('an admin stops and starts what is not Davit’s; the page asks before', as
 })
 
 test('a browser is sent to the container’s page, htmx gets the updated fragment', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const browser = await ada.form(`/containers/${id}/stop`, {})
@@ -170,7 +170,7 @@ test('without an engine every address says that, and how to get it back', async 
 })
 
 test('a token that may only read or deploy stops nothing', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   for (const scope of ['read', 'deploy', 'write']) {

@@ -3,7 +3,7 @@ import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, aStranger } from './engine.ts'
 
@@ -52,7 +52,7 @@ test('a container named like an id of another is not that other', async () => {
 })
 
 test('what is someone else’s or no one’s is missing for a member, and stays as it is', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const { id } = await aRunning(t, ada)
   const stranger = await aStranger(t, 'sleep 999')
@@ -75,7 +75,7 @@ test('what is someone else’s or no one’s is missing for a member, and stays 
 })
 
 test('labels prove nothing: what they name must be there and agree', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const own = await anOwn(t, ada, 'sleep 999')
   const bobs = await anOwn(t, bob, 'sleep 999')
@@ -101,7 +101,7 @@ test('labels prove nothing: what they name must be there and agree', async () =>
 })
 
 test('a container of a service belongs to who has the service', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const serviceId = Bun.randomUUIDv7()
   const file = { template: ownFile, compose: 'services: { cache: { image: busybox } }' }
@@ -133,7 +133,7 @@ test('a container of a service belongs to who has the service', async () => {
 })
 
 test('an admin sees everything on the engine, and whose it is', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const root = t.logInAsAdmin()
   const own = await anOwn(t, ada, 'sleep 999')
@@ -155,7 +155,7 @@ test('an admin sees everything on the engine, and whose it is', async () => {
 })
 
 test('a container that vanishes while it is read is missing, and the answer says so', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   expect((await ada.get(`/containers/${id}`)).status).toBe(200)

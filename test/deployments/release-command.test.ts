@@ -94,33 +94,17 @@ describe('the release command', () => {
   })
 })
 
-describe('a release command fails the deployment, and the old version serves on,', () => {
-  test('by its exit code', async () => {
-    const { failureOf } = await aLiveApp()
-    const { code, message, log } = await failureOf('echo no such table >&2; exit 4')
-    expect([code, message]).toEqual(['exited', 'Release command failed: it exited with code 4.'])
-    expect(log).toContain('no such table')
-  })
-
-  test('when it hangs', async () => {
-    const { failureOf } = await aLiveApp()
-    const { code, message } = await failureOf('sleep 999', { releaseTimeout: 1 })
-    expect(code).toBe('timeout')
-    expect(message).toContain('didn’t end within 1 s')
-  })
-
-  test('when it runs out of memory', async () => {
-    const { failureOf } = await aLiveApp()
-    const { code, message } = await failureOf('sleep 1; tail /dev/zero', { memoryMb: 16 })
-    expect(code).toBe('out_of_memory')
-    expect(message).toContain('its limit is 16 MB')
-  })
-
-  test('when its program isn’t there', async () => {
-    const { failureOf } = await aLiveApp()
-    const { code } = await failureOf('exec /no/such/program')
-    expect(code).toBe('command_not_found')
-  })
+test('a release command that fails, hangs or can’t run fails the deployment, and the old version serves on', async () => {
+  const { failureOf } = await aLiveApp()
+  const { code, message, log } = await failureOf('echo no such table >&2; exit 4')
+  expect([code, message]).toEqual(['exited', 'Release command failed: it exited with code 4.'])
+  expect(log).toContain('no such table')
+  for (const [script, wanted, settings] of [
+    ['sleep 999', 'timeout', { releaseTimeout: 1 }],
+    ['sleep 1; tail /dev/zero', 'out_of_memory', { releaseTimeout: 60, memoryMb: 16 }],
+    ['exec /no/such/program', 'command_not_found', { memoryMb: 512 }],
+  ] as const)
+    expect((await failureOf(script, settings)).code).toBe(wanted)
 })
 
 test('a cancel ends the release command', async () => {

@@ -14,7 +14,7 @@ const kinds = {
 type Kind = keyof typeof kinds
 
 /**
- * Databases of every earlier schema, full of rows, whose upgrade is killed at a random moment: what
+ * Databases of earlier schemas, of every one with enough rounds, full of rows, whose upgrade is killed at a random moment: what
  * is left is of one schema, whole, and the next start upgrades it with every row.
  */
 export async function killUpgrades({
@@ -27,7 +27,9 @@ export async function killUpgrades({
   const directory = mkdtempSync(join(tmpdir(), 'davit-upgrade-'))
   let [bad, amid] = [0, 0]
   try {
-    const olds = (['state', 'logs'] as const).flatMap((kind) => earlier(kind, { directory, rows }))
+    const all = (['state', 'logs'] as const).flatMap((kind) => earlier(kind, { directory, rows }))
+    const step = Math.max(1, all.length / rounds)
+    const olds = all.filter((_, at) => at % step < 1).map((make) => make())
     const longest = new Map<Old, number>()
     for (const old of olds) longest.set(old, await upgrade(old, Infinity))
     for (let round = 0; round < rounds; round++) {
@@ -41,7 +43,7 @@ export async function killUpgrades({
       if (now !== rows) console.error(`of schema ${old.version} ${now} rows are left`)
     }
     return {
-      what: `an upgrade of every earlier schema with ${rows} rows, killed at a random moment`,
+      what: `an upgrade of earlier schemas with ${rows} rows, killed at a random moment`,
       unit: 'kills that left a database half upgraded',
       rounds,
       bad,
@@ -52,14 +54,14 @@ export async function killUpgrades({
   }
 }
 
-type Old = ReturnType<typeof earlier>[number]
+type Old = ReturnType<ReturnType<typeof earlier>[number]>
 
-/** A database of each version of the schema but the newest, which rebuilds the table that has the rows. */
+/** Makes a database of each version of the schema but the newest, which rebuilds the table that has the rows. */
 function earlier(kind: Kind, { directory, rows }: { directory: string; rows: number }) {
   const { folder, open, table } = kinds[kind]
   const newest = withRebuild(join(root, folder), join(directory, kind), table)
   const all = journalOf(newest).entries.length
-  return Array.from({ length: all - 1 }, (_, at) => {
+  return Array.from({ length: all - 1 }, (_, at) => () => {
     const version = at + 1
     const old = cut(newest, join(directory, `${kind}-${version}`), version)
     const template = join(directory, `${kind}-${version}.db`)

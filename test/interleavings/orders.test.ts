@@ -13,18 +13,18 @@ const first = firstSeed(1_000_000)
 const runs: Run[] = asked
   ? [{ seed: asked, count: 1, kinds: askedKinds(), what: 'asked for' }]
   : [
-      { seed: first, count: 100, kinds: ['short'], what: `short, from seed ${first} on` },
-      { seed: first, count: 50, kinds: [], what: `from seed ${first} on` },
+      { seed: first, count: 50, kinds: ['short'], what: `short, from seed ${first} on` },
+      { seed: first, count: 25, kinds: [], what: `from seed ${first} on` },
       {
-        ...{ seed: first, count: 40, kinds: ['short', 'processes'] },
+        ...{ seed: first, count: 20, kinds: ['short', 'processes'] },
         what: `of several processes, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 40, kinds: ['short', 'edge'] },
+        ...{ seed: first, count: 20, kinds: ['short', 'edge'] },
         what: `behind an edge, from seed ${first} on`,
       },
       {
-        ...{ seed: first, count: 40, kinds: ['processes', 'edge'] },
+        ...{ seed: first, count: 20, kinds: ['processes', 'edge'] },
         what: `of several processes behind an edge, from seed ${first} on`,
       },
       ...keptSeeds.map(({ seed, isCalm, bug }) => ({

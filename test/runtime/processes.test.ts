@@ -32,7 +32,7 @@ const sorted = (taken: string[]) => taken.toSorted()
 
 describe('a release of several processes', () => {
   test('takes the place of another whole, each replica in a container of its own', async () => {
-    const { roll, taken, db, docker, workload } = await aWorkload()
+    const { roll, taken, db, docker, workload } = await aWorkload({ isSimulated: true })
     await roll('first', { components: webAndWorkers('first') })
     const rows = listInstances(db, workload.id)
     expect(rows.map(({ component, slot, state }) => [component, slot, state])).toEqual([
@@ -60,7 +60,7 @@ describe('a release of several processes', () => {
   })
 
   test('stops first only what holds what it needs, once its others are through their gates', async () => {
-    const { roll, taken } = await aWorkload()
+    const { roll, taken } = await aWorkload({ isSimulated: true })
     const port = freePort()
     await roll('first', { components: webAndWorkers('first', { port }) })
     taken.length = 0
@@ -76,7 +76,7 @@ describe('a release of several processes', () => {
   })
 
   test('stops all first that share a volume with it', async () => {
-    const { roll, taken, workload } = await aWorkload()
+    const { roll, taken, workload } = await aWorkload({ isSimulated: true })
     const volume = `${workload.id}-data`
     await roll('first', { components: webAndWorkers('first', { volume }) })
     taken.length = 0
@@ -86,7 +86,9 @@ describe('a release of several processes', () => {
   })
 
   test('is undone whole where one of them fails, and only what was stopped starts again', async () => {
-    const { roll, taken, after, config, db, docker, workload } = await aWorkload()
+    const { roll, taken, after, config, db, docker, workload } = await aWorkload({
+      isSimulated: true,
+    })
     const port = freePort()
     await roll('first', { components: webAndWorkers('first', { port }) })
     const serves = async () => {
@@ -119,7 +121,9 @@ describe('a release of several processes', () => {
   })
 
   test('fails when one ends while another is at its gate', async () => {
-    const { roll, servesAlone, after, docker, db, workload } = await aWorkload()
+    const { roll, servesAlone, after, docker, db, workload } = await aWorkload({
+      isSimulated: true,
+    })
     await roll('first')
     const killOne = async () => {
       const worker = listInstances(db, workload.id).find(({ component }) => component === 'worker')!
@@ -157,7 +161,7 @@ describe('a release of several processes', () => {
   })
 
   test('is stopped and started again with all its containers', async () => {
-    const { roll, deps, db, docker, workload } = await aWorkload()
+    const { roll, deps, db, docker, workload } = await aWorkload({ isSimulated: true })
     const components = webAndWorkers('first')
     await roll('first', { components })
     const states = async () => {

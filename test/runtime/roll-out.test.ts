@@ -6,7 +6,7 @@ import type { Options } from './workload.ts'
 
 describe('a release takes the place of another', () => {
   test('that runs until the new one serves, where they share nothing', async () => {
-    const { roll, taken, servesAlone } = await aWorkload()
+    const { roll, taken, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first')
     await roll('second')
     expect(taken).toEqual([
@@ -21,7 +21,7 @@ describe('a release takes the place of another', () => {
     ['both hold a volume', { volume: 'data' }],
     ['it is asked for', { strategy: 'stop-first' }],
   ] as const)('that stops first where %s', async (_, options) => {
-    const { roll, taken, servesAlone } = await aWorkload()
+    const { roll, taken, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first', options)
     let downtime: number | null = null
     await roll('second', {
@@ -39,7 +39,7 @@ describe('a release takes the place of another', () => {
 
 describe('what fails before the commit', () => {
   test('at any step is undone in reverse order, so that the old release serves again', async () => {
-    const { roll, taken, after, servesAlone } = await aWorkload()
+    const { roll, taken, after, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first', { volume: 'data' })
     const removed = ['stop second', 'remove second']
     for (const [step, undo] of [
@@ -63,7 +63,7 @@ describe('what fails before the commit', () => {
   })
 
   test('in the commit itself is undone too, and nothing of it is stored', async () => {
-    const { roll, servesAlone } = await aWorkload()
+    const { roll, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first')
     await expect(roll('second', { hooks: { commit: broken } })).rejects.toThrow('something broke')
     await servesAlone('first')
@@ -72,7 +72,7 @@ describe('what fails before the commit', () => {
   })
 
   test('because the app ended or the work was aborted is undone as well', async () => {
-    const { roll, servesAlone } = await aWorkload()
+    const { roll, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first')
     await expect(roll('second', { script: 'exit 3' })).rejects.toThrow('exited with code 3')
     await servesAlone('first')
@@ -84,7 +84,7 @@ describe('what fails before the commit', () => {
   })
 
   test('and can’t be removed is told, and left to the next look at the workload', async () => {
-    const { roll, after, servesAlone, deps, db, workload } = await aWorkload()
+    const { roll, after, servesAlone, deps, db, workload } = await aWorkload({ isSimulated: true })
     await roll('first')
     after('start second', broken)
     after('stop second', broken)
@@ -105,7 +105,9 @@ describe('what fails before the commit', () => {
 
 describe('after the commit', () => {
   test('nothing is undone: what could not be removed then is removed later', async () => {
-    const { roll, after, servesAlone, taken, deps, db, workload } = await aWorkload()
+    const { roll, after, servesAlone, taken, deps, db, workload } = await aWorkload({
+      isSimulated: true,
+    })
     await roll('first')
     after('stop first', broken)
     await roll('second', { hooks: { undone: () => void taken.push('undone') } })
@@ -117,7 +119,7 @@ describe('after the commit', () => {
   })
 
   test('an abort changes nothing', async () => {
-    const { roll, servesAlone } = await aWorkload()
+    const { roll, servesAlone } = await aWorkload({ isSimulated: true })
     await roll('first')
     const abort = new AbortController()
     await roll('second', { signal: abort.signal, hooks: { committed: () => abort.abort() } })

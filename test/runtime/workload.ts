@@ -4,7 +4,7 @@ import type { Component } from '../../src/runtime/component.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import type { RollOut } from '../../src/runtime/run.ts'
 import { getLiveRelease, isRollingOut, listInstances } from '../../src/runtime/store.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 
 const verbs = {
   createContainer: 'create',
@@ -24,8 +24,8 @@ export type Options = Partial<Pick<RollOut, 'strategy' | 'signal'>> & {
 }
 
 /** An environment to roll releases out to, and what is done to its containers meanwhile, in order. */
-export async function aWorkload() {
-  const t = testApp()
+export async function aWorkload({ isSimulated = false } = {}) {
+  const t = isSimulated ? simulatedApp() : testApp()
   const ada = t.logIn('ada@example.com')
   const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
   const { json } = await ada.post('/projects', project)

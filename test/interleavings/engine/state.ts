@@ -70,6 +70,8 @@ export type Behaviour = {
 
 /** Reads a command as a shell would, of the few that the tests use; what is not known is refused. */
 export function behaviourOf(command: string[]): Behaviour {
+  const shell = /^sh -c (?:exec )?(sleep [\d.]+)$/.exec(command.join(' '))
+  if (shell) return behaviourOf(shell[1]!.split(' '))
   const text = command.join(' ')
   const forever = { endsAfter: Infinity, exitCode: 0, stubborn: false }
   if (text.startsWith('/no/')) return { ...forever, endsAfter: null }
