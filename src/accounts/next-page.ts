@@ -11,8 +11,8 @@ const name = 'svc_next'
 /** Seconds in which a login leads back to the page that required it. */
 const memory = 600
 
-/** Characters of an address that are remembered: a cookie holds about 4,000 bytes. */
-const longest = 2000
+/** Characters of an address in a cookie, without its signature: the edge passes on 2,000 of this one. */
+const longest = 1900
 
 /** Stands before the page whose form was sent in vain. */
 const unsent = '!'
@@ -24,7 +24,7 @@ const unsent = '!'
 export function rememberPage(c: Context, deps: VisitorDeps) {
   const isForm = c.req.method !== 'GET'
   const page = pageOf(c, deps) ?? home
-  if ((!isForm && page === home) || page.length > longest) return
+  if ((!isForm && page === home) || encodeURIComponent(page).length > longest) return
   // what a page looks up by itself doesn't take the place of the form that was sent from it
   if (!isForm && clientOf(c) === 'partial' && isBehindForm(c, deps)) return
   setBoundCookie(c, deps, { name, value: isForm ? unsent + page : page, maxAge: memory })

@@ -1,3 +1,4 @@
+import { cookieHandlers } from './cookies.ts'
 import { isScheme } from './forwarded.ts'
 import { logIn, needsLogin } from './logins.ts'
 import { optionHandlers } from './options.ts'
@@ -31,7 +32,7 @@ export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: bo
       const login = isForeign
         ? logIn
         : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
-      const handlers = optionHandlers(site, login)
+      const handlers = [...cookieHandlers(site), ...optionHandlers(site, login)]
       if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
       const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
       const key = { handler: 'vars', davit: literal(keyOf(name, site)) }

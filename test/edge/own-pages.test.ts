@@ -115,6 +115,13 @@ describe('Davit’s own pages, by the edge,', () => {
     expect(await other.text()).toBe('Nothing is served at this address.\n')
   })
 
+  test('stay open for a browser in which an app set cookies for all names of DAVIT_DOMAIN', async () => {
+    for (let n = 0; n < 15; n++) cookies.set(`planted_${n}`, 'x'.repeat(4000))
+    const { status } = await ask('/dashboard', { headers: { Accept: 'text/html' } })
+    for (let n = 0; n < 15; n++) cookies.delete(`planted_${n}`)
+    expect(status).toBe(200)
+  })
+
   test('know the client by what Caddy says, whatever the client says', async () => {
     const forged = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https', ...asJson }
     const response = await ask('/login', { headers: forged })
