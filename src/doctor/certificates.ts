@@ -20,7 +20,11 @@ export function checkCertificates(config: Config): Finding[] {
   try {
     const isRunning = isLocked(config.dataDir)
     const known = planIn(db, config).hosts.map(({ name, https }) => {
-      if (https.kind === 'own') return { name, ...describeOwn(https.certificate) }
+      if (https.kind === 'own') {
+        // an authority of one's own may be meant
+        const own = describeOwn(https.certificate, new Date(), { isPrivateFine: true })
+        return { name, ...own }
+      }
       const row = https.kind === 'auto' ? findCertificate(db, name) : undefined
       return { name, notAfter: row?.notAfter, error: row ? troubleOf(row, { isRunning }) : null }
     })

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { invalidField } from '../platform/errors.ts'
+import { dayOf, doubtsOf, refusedUse } from './certificate-trust.ts'
 
 /** An uploaded certificate and key, as PEM. */
 export type Uploaded = { certificate: string; key: string }
@@ -31,6 +32,8 @@ export function readOwnCertificate(
   if ((leaf.subjectAltName?.split(', ').length ?? 0) > maxNames)
     throw certificateError(`has more than ${maxNames} names. Use one with fewer.`)
   refuseTime(leaf, now)
+  const use = refusedUse(leaf)
+  if (use !== null) throw certificateError(use)
   if (!/^[0-9A-F]+$/i.test(leaf.serialNumber) || /^0*$/.test(leaf.serialNumber))
     throw certificateError(
       'has a serial number that isn’t allowed (RFC 5280). Get a new one issued.',
@@ -53,8 +56,12 @@ const endsSoon = 21 * 86_400_000
 const endingHint =
   'Davit can’t renew an uploaded certificate. Choose Edit to upload a new one, or choose automatic HTTPS.'
 
-/** The same with its state: only the user can renew it. */
-export function describeOwn(certificate: string, now = new Date()) {
+/** The same with its state, and all that browsers would say: only the user can renew it. */
+export function describeOwn(
+  certificate: string,
+  now = new Date(),
+  { isPrivateFine = false }: { isPrivateFine?: boolean } = {},
+) {
   const { issuer, notAfter } = describeCertificate(certificate)
   const left = notAfter.getTime() - now.getTime()
   const message =
@@ -63,10 +70,17 @@ export function describeOwn(certificate: string, now = new Date()) {
       : left < endsSoon
         ? `This certificate expires on ${dayOf(notAfter)}.`
         : null
+  const chain = blocksIn(certificate).map(({ pem }) => new X509Certificate(pem))
+  const found = [
+    ...(message === null ? [] : [{ message, hint: endingHint }]),
+    ...doubtsOf(chain, now).filter(({ isPrivate }) => !(isPrivate && isPrivateFine)),
+  ]
   return {
     ...{ issuer, notAfter },
     status: left <= 0 ? ('failed' as const) : ('issued' as const),
-    error: message === null ? null : { message, hint: endingHint },
+    error: found[0]
+      ? { message: found.map((one) => one.message).join(' '), hint: found[0].hint }
+      : null,
   }
 }
 
@@ -165,17 +179,21 @@ function refuseTime({ validFrom, validTo }: X509Certificate, now: Date) {
   if (from > now) throw certificateError(`isn’t valid before ${dayOf(from)}.`)
 }
 
-const dayOf = (time: Date) => time.toISOString().slice(0, 10)
-
 /** Orders the chain from the host's certificate up, as clients need it. */
 function inOrder(leaf: X509Certificate, chain: X509Certificate[]) {
-  const left = new Set(chain.filter(({ fingerprint256 }) => fingerprint256 !== leaf.fingerprint256))
+  const others = new Map(chain.map((one) => [one.fingerprint256, one]))
+  others.delete(leaf.fingerprint256)
+  const left = new Set(others.values())
   const ordered = [leaf]
   for (let current = leaf; left.size > 0; current = ordered.at(-1)!) {
     const issuer = [...left].find(
       (one) => current.checkIssued(one) && tryTo(() => current.verify(one.publicKey)),
     )
     if (!issuer) break
+    if (!issuer.ca && !issuer.checkIssued(issuer))
+      throw certificateError(
+        `is issued by ${issuer.subject.replaceAll('\n', ', ').slice(0, 200)}, which isn’t an authority. Get one from an authority.`,
+      )
     left.delete(issuer)
     ordered.push(issuer)
   }

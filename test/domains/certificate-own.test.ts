@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { rootCertificates } from 'node:tls'
 import {
   describeCertificate,
   describeOwn,
   readOwnCertificate,
 } from '../../src/domains/certificate-own.ts'
 import { AppError } from '../../src/platform/errors.ts'
+import { doubtsOf, rootsOf } from '../../src/domains/certificate-trust.ts'
 import { anIssuer } from './issuer.ts'
 import type { Signed } from './issuer.ts'
 
@@ -17,6 +20,7 @@ const middle = await issue({
   by: root,
   isAuthority: true,
 })
+const rsa = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048']
 const good = await issue({ names: ['app.test', '*.apps.test'], by: middle })
 
 const read = ({ certificate, key }: Pick<Signed, 'certificate' | 'key'>, host = 'app.test') =>
@@ -94,7 +98,9 @@ test('a certificate that has ended or hasn’t begun is refused', () => {
 })
 
 test('one that ends soon or has ended says so', () => {
-  const after = (days: number) => describeOwn(good.certificate, new Date(Date.now() + days * day))
+  const chain = [good, middle, root].map(({ certificate }) => certificate).join('')
+  const after = (days: number) =>
+    describeOwn(chain, new Date(Date.now() + days * day), { isPrivateFine: true })
   expect(after(0)).toMatchObject({ status: 'issued', error: null })
   expect(after(80).error?.message).toMatch(/^This certificate expires on 20/)
   expect(after(80).status).toBe('issued')
@@ -150,4 +156,101 @@ test('what isn’t of the chain is named', async () => {
 test('a serial number that Caddy refuses is refused', async () => {
   for (const serial of ['-5', '0'])
     expect(refusal(await issue({ serial }))).toMatch(/serial number|can’t be read/)
+})
+
+test('what no client accepts for a server is refused', async () => {
+  const trust = await issue({ names: [], isAuthority: true, key: rsa })
+  for (const [given, expected] of [
+    [{ extensions: ['extendedKeyUsage=clientAuth'] }, 'certificate isn’t for servers'],
+    [
+      { extensions: ['extendedKeyUsage=codeSigning,emailProtection'] },
+      'certificate isn’t for serv',
+    ],
+    [{ extensions: ['keyUsage=critical,keyCertSign,cRLSign'] }, 'certificate isn’t for TLS'],
+    [{ by: middle, digest: 'sha1' }, 'certificate is signed by ecdsa-with-SHA1'],
+    [{ by: trust, digest: 'sha1' }, 'certificate is signed by sha1WithRSAEncryption'],
+    [{ by: trust, digest: 'md5' }, 'certificate is signed by md5WithRSAEncryption'],
+    [{ extensions: ['extendedKeyUsage=serverAuth,clientAuth'] }, null],
+    [{ extensions: ['extendedKeyUsage=anyExtendedKeyUsage'] }, null],
+    [{ extensions: ['keyUsage=digitalSignature'] }, null],
+    [{ extensions: ['keyUsage=keyEncipherment'], key: rsa }, null],
+  ] as const) {
+    const found = refusal(await issue(given as Parameters<typeof issue>[0]))
+    if (expected === null) expect(found).toBeNull()
+    else expect(found).toStartWith(expected)
+  }
+})
+
+test('an issuer that is no authority is refused', async () => {
+  const leaf = await issue({ by: good })
+  expect(refusal({ certificate: leaf.certificate + good.certificate, key: leaf.key })).toStartWith(
+    'certificate is issued by CN=test, which isn’t an authority.',
+  )
+})
+
+test('an issuer that is there twice counts once', () => {
+  const certificate = good.certificate + middle.certificate.repeat(2)
+  expect(read({ certificate, key: good.key }).certificate.match(/BEGIN/g)?.length).toBe(2)
+})
+
+const opened = (...chain: Signed[]) =>
+  chain.map(({ certificate }) => new X509Certificate(certificate))
+const known = rootsOf([root.certificate])
+const doubts = (chain: Signed[], { now = new Date(), roots = known } = {}) =>
+  doubtsOf(opened(...chain), now, roots).map(({ message }) => message)
+
+test('a chain up to a root that browsers know has no doubts', () => {
+  expect(doubts([good, middle])).toEqual([])
+  expect(doubts([good, middle, root])).toEqual([])
+})
+
+test('a chain without its intermediate says which one is missing', () => {
+  expect(doubts([good])).toEqual([expect.stringMatching(/its issuer, R1, is missing/)])
+  const said = describeOwn(good.certificate)
+  expect(said).toMatchObject({ status: 'issued', error: { message: expect.stringMatching(/R1/) } })
+})
+
+test('an authority of one’s own and a self-signed one say so, to the doctor only where more is wrong', async () => {
+  const chain = [good, middle, root].map(({ certificate }) => certificate).join('')
+  expect(describeOwn(chain).error?.message).toMatch(/^Its authority, Root, isn’t one that browsers/)
+  expect(describeOwn(chain, new Date(), { isPrivateFine: true }).error).toBeNull()
+  const alone = await issue()
+  expect(describeOwn(alone.certificate).error?.message).toMatch(/^It is self-signed/)
+})
+
+test('what some browsers refuse is said', async () => {
+  const ended = await issue({
+    ...{ names: [], by: root, isAuthority: true, days: 1 },
+    subject: '/CN=R0',
+  })
+  const below = await issue({ by: ended })
+  const now = new Date(Date.now() + 2 * day)
+  expect(doubts([below, ended], { now })).toEqual([expect.stringMatching(/R0 expired on/)])
+  const early = new Date(Date.now() - day)
+  expect(doubts([below, ended], { now: early })[0]).toMatch(/R0 isn’t valid before/)
+  const weak = await issue({
+    ...{ names: [], by: root, isAuthority: true, digest: 'sha1' },
+    subject: '/CN=W',
+  })
+  expect(doubts([await issue({ by: weak }), weak])).toEqual([
+    expect.stringMatching(/W is signed by/),
+  ])
+  const small = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024']
+  const short = await issue({ names: [], by: root, isAuthority: true, key: small })
+  expect(doubts([await issue({ by: short }), short])[0]).toMatch(/has a key of 1024 bits/)
+  expect(doubts([await issue({ by: root, days: 399 })])).toEqual([])
+  expect(doubts([await issue({ by: root, days: 400 })])[0]).toMatch(/400 days: browsers refuse/)
+  const none = { roots: rootsOf([]) }
+  expect(doubts([await issue({ days: 400 })], none)).toHaveLength(1)
+  expect(doubts([await issue({ days: 900 })], none)[1]).toMatch(/900 days: Apple/)
+  expect(doubts([await issue({ by: root, isAuthority: true })])[0]).toMatch(/Firefox/)
+  const extensions = ['keyUsage=keyEncipherment']
+  expect(doubts([await issue({ by: root, extensions, key: rsa })])[0]).toMatch(/digitalSignature/)
+})
+
+test('the roots that browsers know are Mozilla’s, also by another certificate of their key', () => {
+  for (const pem of rootCertificates)
+    expect(
+      doubtsOf([new X509Certificate(pem)]).filter(({ message }) => /know|missing/.test(message)),
+    ).toEqual([])
 })

@@ -26,6 +26,8 @@ export function anIssuer() {
     isAuthority = false,
     subject = '/CN=test',
     serial = '0x1234',
+    extensions: more = [],
+    digest = 'sha256',
   }: Partial<{
     names: string[]
     by: Signed | null
@@ -34,6 +36,9 @@ export function anIssuer() {
     isAuthority: boolean
     subject: string
     serial: string
+    /** Lines of openssl's configuration. */
+    extensions: string[]
+    digest: string
   }> = {}): Promise<Signed> {
     const path = join(folder, Bun.randomUUIDv7())
     await openssl('genpkey', ...key, '-out', `${path}.key`)
@@ -45,6 +50,7 @@ export function anIssuer() {
             `subjectAltName=${names.map((name) => (name.includes(':') ? name : `DNS:${name}`)).join(',')}`,
           ]
         : []),
+      ...more,
     ]
     await writeFile(`${path}.ext`, extensions.join('\n'))
     const signer = by
@@ -54,6 +60,7 @@ export function anIssuer() {
       ...[
         'x509',
         '-req',
+        `-${digest}`,
         '-in',
         `${path}.csr`,
         ...signer,
