@@ -14,10 +14,10 @@ const last = 29_999
  * assigned permanently.
  */
 export function freeHostPort(
-  { db, docker }: { db: Db; docker: Pick<Docker, 'remote'> },
+  { db, config, docker }: { db: Db; config: Config; docker: Pick<Docker, 'remote'> },
   { publishAddress }: Places,
 ) {
-  const taken = new Set([...listHostPorts(db), ...listServicePorts(db)])
+  const taken = new Set([...ownPorts(config), ...listHostPorts(db), ...listServicePorts(db)])
   const count = last - first + 1
   const start = Math.floor(Math.random() * count)
   for (let i = 0; i < count; i++) {
@@ -27,14 +27,27 @@ export function freeHostPort(
   throw new AppError('conflict', `All ports from ${first} to ${last} are in use on this server.`)
 }
 
+/** Ports of this server that Davit listens on: its own, and its Caddy's. */
+export function ownPorts({
+  port,
+  domain,
+  edge,
+  edgePorts,
+}: Pick<Config, 'port' | 'domain' | 'edge' | 'edgePorts'>) {
+  const isEdgeOwn = edge === 'caddy' || (edge === 'auto' && domain !== null)
+  return [port, ...(isEdgeOwn ? [edgePorts.http, edgePorts.https] : [])]
+}
+
 /** Refuses a port that something other than an environment uses; a conflict between environments is found when it is stored. */
 export function refuseUsedPort(
   { db, config, docker }: { db: Db; config: Config; docker: Docker },
   { port, publishAddress }: { port: number; publishAddress: string },
 ) {
+  if (!docker.remote && ownPorts(config).includes(port))
+    throw conflictField('hostPort', `Davit itself uses port ${port}. Choose another one.`)
   const isFree = !listServicePorts(db).includes(port)
   if (isFree && (docker.remote || listHostPorts(db).includes(port))) return
-  if (isFree && port !== config.port && canListen(publishAddress, port)) return
+  if (isFree && canListen(publishAddress, port)) return
   throw conflictField(
     'hostPort',
     `Another program on this server already listens on port ${port}. Choose another one.`,

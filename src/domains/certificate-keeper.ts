@@ -8,6 +8,7 @@ import type { Host, Https } from '../edge/plan.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { unlessAborted } from '../platform/pause.ts'
+import { CertificateBudget } from './certificate-budget.ts'
 import { askForCertificate, lastProblem, servedCertificate } from './certificate-ask.ts'
 import type { Served } from './certificate-ask.ts'
 import { authorityName, explain } from './certificate-explain.ts'
@@ -68,8 +69,11 @@ export class CertificateKeeper {
   #woken = Promise.withResolvers<void>()
   #expected: string[] | null = null
 
+  readonly #budget: CertificateBudget
+
   constructor(kept: Kept) {
     this.#kept = kept
+    this.#budget = new CertificateBudget(kept)
   }
 
   /** Where names of this server should lead, as far as known. */
@@ -194,8 +198,13 @@ export class CertificateKeeper {
   }
 
   /** Counts as failed until it is issued, so that restarts don't add requests. */
-  async #ask({ host, failures }: Certificate, { expected }: DnsCheck, signal: AbortSignal) {
+  async #ask({ host, failures, status }: Certificate, { expected }: DnsCheck, signal: AbortSignal) {
     const { config } = this.#kept
+    const waits = this.#budget.take(this.#owners.get(host) ?? null, host)
+    if (waits) {
+      this.#set(host, waits)
+      return status === 'pending' ? this.#inForce(signal) : undefined
+    }
     const tries = failures + 1
     const none = { errorMessage: null, errorHint: null }
     const nextTryAt = after(delayAfter(tries))

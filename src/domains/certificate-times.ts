@@ -3,7 +3,7 @@ import type { Certificate } from './certificate-store.ts'
 
 const second = 1000
 export const minute = 60 * second
-const hour = 60 * minute
+export const hour = 60 * minute
 export const day = 24 * hour
 
 /** Milliseconds until a name that leads elsewhere is checked again, and one without HTTPS from Davit. */

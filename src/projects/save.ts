@@ -44,7 +44,7 @@ export function createProject(
       webhookSecretShown: isShown,
     },
     {
-      hostPort: freeHostPort({ db, docker }, placesOf({ db, config }, ownerId)),
+      hostPort: freeHostPort({ db, config, docker }, placesOf({ db, config }, ownerId)),
       label: freeLabel(db, { project: input.name, environment: 'production', ...config }),
     },
   )

@@ -1,3 +1,4 @@
+import { ownPorts } from '../addresses/host-ports.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from '../accounts/store.ts'
@@ -73,7 +74,7 @@ export async function planInstall(choice: Choice, source: string): Promise<Plan>
   const byHand =
     'Remove it from the settings, or set Davit up yourself: see /docs/install, By hand.'
   refuseOtherEngine(config, 'davit install', byHand)
-  const machine = await lookAtMachine(layout, portsOf(config))
+  const machine = await lookAtMachine(layout, ownPorts(config))
   const origin = originAt({ ...config, host: reachable(config.host) })
   const findings = judge(machine)
   const first = await stepsLeft([finishing(layout)])
@@ -90,12 +91,6 @@ async function versionOf(executable: string) {
   if (!existsSync(executable)) return null
   const { status, lines } = await tryRun({ argv: ['davit', '--version'], file: executable })
   return status === 0 ? (lines[0] ?? null) : null
-}
-
-/** Ports of this server that Davit listens on: its own, and its Caddy's. */
-export function portsOf({ port, domain, edge, edgePorts }: Config) {
-  const isEdgeOwn = edge === 'caddy' || (edge === 'auto' && domain !== null)
-  return [port, ...(isEdgeOwn ? [edgePorts.http, edgePorts.https] : [])]
 }
 
 /**
@@ -164,7 +159,7 @@ function dnsRecords({ domain }: Config, addresses: string[]) {
 
 /** Which ports must be open, and how to open them in the firewall that is there. */
 export function openPorts(config: Config, firewall: Firewall | null): string[] {
-  const [own, ...edge] = portsOf(config)
+  const [own, ...edge] = ownPorts(config)
   const ports = [...(isLoopback(config.host) ? [] : [own!]), ...edge]
   if (ports.length === 0) return []
   const open = ports.map((port) => `${port}/tcp`)

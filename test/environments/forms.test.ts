@@ -3,8 +3,8 @@ import { testApp } from '../support/app.ts'
 import { endless, hostileBranches } from '../support/hostile.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
 
-async function aProject() {
-  const t = testApp()
+async function aProject(env: Record<string, string> = {}) {
+  const t = testApp(env)
   const ada = t.logIn('ada@example.com')
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const project = (await ada.post('/projects', values)).json
@@ -211,6 +211,20 @@ test('a change touches only the fields that were sent, and null goes back to the
   const empty = Object.fromEntries(Object.keys(rest).map((field) => [snakeCase(field), '']))
   expect(await asForm(empty)).toMatchObject({ name, hostPort, ...defaults })
   expect((await ada.put(one, { hostPort: null })).json.hostPort).not.toBe(hostPort)
+})
+
+test('a port of Davit, or of its Caddy, is refused although nothing listens there yet', async () => {
+  const ports = { DAVIT_EDGE: 'caddy', DAVIT_EDGE_PORTS: '28080,28443' }
+  const { t, ada, path } = await aProject(ports)
+  for (const hostPort of [t.config.port, 28_080, 28_443]) {
+    const answer = await ada.post(path, { name: 'staging', hostPort })
+    expect(answer.status).toBe(409)
+    expect(answer.json.detail).toContain('Davit itself')
+  }
+  const without = await aProject({ ...ports, DAVIT_EDGE: 'direct' })
+  expect((await without.ada.post(without.path, { name: 'staging', hostPort: 28_080 })).status).toBe(
+    201,
+  )
 })
 
 test('a port that is in use is refused, with whose it is', async () => {

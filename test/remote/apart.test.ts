@@ -35,9 +35,9 @@ describe('with Docker on another machine', () => {
   test('a project gets a port of that machine, whose address isn’t one of this', () => {
     const t = testApp(to('192.0.2.7'))
     const places = placesOf(t, 'anyone')
-    const port = freeHostPort({ db: t.db, docker: { remote: true } }, places)
+    const port = freeHostPort({ db: t.db, config: t.config, docker: { remote: true } }, places)
     expect(port).toBeGreaterThanOrEqual(20_000)
-    expect(() => freeHostPort({ db: t.db, docker: { remote: false } }, places)).toThrow('in use')
+    expect(() => freeHostPort({ db: t.db, config: t.config, docker: { remote: false } }, places)).toThrow('in use')
   })
 
   test('a deployment says what isn’t checked, and who reaches the app', async () => {

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { withRightsOf } from '../../src/platform/effective-user.ts'
-import { openPorts, portsOf, settingsFor } from '../../src/server/install.ts'
+import { ownPorts } from '../../src/addresses/host-ports.ts'
+import { openPorts, settingsFor } from '../../src/server/install.ts'
 import { installSteps } from '../../src/server/install-steps.ts'
 import type { InstallPlan } from '../../src/server/install-steps.ts'
 import { layoutIn } from '../../src/server/layout.ts'
@@ -165,15 +166,15 @@ describe('an executable', () => {
 test('the ports that must be open are named, and how to open them', () => {
   const config = (env: Record<string, string>) => parseConfig({ DAVIT_DATA_DIR: '/x', ...env })
   const local = config({})
-  expect(portsOf(local)).toEqual([3000])
+  expect(ownPorts(local)).toEqual([3000])
   expect(openPorts(local, 'ufw')).toEqual([])
   const domain = config({ DAVIT_DOMAIN: 'davit.example.com' })
-  expect(portsOf(domain)).toEqual([3000, 80, 443])
+  expect(ownPorts(domain)).toEqual([3000, 80, 443])
   expect(openPorts(domain, 'ufw')[0]).toContain('ufw allow 80/tcp && ufw allow 443/tcp')
   expect(openPorts(domain, null)[0]).toEndWith('80/tcp, 443/tcp, here and at your provider.')
   const open = config({ DAVIT_HOST: '0.0.0.0', DAVIT_PORT: '4000' })
   expect(openPorts(open, 'firewalld')[0]).toContain('--add-port=4000/tcp')
-  expect(portsOf(config({ DAVIT_DOMAIN: 'a.example', DAVIT_EDGE: 'direct' }))).toEqual([3000])
+  expect(ownPorts(config({ DAVIT_DOMAIN: 'a.example', DAVIT_EDGE: 'direct' }))).toEqual([3000])
 })
 
 describe('a start that fails', () => {

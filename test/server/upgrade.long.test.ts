@@ -166,7 +166,7 @@ test('the newest release takes over', async () => {
 })
 
 test('an older version that can’t open the database is refused', async () => {
-  const { exitCode, output } = await server.upgrade('0.1.0')
+  const { exitCode, output } = await server.upgrade('0.1.0', ['--force'])
   expect(output).toContain('Davit 0.1.0 can’t open the database of 0.2.0')
   expect(exitCode).toBe(1)
   expect(await server.state()).toEqual({ version: '0.2.0', hasLater: true, leftOver: [] })

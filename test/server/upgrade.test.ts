@@ -26,6 +26,7 @@ import {
   refuseOtherExecutable,
 } from '../../src/server/upgrade/open.ts'
 import { abandonUpgrade, openUpgrade } from '../../src/server/upgrade/unit.ts'
+import { whyNotBack } from '../../src/server/upgrade/upgrade.ts'
 
 let root: string
 let places: Places
@@ -241,4 +242,11 @@ describe('around a start, while an upgrade is open', () => {
     beforeStart(places)
     expect(executable()).toBe('old')
   })
+})
+
+test('an older version is taken only where its file is named and it is forced', () => {
+  expect(whyNotBack('0.0.1', { asked: 'davit-0.0.1', force: true })).toBeNull()
+  expect(whyNotBack('0.0.1', { asked: 'davit-0.0.1', force: false })?.[1]).toContain('--force')
+  for (const force of [true, false])
+    expect(whyNotBack('0.0.1', { asked: null, force })).toBeTruthy()
 })

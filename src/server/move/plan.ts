@@ -5,7 +5,7 @@ import { installationIn } from '../../db/copy.ts'
 import { refuseMissing } from '../../db/failures.ts'
 import { connectDocker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
-import { portsOf } from '../install.ts'
+import { ownPorts } from '../../addresses/host-ports.ts'
 import type { Judged } from '../judge.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
@@ -67,7 +67,7 @@ export async function planMove(planning: Planning): Promise<MovePlan> {
   refuseMissing(config.dataDir)
   const instanceId = asDavit(() => installationIn(join(config.dataDir, 'davit.db')))?.id ?? ''
   const info = await connectDocker(localEngine).info()
-  const ports = portsOf(config).slice(1) // its own port is a setting of the new server
+  const ports = ownPorts(config).slice(1) // its own port is a setting of the new server
   const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
   const files = settingFiles(settings)
   const look = { ask: 'look', ports, instanceId, files: files.map(({ path }) => path) } as const

@@ -34,7 +34,7 @@ export type UpgradeOptions = {
   /** A file, an address, or null for the newest of DAVIT_RELEASES. */
   asked: string | null
   sha256: string | null
-  /** Also takes the version that runs already. */
+  /** Also takes the version that runs already, or an older one. */
   force: boolean
   /** Seconds that the new version has to start. */
   timeout: number
@@ -64,7 +64,7 @@ export async function upgradeServer(options: UpgradeOptions, work: Work): Promis
         return [
           `Davit ${version} runs already. Nothing was changed. To install it again, add --force.`,
         ]
-      refuseOlder(found, { config, isChosen: options.asked !== null })
+      refuseOlder(found, { config, options })
       const upgrade = await prepare(places, found, { config, options, work })
       await openUpgrade(places, options.timeout, work)
       writeJournal(places, upgrade)
@@ -105,14 +105,13 @@ const nothingAsked = () =>
   )
 
 /** What an older version doesn't know, it would overwrite: it refuses a newer database, so it never gets one. */
-function refuseOlder(found: About, { config, isChosen }: { config: Config; isChosen: boolean }) {
+function refuseOlder(
+  found: About,
+  { config, options }: { config: Config; options: UpgradeOptions },
+) {
   if (compareVersions(found.version, version) >= 0) return
-  if (!isChosen)
-    throw new Failure(
-      'upgrade_older',
-      `The newest release is ${found.version}, which is older than ${version}, which runs.`,
-      'Nothing was changed.',
-    )
+  const why = whyNotBack(found.version, options)
+  if (why) throw new Failure('upgrade_older', ...why)
   const applied = asDavit(() => ({
     state: appliedSchema(join(config.dataDir, 'davit.db')),
     logs: appliedSchema(join(config.dataDir, 'logs.db')),
@@ -123,6 +122,23 @@ function refuseOlder(found: About, { config, isChosen }: { config: Config; isCho
     `Davit ${found.version} can’t open the database of ${version}, which has changed since.`,
     'Stop Davit, move its data directory away, install the old executable, and restore a backup of that version: see davit restore.',
   )
+}
+
+/** An older release is signed, too: who serves the file could bring back a fault that was fixed. */
+export function whyNotBack(
+  older: string,
+  { asked, force }: Pick<UpgradeOptions, 'asked' | 'force'>,
+): [message: string, hint: string] | null {
+  if (asked === null)
+    return [
+      `The newest release is ${older}, which is older than ${version}, which runs.`,
+      'Nothing was changed.',
+    ]
+  if (force) return null
+  return [
+    `The file is Davit ${older}, which is older than ${version}, which runs.`,
+    'Nothing was changed. To go back to it, add --force.',
+  ]
 }
 
 type Preparing = { config: Config; options: UpgradeOptions; work: Work }

@@ -5,6 +5,7 @@ export type DangerKind =
   | 'host_namespace'
   | 'host_path'
   | 'engine_socket'
+  | 'nested_path'
   | 'device'
   | 'capability'
   | 'host_gateway'
@@ -26,6 +27,8 @@ const meanings: Record<DangerKind, (value: string) => string> = {
   host_namespace: (value) => `shares the ${value} namespace of this server`,
   host_path: (value) => `reads and writes ${value} on this server`,
   engine_socket: (value) => `accesses Docker at ${value}, which makes it root on this server`,
+  nested_path: (value) =>
+    `mounts ${value}, which is inside a path that containers may write: with a link there they reach any path of this server, which makes them root on it`,
   device: (value) => `uses the device ${value} of this server`,
   capability: (value) => `has the capability ${value}`,
   host_gateway: (value) => `reaches this server as ${value}`,

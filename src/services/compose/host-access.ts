@@ -50,3 +50,17 @@ function deviceOf(field: Field) {
     throw field.refuse('must be a device such as /dev/dri:/dev/dri.')
   return { host: posix.normalize(host), path: posix.normalize(path), permissions }
 }
+
+/**
+ * Of binds one inside another: Docker follows links when it mounts, so who may write the outer one chooses what the
+ * inner one is. Nothing is gained where the outer one is the whole disk.
+ */
+export function nestedBindsOf(services: Iterable<Pick<Service, 'name' | 'binds'>>): Danger[] {
+  const all = [...services].flatMap(({ name, binds }) =>
+    binds.map(({ source, readOnly }) => ({ name, readOnly, source: source.replace(/\/+$/, '') })),
+  )
+  const outer = all.filter(({ source, readOnly }) => source !== '' && !readOnly)
+  return all
+    .filter((inner) => outer.some(({ source }) => inner.source.startsWith(`${source}/`)))
+    .map(({ name, source }) => danger(name, 'nested_path', source))
+}

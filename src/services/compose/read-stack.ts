@@ -8,6 +8,7 @@ import { networksOf } from './networks.ts'
 import { refuseSharedPorts } from './ports.ts'
 import { serviceOf } from './read-service.ts'
 import { isRun } from './running.ts'
+import { nestedBindsOf } from './host-access.ts'
 import { shareAmong } from './sharing.ts'
 import type { Source, Tree } from './source.ts'
 import { adviceOn } from './unsupported.ts'
@@ -76,7 +77,11 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
     name: root.get('name').or(null, (name) => name.text()),
     services,
     volumes: around.volumes,
-    dangers: [...found.flatMap(({ dangers }) => dangers), ...shared],
+    dangers: [
+      ...found.flatMap(({ dangers }) => dangers),
+      ...shared,
+      ...nestedBindsOf(services.values()),
+    ],
     notes: root.notes,
   }
 }

@@ -173,3 +173,22 @@ describe('D1: any other key is refused by its path and place', () => {
     expect(refusalOf(mounted)).toContain('more than 8 MiB')
   })
 })
+
+test.each([
+  [['/srv:/a', '/srv/x:/b'], ['/srv/x']],
+  [['/srv/:/a', '/srv/x/y/:/b'], ['/srv/x/y']],
+  [['/srv/../srv:/a', '/srv/./x:/b:ro'], ['/srv/x']],
+  [['/srv:/a:ro', '/srv/x:/b'], []],
+  [['/srv:/a', '/srv:/b', '/srv2:/c'], []],
+  [['/:/a', '/srv:/b'], []],
+])('of %j an admin allows apart what is inside a path that is written: %j', (volumes, nested) => {
+  const [first, ...others] = volumes
+  const text = (first: string[], other: string[]) =>
+    `services: {web: {image: a, volumes: ${JSON.stringify(first)}}, x: {image: b, volumes: ${JSON.stringify(other)}}}`
+  for (const file of [text(volumes, []), text([first!], others)])
+    expect(
+      stackFrom(file)
+        .dangers.filter(({ kind }) => kind === 'nested_path')
+        .map(({ value }) => value),
+    ).toEqual(nested)
+})
