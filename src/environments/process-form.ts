@@ -43,7 +43,7 @@ const process = z
     {
       error: ({ code, keys }) =>
         code === 'unrecognized_keys'
-          ? `has no setting ${(keys as string[])[0]!.slice(0, 40)}.`
+          ? `has the unknown setting ${(keys as string[])[0]!.slice(0, 40)}.`
           : 'must be an object with a name.',
     },
   )
