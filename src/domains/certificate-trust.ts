@@ -58,6 +58,9 @@ export function doubtsOf(
           },
         ]
       : []),
+    ...(leaf.publicKey.asymmetricKeyDetails?.namedCurve === 'secp521r1'
+      ? [{ message: 'Its key is of P-521: Chrome refuses it.', hint: newOne }]
+      : []),
     ...(leaf.ca
       ? [
           {

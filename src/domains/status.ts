@@ -25,6 +25,7 @@ export function lookOf(
     if (status === 'waiting' && !dns.ok) return looks.waiting
     if (status === 'pending') return looks.issuing
     if (error && notAfter && endsSoon(notAfter)) return looks.endsSoon
+    if (error && https === 'own') return looks.doubted
   }
   return maintenance ? looks.maintenance : looks.ready
 }
@@ -39,6 +40,7 @@ const looks = {
   failed: { word: 'HTTPS failed', tone: 'bad', icon: 'x' },
   ended: { word: 'Expired', tone: 'bad', icon: 'x' },
   endsSoon: { word: 'Expires soon', tone: 'bad', icon: 'triangle-alert' },
+  doubted: { word: 'Browser warning', tone: 'bad', icon: 'triangle-alert' },
   maintenance: { word: 'Maintenance', tone: 'quiet', icon: 'square' },
   ready: { word: 'Ready', tone: 'good', icon: 'check' },
 } satisfies Record<string, Look>

@@ -14,7 +14,7 @@ import {
 import type { Listener, Plan } from './plan.ts'
 import { comparisons, loginRoute } from './logins.ts'
 import { bodyPlaces, placeServer } from './places.ts'
-import { forwardedInLog, isScheme, schemeRoutes, trusting } from './forwarded.ts'
+import { forwardedInLog, isScheme, visitorRoutes, trusting } from './forwarded.ts'
 import { pathless, siteRoutes, strictHosts } from './sites.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
@@ -93,7 +93,7 @@ function hostServer(plan: Plan, last: object[]) {
       forwardedInLog,
       ...bodyRoutes(plan),
       bodyPlaces(plan),
-      ...schemeRoutes,
+      ...visitorRoutes,
       plainHost,
       ...permissionRoutes(folder),
       redirectToHttps(plan),
@@ -136,7 +136,7 @@ export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')
       handler: 'subroute',
       routes: [
         { match: [{ host: ['intercept.invalid'] }], handle: [{ handler: 'intercept' }] },
-        ...schemeRoutes,
+        ...visitorRoutes,
         plainHost,
         ...hostRoutes(plan, foreignPages()),
         { handle: last },
@@ -180,7 +180,7 @@ function listenerServer(plan: Plan, pages?: object[]) {
       forwardedInLog,
       ...bodyRoutes(plan),
       ...(pages ? [] : [bodyPlaces(plan)]),
-      ...schemeRoutes,
+      ...visitorRoutes,
       { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
       ...targetRoutes(rows, pages ?? []),
       { handle: [pageHandler('nobody')] },

@@ -17,8 +17,15 @@ export const forwardedInLog = {
   handle: [{ handler: 'log_append', key: 'forwarded', value: 'true' }],
 }
 
-/** The first routes of a server: how a visitor connects, of which a proxy that ends TLS knows alone. */
-export const schemeRoutes = [
+/** Some proxies write an IPv4 address as IPv6, which no range would contain. */
+const plainAddress = {
+  match: [{ vars_regexp: { client_ip: { name: 'mapped', pattern: '^::ffff:(\\d+[.].+)$' } } }],
+  handle: [{ handler: 'vars', client_ip: '{http.regexp.mapped.1}' }],
+}
+
+/** The first routes of a server: who a visitor is and how it connects, of which a proxy in front knows alone. */
+export const visitorRoutes = [
+  plainAddress,
   { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },
   proxySays('https', '(?i)^\\s*(https|wss)\\s*(,|$)'),
   proxySays('http', '(?i)^\\s*(http|ws)\\s*(,|$)'),
@@ -45,6 +52,8 @@ const ofProxies = [
   ...['x-forwarded-scheme', 'x-forwarded-protocol', 'x-forwarded-ssl', 'x-forwarded-context'],
   // many read it as a dash; newer versions of Caddy drop such names themselves
   '*_*',
+  // it would lead past the edge to an app that changes to HTTP/2
+  'http2-settings',
   // of CGI: a proxy for what the app sends; and of Rack: where files are
   ...['proxy', 'x-sendfile-type', 'x-accel-mapping'],
 ]

@@ -243,6 +243,8 @@ test('what some browsers refuse is said', async () => {
   const none = { roots: rootsOf([]) }
   expect(doubts([await issue({ days: 400 })], none)).toHaveLength(1)
   expect(doubts([await issue({ days: 900 })], none)[1]).toMatch(/900 days: Apple/)
+  const curve = ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-521']
+  expect(doubts([await issue({ by: root, key: curve })])[0]).toMatch(/P-521/)
   expect(doubts([await issue({ by: root, isAuthority: true })])[0]).toMatch(/Firefox/)
   const extensions = ['keyUsage=keyEncipherment']
   expect(doubts([await issue({ by: root, extensions, key: rsa })])[0]).toMatch(/digitalSignature/)

@@ -53,7 +53,7 @@ const claims = {
     ...['X-Original-URI', 'X-Rewrite-URL', 'X-Script-Name', 'X-Envoy-Original-Path'],
     ...['X_Original_URL', 'X-Original_URL', 'X-Forwarded-Method'],
   ],
-  others: ['Proxy', 'X-Sendfile-Type', 'X-Accel-Mapping'],
+  others: ['Proxy', 'X-Sendfile-Type', 'X-Accel-Mapping', 'HTTP2-Settings'],
 }
 const logins = [
   ...['X-Forwarded-User', 'X-Forwarded-Email', 'Remote-User', 'X-Remote-User', 'X-WebAuth-User'],
@@ -121,6 +121,7 @@ test.each<[string | string[], string]>([
   [['6.6.6.6', '203.0.113.9, 2001:db8:5::1'], '203.0.113.9'],
   ['203.0.113.9:4711', '203.0.113.9'],
   ['2001:db8::9', '2001:db8::9'],
+  ['::ffff:203.0.113.9', '203.0.113.9'], // as Node writes it
   ['<script>', '127.0.0.1'],
   ['10.1.2.3', '127.0.0.1'],
 ])('behind a trusted proxy, %p is the visitor %s', async (sent, visitor) => {
@@ -169,6 +170,7 @@ test('allowed ranges and the log have the visitor of a trusted proxy', async () 
     (await edge.get('http://app.test/', { headers: { 'X-Forwarded-For': visitor } })).status
   await edge.serve([allowed], { trustedProxies })
   expect(await statusOf('203.0.113.9')).toBe(200)
+  expect(await statusOf('::ffff:203.0.113.9')).toBe(200)
   expect(await statusOf('198.51.100.7')).toBe(403)
   expect(await statusOf('203.0.113.9, 198.51.100.7')).toBe(403)
   const clients = async () =>
