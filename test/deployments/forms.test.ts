@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { triggerForm } from '../../src/deployments/trigger.ts'
 import { testApp } from '../support/app.ts'
 import {
   endless,
@@ -52,6 +53,7 @@ test('a deployment with a wrong field is refused by its name, and none is made',
           [],
         ],
       },
+      schema: triggerForm(t.config),
       notShown: 'all',
     })
   expect((await ada.get(`/projects/${project.id}/deployments`)).json.items).toEqual([])

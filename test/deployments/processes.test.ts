@@ -199,7 +199,11 @@ test('why Davit stopped a process is said of that process alone', async () => {
   const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
   await project.deploy()
   const [work, web] = await live(ada, project)
-  const why = { code: 'crash_loop', message: 'The process worker ended 10 times.', hint: 'Look at its last lines.' } as const
+  const why = {
+    code: 'crash_loop',
+    message: 'The process worker ended 10 times.',
+    hint: 'Look at its last lines.',
+  } as const
   setStopReason(t.db, work!.containerId, why)
   const reasonOf = async ({ containerId }: { containerId: string }) =>
     (await ada.get(`/containers/${containerId}`)).json.stopReason

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { domainForm, domainUpdateForm } from '../../src/domains/forms.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
@@ -78,7 +79,7 @@ const wrong = {
 test('a domain that can’t be served is refused by its field, and nothing is stored', async () => {
   const { t, ada, path } = await aSite(davit)
   await expectRefusals(t, ada, {
-    ...{ method: 'POST', path, valid: { host: 'a.test' }, wrong },
+    ...{ method: 'POST', path, valid: { host: 'a.test' }, wrong, schema: domainForm },
     notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https', 'protocol'],
   })
 }, 60_000)
@@ -87,7 +88,7 @@ test('nor is a change of one', async () => {
   const { t, ada, add } = await aSite(davit)
   const { id } = (await add({ host: 'a.test' })).json
   await expectRefusals(t, ada, {
-    ...{ method: 'PUT', path: `/domains/${id}`, valid: {}, wrong },
+    ...{ method: 'PUT', path: `/domains/${id}`, valid: {}, wrong, schema: domainUpdateForm },
     notShown: ['basicAuth', 'target', 'maintenance', 'hsts', 'https', 'protocol'],
   })
 }, 60_000)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { environmentForm, environmentUpdateForm } from '../../src/environments/forms.ts'
 import { testApp } from '../support/app.ts'
 import { endless, hostileBranches } from '../support/hostile.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
@@ -130,6 +131,7 @@ test('a new environment with a wrong field is refused by its name', async () => 
     path,
     valid: { name: 'staging' },
     wrong,
+    schema: environmentForm,
     ...shown,
   })
 })
@@ -141,6 +143,7 @@ test('an environment is not changed by a wrong field', async () => {
     path: `${path}/${environment.id}`,
     valid: {},
     wrong,
+    schema: environmentUpdateForm,
     ...shown,
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Process } from '../../src/db/schema.ts'
+import { environmentUpdateForm } from '../../src/environments/forms.ts'
 import { wordsOf } from '../../src/platform/shell-words.ts'
 import { testApp } from '../support/app.ts'
 import { endless } from '../support/hostile.ts'
@@ -83,7 +84,13 @@ const wrong = {
 test('processes that can’t run are refused, and shown again as they were typed', async () => {
   const { t, ada, path, environment } = await aProject()
   const one = `${path}/${environment.id}`
-  await expectRefusals(t, ada, { method: 'PUT', path: one, valid: {}, wrong })
+  await expectRefusals(t, ada, {
+    method: 'PUT',
+    path: one,
+    valid: {},
+    wrong,
+    schema: environmentUpdateForm,
+  })
   const answer = await ada.put(one, {
     processes: [{ name: 'mail', command: "echo 'never closed" }],
   })

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { variableForm, variableUpdateForm } from '../../src/environments/forms.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { testApp } from '../support/app.ts'
 import { endless, hostileTexts } from '../support/hostile.ts'
@@ -48,6 +49,7 @@ test('a wrong variable is refused by its field', async () => {
     path,
     valid: { key: 'A', value: 'x' },
     wrong,
+    schema: variableForm,
     notShown: ['secret', 'buildTime'],
   })
   const { id } = (await ada.post(path, { key: 'A', value: 'x' })).json
@@ -56,6 +58,7 @@ test('a wrong variable is refused by its field', async () => {
     path: `${path}/${id}`,
     valid: {},
     wrong,
+    schema: variableUpdateForm,
     notShown: ['secret', 'buildTime'],
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { followPath } from '../../src/git/tree-paths.ts'
-import { buildForm } from '../../src/projects/forms.ts'
+import { buildForm, projectForm, projectUpdateForm } from '../../src/projects/forms.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {
@@ -46,6 +46,7 @@ test('a new project with a wrong field is refused by its name', async () => {
     path: '/projects',
     valid,
     wrong: { ...wrongProject, deploy: ['maybe', 7] },
+    schema: projectForm(t.config),
     notShown: ['sourceId', 'repository', 'deploy'],
   })
 })
@@ -71,6 +72,7 @@ test('a project is not changed by a wrong field', async () => {
     path: `/projects/${project.id}`,
     valid: {},
     wrong: wrongProject,
+    schema: projectUpdateForm(t.config),
     notShown: ['sourceId', 'repository'],
   })
 })
@@ -119,6 +121,7 @@ test('settings are not changed by a wrong field', async () => {
       keepImages: ['0', '101', '-1', '1.5', '1e2', 'many', '0x10', 0, 101, 1.5, [], true],
       webhookSecret: ['short', 's'.repeat(257), 'line\nbreak in a long secret', 7, []],
     },
+    schema: buildForm,
     notShown: ['webhookSecret', 'autoDeploy'],
   })
 })
