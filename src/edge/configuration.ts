@@ -16,6 +16,7 @@ import { comparisons, loginRoute } from './logins.ts'
 import { bodyPlaces, placeServer } from './places.ts'
 import { forwardedInLog, isScheme, visitorRoutes, trusting } from './forwarded.ts'
 import { pathless, siteRoutes, strictHosts } from './sites.ts'
+import { clearPaths } from './spellings.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
 /**
@@ -116,6 +117,7 @@ function hostRoutes(plan: Plan, pages?: object[]) {
   )
   return [
     pathless,
+    ...clearPaths(hosts),
     ...strictHosts(hosts),
     { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
     ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),

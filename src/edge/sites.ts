@@ -5,6 +5,7 @@ import { optionHandlers } from './options.ts'
 import { literal, plainHandler } from './pages.ts'
 import { keyOf } from './plan.ts'
 import type { Accounts, Host } from './plan.ts'
+import { spellings } from './spellings.ts'
 
 /**
  * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it, while
@@ -34,9 +35,10 @@ export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: bo
         : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
       const handlers = [...cookieHandlers(site), ...optionHandlers(site, login)]
       if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
-      const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
+      const spelled = site.path === '/' ? [{}] : [{ path: prefixed(site.path) }, ...spellings(site)]
+      const match = spelled.map((one) => ({ host: [name], ...one }))
       const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
-      return [{ group: 'sites', match: [match], handle: [key, ...handlers] }]
+      return [{ group: 'sites', match, handle: [key, ...handlers] }]
     })
 
 const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
