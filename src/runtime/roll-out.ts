@@ -102,8 +102,9 @@ async function switchOver(run: RollOutRun, before: Release) {
       )
       await lastFirst(workload, old, async ({ id, component }) => {
         await docker.stopContainer(id)
-        if (component && (await docker.inspectContainer(id))?.exitCode === killed)
-          hooks.log?.(
+        if (!component || !hooks.log) return
+        if ((await docker.inspectContainer(id))?.exitCode === killed)
+          hooks.log(
             `${component.name} was killed: it was still running after the ${component.options.stopTimeout ?? 10} s it has to stop`,
           )
       })
