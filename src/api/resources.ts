@@ -21,6 +21,7 @@ export const project = z.object({
   contextDir: z.string(),
   buildArgs: z.record(z.string(), z.string()),
   buildNetwork: z.boolean(),
+  gitDirectory: z.boolean(),
   autoDeploy: z.boolean(),
   watchPaths: z.array(z.string()),
   keepImages: z.int(),

@@ -36,6 +36,8 @@ export const projects = sqliteTable(
     dockerfilePath: text(),
     contextDir: text().notNull().default('.'),
     buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    /** Whether a build gets `.git`, with the whole history and all tags. */
+    gitDirectory: flag().notNull().default(false),
     /** Whether commands of a build reach a network. */
     buildNetwork: flag().notNull().default(true),
     autoDeploy: flag().notNull().default(true),

@@ -80,6 +80,12 @@ const buildRules: Rule[] = [
     hint: 'Check the names after FROM and --from, and that the server can reach the registry. A private registry needs a login under Settings, Registries.',
   },
   {
+    seen: /not a git repository|(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?["/\s]\.git(?:["/:\s]|$)/i,
+    code: 'git_directory_missing',
+    message: (_, error) => `${stepOf(error)} needs .git, which isn’t in the build context.`,
+    hint: 'Turn on “Git directory” in the project’s build settings. The .dockerignore must not exclude .git, and the Dockerfile must copy it.',
+  },
+  {
     seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
     code: 'copy_source_missing',
     message: ([, named, path]) =>

@@ -8,7 +8,7 @@ export class BuildError extends EngineError {
   readonly step: string | null
   /** Exit code of the step's command, when a command failed. */
   readonly exitCode: number | null
-  /** The line of the step's output that reports a full disk or a killed process, if any. */
+  /** The line of the step's output that reports a full disk, a killed process or a missing .git, if any. */
   readonly clue: string | null
   /** The memory limit of the build in bytes; null without one. */
   memoryCap: number | null = null
@@ -23,7 +23,7 @@ export class BuildError extends EngineError {
 }
 
 const telling =
-  /no space left on device|disk quota exceeded|\bkilled$|\bkilled signal\b|signal: killed|SIGKILL|\bError 137$/i
+  /no space left on device|disk quota exceeded|\bkilled$|\bkilled signal\b|signal: killed|SIGKILL|\bError 137$|not a git repository/i
 
 /** Whether a line of a step's output explains its failure, which its exit code often doesn't. */
 export const isClue = (text: string) => telling.test(text.trimEnd())

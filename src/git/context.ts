@@ -1,10 +1,12 @@
 import { join } from 'node:path/posix'
+import { Readable } from 'node:stream'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { parse } from '../platform/parse.ts'
 import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
+import { gitDirectory } from './git-directory.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { dockerfileNames, noContext, noDockerfile } from './missing-path.ts'
 import {
@@ -41,7 +43,8 @@ export async function prepareContext(tools: GitTools, options: Options): Promise
   }
   const { snapshot, signal, log } = options
   log('The mirror of this repository is damaged: fetching it again.')
-  await fetchCommit(tools, { url: snapshot.url, commit: snapshot.commit.hash, signal, log })
+  const { url, commit, hasHistory: history } = snapshot
+  await fetchCommit(tools, { url, commit: commit.hash, history, signal, log })
   return selectContext(tools, options).catch((error) => {
     throw explained(error)
   })
@@ -51,7 +54,8 @@ export function archiveContext(
   tools: GitTools,
   { context, signal }: { context: BuildContext; signal: AbortSignal },
 ): ReadableStream<Uint8Array> {
-  return streamGit(tools.setup, {
+  const { shows: snapshot } = context
+  const archive = streamGit(tools.setup, {
     command: 'archive',
     options: ['--format=tar'],
     values: [context.tree],
@@ -64,6 +68,13 @@ export function archiveContext(
       return explainGit(error, { where: '' })
     },
   })
+  if (snapshot === null) return archive
+  return Readable.toWeb(Readable.from(together())) as ReadableStream<Uint8Array>
+
+  async function* together() {
+    yield* gitDirectory(tools, { snapshot: snapshot!, signal })
+    yield* archive
+  }
 }
 
 async function selectContext(tools: GitTools, options: Options): Promise<BuildContext> {
@@ -83,6 +94,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   await warnOfPointers(tree, { entries: inside, log })
 
   const ignored = ignoreFile && (await findIgnored(ignoreFile, { inside, prefix, signal }))
+  const shows = snapshot.hasHistory ? await shownBy(ignoreFile, { snapshot, signal, log }) : null
   const kept: Entry[] = []
   for (const [index, entry] of inside.entries()) {
     if (isTurnOver()) await pause()
@@ -99,7 +111,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const place = moved ? freeName(names) : dockerfile.slice(prefix.length)
   const spareName = freeName(names.add(place))
   const procfile = await readProcfile(tree, { path: `${prefix}Procfile`, log })
-  const result = { mirror, alternates, spareName, files: kept.length, procfile }
+  const result = { mirror, alternates, spareName, shows, files: kept.length, procfile }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
   if (moved) chosen.push({ ...moved, path: place, bytes: place })
@@ -108,9 +120,27 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   return { ...result, tree: dated, dockerfile: place, files: chosen.length }
 }
 
+/** Like any file, `.git` may be excluded by the .dockerignore. */
+async function shownBy(
+  ignoreFile: { file: string; text: string } | null,
+  { snapshot, signal, log }: { snapshot: Snapshot; signal: AbortSignal; log: Log },
+) {
+  const inside = [{ path: '.git/HEAD' }]
+  const [isIgnored] = ignoreFile
+    ? await findIgnored(ignoreFile, { inside, prefix: '', signal })
+    : []
+  if (isIgnored !== 1) return snapshot
+  log(`The build gets no .git, because ${ignoreFile!.file} excludes it.`)
+  return null
+}
+
 async function findIgnored(
   { file, text }: { file: string; text: string },
-  { inside, prefix, signal }: { inside: Entry[]; prefix: string; signal: AbortSignal },
+  {
+    inside,
+    prefix,
+    signal,
+  }: { inside: Pick<Entry, 'path'>[]; prefix: string; signal: AbortSignal },
 ): Promise<Uint8Array> {
   let paths = ''
   for (const { path } of inside) {

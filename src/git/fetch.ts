@@ -11,11 +11,19 @@ import {
   type Remote,
   runRemoteGit,
 } from './remote.ts'
+import { tagRefs } from './git-directory.ts'
 import { GitError, runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
 import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
-type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
+type Wanted = {
+  branch: string | null
+  commit: string | null
+  /** Whether the commits before it, and all tags, are needed too. */
+  history?: boolean
+  signal: AbortSignal
+  log: Log
+}
 
 /** Fetches one commit of a repository into its mirror: the tip of a branch, a tag's, or an exact one. */
 export async function fetchSnapshot(
@@ -26,15 +34,16 @@ export async function fetchSnapshot(
   const commit = options.commit?.toLowerCase() ?? null
   return withSource(tools, { ...options, commit }, async (source) => {
     const { branch, revision } = await fetchWanted(source)
-    const { mirror, remote } = source
-    return { mirror, url: remote.url.href, branch, commit: await readCommit(source, revision) }
+    const { mirror, remote, history = false } = source
+    const commit = await readCommit(source, revision)
+    return { mirror, url: remote.url.href, branch, commit, hasHistory: history }
   })
 }
 
 /** The same for a commit whose branch doesn't matter: a submodule's. */
 export async function fetchCommit(
   tools: GitTools,
-  options: { url: string; commit: string; signal: AbortSignal; log: Log },
+  options: { url: string; commit: string; history?: boolean; signal: AbortSignal; log: Log },
 ): Promise<{ mirror: string; href: string }> {
   return withSource(tools, { ...options, branch: null }, async (source) => {
     await fetchExactly(source, { commit: options.commit, branch: null })
@@ -54,12 +63,19 @@ async function withSource<T>(
     return await withMirror(
       tools,
       { origin: { href: remote.url.href, keyId: remote.keys.id }, signal, log },
-      (mirror) => work({ ...options, tools, remote, mirror }),
+      async (mirror) => {
+        const source = { ...options, tools, remote, mirror }
+        const result = await work(source)
+        if (options.history) await fetchRef(source, { from: allTags, to: `${tagRefs}*` })
+        return result
+      },
     )
   } catch (error) {
     throw explained(error, remote)
   }
 }
+
+const allTags = 'refs/tags/*'
 
 type Source = Wanted & { tools: GitTools; remote: Remote; mirror: string }
 
@@ -79,7 +95,7 @@ async function fetchHead(source: Source): Promise<{ branch: string; revision: st
   const local = localRef('HEAD')
   const [head, fetched] = await Promise.allSettled([
     findHead(source),
-    fetchRef(source, { from: 'HEAD', to: local, depth: 1 }),
+    fetchRef(source, { from: 'HEAD', to: local }),
   ])
   if (head.status === 'rejected') throw head.reason
   if (fetched.status === 'rejected') throw fetched.reason
@@ -98,11 +114,11 @@ async function findHead(source: Source) {
 }
 
 /** The tip of a branch, or the commit of a tag if no branch has this name. */
-async function fetchNamed(source: Source, name: string, { depth = 1 } = {}) {
+async function fetchNamed(source: Source, name: string) {
   const to = localRef(name)
-  if (await fetchIfThere(source, { from: branchRef(name), to, depth })) return
+  if (await fetchIfThere(source, { from: branchRef(name), to })) return
   const where = placeOf(source.remote)
-  if (await fetchIfThere(source, { from: `refs/tags/${name}`, to, depth })) {
+  if (await fetchIfThere(source, { from: `refs/tags/${name}`, to })) {
     if (await hasCommit(source, to)) return source.log(`${name} is a tag.`)
     throw tagWithoutCommit({ where, tag: name })
   }
@@ -111,7 +127,7 @@ async function fetchNamed(source: Source, name: string, { depth = 1 } = {}) {
 }
 
 /** False when the remote has no such ref. */
-async function fetchIfThere(source: Source, what: { from: string; to: string; depth: number }) {
+async function fetchIfThere(source: Source, what: { from: string; to: string }) {
   try {
     await fetchRef(source, what)
     return true
@@ -125,9 +141,9 @@ async function fetchIfThere(source: Source, what: { from: string; to: string; de
 async function fetchExactly(source: Source, wanted: { commit: string; branch: string | null }) {
   const { commit, branch } = wanted
   const to = branch === null ? `refs/davit/commits/${commit}` : localRef(branch)
-  if ((await readRef(source, to)) === commit) return
+  if (!source.history && (await readRef(source, to)) === commit) return
   try {
-    return await fetchRef(source, { from: commit, to, depth: 1 })
+    return await fetchRef(source, { from: commit, to })
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     if (error.says(/not our ref|no such remote ref|couldn't find remote ref/)) {
@@ -135,23 +151,26 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
     }
     if (!error.says(/unadvertised object|does not allow request/)) throw error
   }
-  const depth = 2_147_483_647
-  if (branch !== null) await fetchNamed(source, branch, { depth })
-  else await fetchRef(source, { from: 'refs/heads/*', to: 'refs/davit/all/*', depth })
+  const whole = { ...source, history: true }
+  if (branch !== null) await fetchNamed(whole, branch)
+  else await fetchRef(whole, { from: 'refs/heads/*', to: 'refs/davit/all/*' })
   if (!(await hasCommit(source, commit))) {
     throw unknownCommit({ where: placeOf(source.remote), commit })
   }
 }
 
-async function fetchRef(source: Source, what: { from: string; to: string; depth: number }) {
-  const { tools, remote, mirror } = source
+async function fetchRef(source: Source, what: { from: string; to: string }) {
+  const { tools, remote, mirror, history } = source
+  const depth = history ? 2_147_483_647 : 1
+  // git fails without a word where it is to deepen none
+  const isTags = what.from === allTags
   const watched = { mirror, where: placeOf(remote), limits: tools.limits, signal: source.signal }
   await underSize(watched, (signal) =>
     runRemoteGit(tools, remote, {
       command: 'fetch',
       options: [
         ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
-        ...['--update-shallow', `--depth=${what.depth}`],
+        ...['--update-shallow', ...(isTags ? [] : [`--depth=${depth}`])],
         '--prune', // a branch may be where the folder of others was, and the other way round
       ],
       values: [`+${what.from}:${what.to}`],

@@ -5,6 +5,7 @@ import { KeyedLock } from '../platform/semaphore.ts'
 import { archiveContext, prepareContext, readDockerfile } from './context.ts'
 import type { ContextOptions } from './context.ts'
 import { findDockerfiles, looksFolder } from './find-dockerfiles.ts'
+import { gitDirectories } from './git-directory.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -22,6 +23,8 @@ export type Snapshot = {
   url: string
   branch: string
   commit: { hash: string; author: string; message: string }
+  /** Whether its history and all tags are there too. */
+  hasHistory: boolean
 }
 
 /** What a build sees: a tree in the mirror, and where else its objects are. */
@@ -33,6 +36,8 @@ export type BuildContext = {
   dockerfile: string
   /** For a generated Dockerfile: a name that nothing in the context has. */
   spareName: string
+  /** What its `.git` shows; null when it has none. */
+  shows: Snapshot | null
   files: number
   /** The text of its Procfile, as it is in the repository; null without one that can be read. */
   procfile: string | null
@@ -103,7 +108,7 @@ function openTools(options: GitOptions): GitTools {
   const dataDir = resolve(options.dataDir)
   const home = join(dataDir, 'git-home')
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  for (const left of [keyDirectory(home), looksFolder(home)])
+  for (const left of [keyDirectory(home), looksFolder(home), gitDirectories(home)])
     rmSync(left, { recursive: true, force: true })
   // git refuses local repositories of other users; if local ones are allowed, so are those.
   writeFileSync(

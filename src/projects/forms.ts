@@ -127,6 +127,7 @@ export const buildForm = z.object({
     { max: 100 },
   ).nullish(),
   buildNetwork: flag().nullish(),
+  gitDirectory: flag().nullish(),
   autoDeploy: flag().nullish(),
   watchPaths: lines(watchPath, { max: 100 }).nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),

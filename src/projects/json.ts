@@ -12,6 +12,7 @@ export const projectJson = (project: Project) => ({
   contextDir: project.contextDir,
   buildArgs: project.buildArgs,
   buildNetwork: project.buildNetwork,
+  gitDirectory: project.gitDirectory,
   autoDeploy: project.autoDeploy,
   watchPaths: project.watchPaths,
   keepImages: project.keepImages,

@@ -98,6 +98,12 @@ export const BuildForm = ({ project, draft }: FormProps) => (
       value={project.buildNetwork}
       hint="Without it, commands in the Dockerfile can’t download anything. For builds that include everything they need."
     />
+    <Checkbox
+      name="git_directory"
+      label="Git directory"
+      value={project.gitDirectory}
+      hint="Adds .git with the whole history and all tags to the build context, for builds that run git, such as git describe. Without it, .git is left out."
+    />
     <TextField
       name="keep_images"
       label="Images to keep"

@@ -16,6 +16,24 @@ test('a repository becomes a running app that answers, and says which commit it 
   expect(await (await fetch(deployment.url)).text()).toBe('first')
 })
 
+test('a build gets .git where the project says so, and is told of the setting where not', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const files = anApp('with history')
+  const project = await aProject(t, ada, {
+    ...files,
+    Dockerfile: `${files.Dockerfile}\nCOPY .git /www/git\nRUN rm -r /www/git/objects`,
+  })
+  expect(await project.deploy()).toMatchObject({ error: { code: 'git_directory_missing' } })
+  const path = `/projects/${project.id}/settings`
+  expect((await ada.get(path)).json.gitDirectory).toBe(false)
+  const saved = await ada.htmx('PUT', path, { git_directory: '1' })
+  expect(saved.text).toMatch(/name="git_directory"[^>]*checked/)
+  const { status, url } = await project.deploy()
+  expect(status).toBe('running')
+  expect(await (await fetch(`${url}/git/HEAD`)).text()).toBe('ref: refs/heads/main\n')
+})
+
 test('what a Dockerfile exposes first is its port, whatever its base image exposes', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

@@ -140,6 +140,7 @@ const project: typeof projects.$inferSelect = {
   contextDir: '.',
   buildArgs: {},
   buildNetwork: true,
+  gitDirectory: false,
   autoDeploy: true,
   keepImages: 5,
   lastNumber: 0,

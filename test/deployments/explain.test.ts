@@ -15,12 +15,17 @@ async function classicFailure(Dockerfile: string) {
   return explainStep(error, 'building')
 }
 
+const noGit = 'fatal: not a git repository (or any of the parent directories): .git'
+
 const classic: [string, string, string | RegExp][] = [
   ['FROM davit-no-such-image:1.2\n', 'base_image_not_found', 'davit-no-such-image'],
   ['FROM busybox\nRUNN make\n', 'dockerfile_invalid', 'RUNN'],
   ['', 'dockerfile_invalid', 'FROM'],
   ['RUN make\n', 'dockerfile_invalid', 'FROM'],
   ['FROM busybox\nCOPY dist /www\n', 'copy_source_missing', 'dist'],
+  ['FROM busybox\nCOPY .git /www\n', 'git_directory_missing', 'COPY .git'],
+  ['FROM busybox\nCOPY x/.github /www\n', 'copy_source_missing', '.github'],
+  [`FROM busybox\nRUN echo '${noGit}'; exit 128\n`, 'git_directory_missing', 'RUN'],
   ['FROM busybox\nRUN makee\n', 'command_not_found', 'RUN makee'],
   ['FROM busybox\nRUN exit 3\n', 'build_command_failed', /RUN exit 3.* exit code 3/],
   ["FROM busybox\nRUN sh -c 'kill -9 $$'; exit $?\n", 'killed', /RUN.*possibly/],

@@ -229,7 +229,7 @@ function gitOver(connection: Connection): Git {
   return {
     fetch: ({ url, branch, signal }) =>
       connection.turn('git fetch', { signal }, () => ({
-        ...{ mirror: '/nowhere', url, commit },
+        ...{ mirror: '/nowhere', url, commit, hasHistory: false },
         branch: branch ?? 'main',
       })),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
@@ -237,7 +237,7 @@ function gitOver(connection: Connection): Git {
     findDockerfiles: async () => ['Dockerfile'],
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
-      spareName: 'Dockerfile.other',
+      ...{ spareName: 'Dockerfile.other', shows: null },
       procfile: null,
     }),
     readDockerfile: async () => 'FROM busybox\n',

@@ -4,12 +4,14 @@ import type { Run } from '../run.ts'
 
 /** Updates the repository's mirror and finds the commit to deploy. */
 export async function clone(run: Run): Promise<Snapshot> {
-  const { deployment, git, keys, config, log, signal } = run
+  const { project, deployment, git, keys, config, log, signal } = run
   await checkRoom(config.dataDir, { whose: 'Davit', what: 'a build' })
   const { repositoryUrl: url, branch, requestedCommit } = deployment
   const what = requestedCommit ? requestedCommit.slice(0, 12) : (branch ?? 'the default branch')
   log(`Cloning ${url} (${what})`)
-  const snapshot = await git.fetch({ ...keys, url, branch, commit: requestedCommit, signal, log })
+  const history = project.gitDirectory
+  const asked = { url, branch, commit: requestedCommit, history, signal, log }
+  const snapshot = await git.fetch({ ...keys, ...asked })
   const { hash, author, message } = snapshot.commit
   log(`At commit ${hash.slice(0, 12)} by ${author}: ${message}`)
   return snapshot

@@ -1,0 +1,1 @@
+ALTER TABLE `projects` ADD `git_directory` integer DEFAULT false NOT NULL;
