@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
 import type { RegistryAuth } from '../../src/docker/index.ts'
 import { connectDocker, EngineError } from '../../src/docker/index.ts'
@@ -112,8 +112,11 @@ test('aborting ends the pull', async () => {
 })
 
 describe('a registry that drips', () => {
-  const dripping = startDrippingRegistry()
-  afterAll(() => dripping.stop())
+  let dripping: ReturnType<typeof startDrippingRegistry>
+  beforeEach(() => {
+    dripping = startDrippingRegistry()
+  })
+  afterEach(() => dripping.stop())
   const usual = { bytes: 512 * 1024, ms: 60_000 }
   const soon = { bytes: 512 * 1024, ms: 1500 }
 
@@ -133,7 +136,7 @@ describe('a registry that drips', () => {
     const stalled = collect(
       docker.pullImage(`${dripping.host}/drips/app:1`, { paces, ownerId: 'eve' }),
     ).catch((error) => error)
-    await Bun.sleep(500)
+    await dripping.begun
     await collect(
       docker.pullImage(`${repo}:1`, { paces: { usual, awaited: usual }, ownerId: 'ada' }),
     )

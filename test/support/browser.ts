@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { connectDocker } from '../../src/docker/index.ts'
 import { startDavit } from './davit.ts'
 import { findBrowser } from './machine/browsers.ts'
@@ -33,8 +33,12 @@ export async function openBrowser({ env = {} }: { env?: Record<string, string> }
   return { ...opened, davit, directory, account }
 }
 
-const launch = () =>
-  chromium.launch({
+/** Milliseconds to wait for what comes: nearly all of a test's time, since a busy machine is slow. */
+const patience = 110_000
+
+/** Every tab of it waits as long, and outlives what containers do to the machine's network. */
+async function launch(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: findBrowser('chromium')!,
     args: [
       '--no-sandbox',
@@ -45,6 +49,15 @@ const launch = () =>
       '--disable-sync',
     ],
   })
+  const open = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await open(options)
+    context.setDefaultTimeout(patience)
+    await outliveNetworkChanges(context)
+    return context
+  }
+  return browser
+}
 
 /** Of this file: to start a browser takes longer than most tests. */
 let browserOfFile: Promise<Browser> | null = null
@@ -58,8 +71,6 @@ afterAll(async () => {
 export async function openPage(url: string) {
   const browser = await (browserOfFile ??= launch())
   const page = await (await browser.newContext({ baseURL: url })).newPage()
-  page.setDefaultTimeout(30_000)
-  await outliveNetworkChanges(page)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   let isBrokenOff = false
@@ -83,19 +94,23 @@ export async function openPage(url: string) {
  * Chromium breaks its requests off whenever an interface comes or goes, as those of containers do all
  * the time: files are brought to it by us, and a page that was broken off is opened again.
  */
-async function outliveNetworkChanges(page: Page) {
+async function outliveNetworkChanges(context: BrowserContext) {
   const files = new Map<string, ReturnType<typeof read>>()
   const read = async (url: string) => {
     const answer = await fetch(url, { headers: { 'Accept-Encoding': 'identity' } })
     const headers = Object.fromEntries(answer.headers)
     return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) }
   }
-  await page.route('**/static/**', async (route) => {
+  await context.route('**/static/**', async (route) => {
     const url = route.request().url()
     if (!files.has(url)) files.set(url, read(url))
     const file = await files.get(url)!.catch(() => null) // the server stops as the test ends
     await (file ? route.fulfill(file) : route.abort())
   })
+  context.on('page', openAgain)
+}
+
+function openAgain(page: Page) {
   const [open, reload] = [page.goto.bind(page), page.reload.bind(page)]
   page.goto = (url, options) => untilWhole(page, () => open(url, options))
   page.reload = (options) => {

@@ -1,5 +1,6 @@
 /** A registry whose images arrive a byte a second; of `silent` ones not even the manifest does. */
 export function startDrippingRegistry({ layers = 4 } = {}) {
+  const begun = Promise.withResolvers<void>()
   const hash = (text: string) =>
     `sha256:${new Bun.CryptoHasher('sha256').update(text).digest('hex')}`
   const random = () => hash(crypto.randomUUID())
@@ -36,8 +37,10 @@ export function startDrippingRegistry({ layers = 4 } = {}) {
       if (path === '/v2/') return new Response('{}')
       if (path.includes('silent')) return new Promise(() => {})
       if (path.endsWith(hash(config))) return new Response(config)
-      if (path.includes('/blobs/'))
+      if (path.includes('/blobs/')) {
+        begun.resolve()
         return new Response(drops(), { headers: { 'Content-Length': '10000000' } })
+      }
       const headers = {
         'Content-Type': `${kind}.distribution.manifest.v2+json`,
         'Docker-Content-Digest': hash(manifest),
@@ -46,5 +49,10 @@ export function startDrippingRegistry({ layers = 4 } = {}) {
       return new Response(method === 'HEAD' ? null : manifest, { headers })
     },
   })
-  return { host: `127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+  return {
+    host: `127.0.0.1:${server.port}`,
+    /** Resolves once a layer is on its way. */
+    begun: begun.promise,
+    stop: () => server.stop(true),
+  }
 }

@@ -8,8 +8,8 @@ export async function comesTrue(seconds: number, holds: () => Promise<boolean> |
   return true
 }
 
-/** Waits for it; throws when it does not hold in time, which is long enough for a busy machine. */
-export async function until(holds: () => Promise<boolean> | boolean, seconds = 30) {
+/** Waits for it; throws when it does not hold in time, which is nearly all that a test has. */
+export async function until(holds: () => Promise<boolean> | boolean, seconds = 100) {
   if (await comesTrue(seconds, holds)) return
   throw new Error(`It did not come to pass within ${seconds} s: ${holds}`)
 }
