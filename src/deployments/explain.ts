@@ -42,7 +42,13 @@ const buildRules: Rule[] = [
     seen: /(?:exit code|non-zero code): 127/,
     code: 'command_not_found',
     message: (_, error) => `a command of ${stepOf(error)} was not found.`,
-    hint: 'Install the program in an earlier step of the Dockerfile, or check its name.',
+    hint: 'Install the program in an earlier step of the Dockerfile, or check its name. If it is a script that is there, its first line names a program that isn’t, or it has Windows line endings (CRLF): save it with LF.',
+  },
+  {
+    seen: /(?:exit code|non-zero code): 126/,
+    code: 'not_executable',
+    message: (_, error) => `a command of ${stepOf(error)} can’t be executed.`,
+    hint: 'Make the file executable (chmod +x) and commit that, or run it with sh.',
   },
   {
     seen: /dockerfile parse error[^:]*: (.+)|(unknown instruction: .+)/i,

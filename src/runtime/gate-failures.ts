@@ -1,6 +1,8 @@
 import { killed } from '../docker/index.ts'
-import type { Docker, HealthVerdict } from '../docker/index.ts'
+import type { Container, Docker, HealthVerdict } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
+import { whyNotExecuted } from './not-executed.ts'
+import type { Known } from './not-executed.ts'
 import type { Subject, Words } from './explain.ts'
 
 /** The container that didn't pass its gate, as named in sentences. */
@@ -28,16 +30,27 @@ export async function exitFailure(docker: Docker, gated: Gated, seen?: number): 
       `Start failed: the container of ${name} was removed meanwhile.`,
       `To try again, ${again}.`,
     )
-  const lines = await lastWords(docker, gated)
+  const lines = await lastLines(docker, id)
   const unknown =
-    lines || subject === 'environment'
+    lines.length > 0 || subject === 'environment'
       ? fixReported(words)
       : `${name} wrote nothing. Check its variables, then ${again}.`
   const { oomKilled } = container
   const exitCode = seen ?? container.exitCode
-  const failure = endedFailure('Start failed', { ...gated, exitCode, oomKilled, unknown })
+  const why = await whyEnded(docker, { container, exitCode, oomKilled, lines })
+  const failure = endedFailure('Start failed', { ...gated, exitCode, oomKilled, unknown, why })
   const { code, message, hint } = failure
-  return oomKilled ? failure : new Failure(code, message, hint + lines)
+  return oomKilled ? failure : new Failure(code, message, hint + quoted(subject, lines))
+}
+
+/** What its exit code means: by the files of its container if it was never executed. */
+export async function whyEnded(
+  docker: Docker,
+  ended: { container: Container; exitCode: number; oomKilled: boolean; lines: string[] },
+) {
+  const { container, exitCode, oomKilled } = ended
+  const ran = exitCode === 0 || exitCode === killed || oomKilled
+  return (ran ? null : await whyNotExecuted(docker, container, ended)) ?? knownExits[exitCode]
 }
 
 /** Why something ended; `unknown` is the hint when its exit code says nothing. */
@@ -50,10 +63,12 @@ export function endedFailure(
     exitCode,
     oomKilled,
     unknown,
+    why = knownExits[exitCode],
   }: Pick<Gated, 'name' | 'words' | 'memoryMb'> & {
     exitCode: number
     oomKilled: boolean
     unknown: string
+    why?: Known | undefined
   },
 ): Failure {
   if (oomKilled)
@@ -62,17 +77,14 @@ export function endedFailure(
       `${what}: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
       `Raise ${words.memory}, or reduce its memory use.`,
     )
-  const known = knownExits[exitCode]
   return new Failure(
-    known?.code ?? 'exited',
-    `${what}: ${name} exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
-    known?.hint(words) ?? unknown,
+    why?.code ?? 'exited',
+    `${what}: ${name} exited with code ${exitCode}${why ? `: ${why.what}` : ''}.`,
+    why?.hint(words) ?? unknown,
   )
 }
 
 export const fixReported = ({ again }: Words) => `Fix what its last lines report, then ${again}.`
-
-type Known = { code: string; what: string; hint: (of: Words) => string }
 
 const knownExits: Record<number, Known> = {
   0: {
@@ -148,25 +160,28 @@ export async function healthFailure(
     exitCode === 126 || exitCode === 127
       ? 'The command of the health check must be in the image: install it, or use a program that is.'
       : words.health
-  const quoted = subject === 'service' && said ? `\nThe health check says:\n${said}` : ''
+  const quotedCheck = subject === 'service' && said ? `\nThe health check says:\n${said}` : ''
   return new Failure(
     'unhealthy',
     `Start failed: the health check of ${name} ${passed} (${facts.join(': ')}).`,
-    hint + quoted + (await lastWords(docker, gated)),
+    hint + quotedCheck + quoted(subject, await lastLines(docker, gated.id)),
   )
 }
 
-/** Last lines of a service's container that are quoted in a hint; those of an app are in its deployment's log. */
-const lastLines = 8
+/** Last lines of a container that say why it ended. */
+const fewLines = 8
 
-async function lastWords(docker: Docker, { id, subject }: Gated) {
-  if (subject === 'environment') return ''
+export async function lastLines(docker: Docker, id: string) {
   const lines: string[] = []
   try {
-    for await (const batch of docker.containerLogs(id, { tail: lastLines }))
+    for await (const batch of docker.containerLogs(id, { tail: fewLines }))
       lines.push(...batch.map(({ text }) => text))
   } catch {
     // the original failure says more
   }
-  return lines.length === 0 ? '' : `\nIts last lines:\n${lines.join('\n')}`
+  return lines
 }
+
+/** Those of a service's container are quoted in a hint; those of an app are in its deployment's log. */
+const quoted = (subject: Subject, lines: string[]) =>
+  subject === 'environment' || lines.length === 0 ? '' : `\nIts last lines:\n${lines.join('\n')}`

@@ -1,6 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { words } from './explain.ts'
 import { endedFailure, fixReported } from './gate-failures.ts'
+import type { Ended } from './run-once.ts'
 
 /** A release command, or a run. */
 export type OnceSubject = keyof typeof named
@@ -33,7 +34,7 @@ export const wasRemoved = (subject: OnceSubject) =>
 /** Why a command that exited by itself failed; null when it succeeded. */
 export function endFailure(
   subject: OnceSubject,
-  ended: { exitCode: number; oomKilled: boolean },
+  ended: Ended,
   { memoryBytes }: { memoryBytes: number },
 ): Failure | null {
   if (ended.exitCode === 0) return null

@@ -6,6 +6,8 @@ import { report } from '../platform/journal.ts'
 import type { Component } from './component.ts'
 import { reserveEndpoints } from './endpoints.ts'
 import { explain } from './explain.ts'
+import { lastLines, whyEnded } from './gate-failures.ts'
+import type { Known } from './not-executed.ts'
 import { named, tookTooLong, wasRemoved } from './once-failures.ts'
 import type { OnceSubject } from './once-failures.ts'
 import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
@@ -39,7 +41,7 @@ export type Once = {
 }
 
 /** How it exited by itself. */
-export type Ended = { exitCode: number; oomKilled: boolean }
+export type Ended = { exitCode: number; oomKilled: boolean; why?: Known | undefined }
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 
@@ -130,8 +132,10 @@ async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
     if (!isStatus(error, 404)) throw error
   }
   const container = await docker.inspectEnded(id, { signal })
-  if (container) return { exitCode: container.exitCode, oomKilled: container.oomKilled }
-  throw wasRemoved(subject)
+  if (!container) throw wasRemoved(subject)
+  const { exitCode, oomKilled } = container
+  const lines = exitCode === 0 ? [] : await lastLines(docker, id)
+  return { exitCode, oomKilled, why: await whyEnded(docker, { ...container, container, lines }) }
 }
 
 /** Stops it in any state, and stores its last lines. */

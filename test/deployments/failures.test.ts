@@ -70,6 +70,16 @@ describe('building fails with an explanation', () => {
       'base_image_not_found',
       'builder',
     ],
+    'with a here-document, for an engine that knows none': [
+      dockerfile('FROM busybox\nRUN <<EOF\necho a\necho b\nEOF\n'),
+      'heredoc_unsupported',
+      /line 2 .*<<EOF/,
+    ],
+    'with a script that may not be executed': [
+      { ...dockerfile('FROM busybox\nCOPY x /x\nRUN chmod -x /x && /x\n'), x: '#!/bin/sh\n' },
+      'not_executable',
+      '/x',
+    ],
     'with a file to copy that is not there': [
       dockerfile('FROM busybox\nCOPY dist /www\n'),
       'copy_source_missing',

@@ -36,6 +36,118 @@ describe('starting fails with an explanation', () => {
     expect(log.join('\n')).toContain('/app/server')
   })
 
+  /** The first bytes of a program for that processor, which asks for that loader. */
+  function program({ machine, loader = '' }: { machine: number; loader?: string }) {
+    const file = Buffer.alloc(256)
+    file.write('\x7fELF\x02\x01\x01', 'latin1')
+    for (const [value, at] of [
+      [2, 16],
+      [machine, 18],
+      [64, 54],
+      [56, 54],
+      [1, 56],
+    ])
+      file.writeUInt16LE(value!, at!)
+    file.writeBigUInt64LE(64n, 32)
+    if (loader === '') return file
+    file.writeUInt32LE(3, 64)
+    file.writeBigUInt64LE(128n, 72)
+    file.writeBigUInt64LE(BigInt(loader.length + 1), 96)
+    file.write(loader, 128)
+    return file
+  }
+
+  /** Has the image have it as `/start`. */
+  const start = (file: string | Buffer) =>
+    `RUN echo ${Buffer.from(file).toString('base64')} | base64 -d > /start && chmod +x /start`
+
+  const [x64, arm64] = [62, 183]
+  const crlf = '#!/bin/sh\r\nexec sleep 99\r\n'
+  /** What is started, by which command, the code, and what the sentence says. */
+  const starts: [
+    what: string,
+    file: string | Buffer,
+    command: string,
+    code: string,
+    said: string,
+  ][] = [
+    ['a script with Windows line endings', crlf, '["/start"]', 'windows_line_endings', '/start'],
+    ['one by a shell', crlf, './start', 'windows_line_endings', './start'],
+    [
+      'one in a shell',
+      'set -e\r\nexec sleep 9x\r\n',
+      '["sh", "/start"]',
+      'windows_line_endings',
+      '/start',
+    ],
+    ['one by env', '#!/usr/bin/env sh\r\n', '["/start"]', 'windows_line_endings', '/start'],
+    [
+      'a script without its interpreter',
+      '#!/bin/bash\n',
+      '["/start"]',
+      'interpreter_missing',
+      '/bin/bash',
+    ],
+    [
+      'one that a script starts',
+      '#!/bin/bash\n',
+      'cd / && exec ./start',
+      'interpreter_missing',
+      '/bin/bash',
+    ],
+    [
+      'one by env',
+      '#!/usr/bin/env -S python3 -u\n',
+      '["/start"]',
+      'interpreter_missing',
+      'python3',
+    ],
+    [
+      'a program without its loader',
+      program({ machine: x64, loader: '/lib/ld-x' }),
+      '["/start"]',
+      'loader_missing',
+      '/lib/ld-x',
+    ],
+    [
+      'a program for another processor',
+      program({ machine: arm64 }),
+      '["/start"]',
+      'wrong_architecture',
+      'arm64',
+    ],
+    [
+      'one that a shell starts',
+      program({ machine: arm64 }),
+      '/start',
+      'wrong_architecture',
+      'arm64',
+    ],
+    ['a script that isn’t there', 'x', './start.sh', 'command_not_found', './start.sh'],
+    ['a folder', 'x', '["/etc"]', 'not_executable', '/etc is a folder'],
+  ]
+  test.each(starts)(
+    'of %s %#: what the system says of it is not the cause',
+    async (_, file, command, code, said) => {
+      const failure = await failureOf(dockerfile(`FROM busybox\n${start(file)}\nCMD ${command}\n`))
+      expect({ step: failure.step, code: failure.code }).toEqual({ step: 'deploying', code })
+      expect(failure.message).toContain(said)
+    },
+  )
+
+  test('of a script that may not be executed', async () => {
+    const text = `FROM busybox\n${start('#!/bin/sh\n')}\nRUN chmod -x /start\nCMD ["/start"]\n`
+    const failure = await failureOf(dockerfile(text))
+    expect(failure.code).toBe('not_executable')
+    expect(failure.message).toContain('/start may not be executed')
+  })
+
+  test('of a release command that has Windows line endings', async () => {
+    const files = dockerfile(`FROM busybox\n${start(crlf)}\nCMD ["sleep", "99"]\n`)
+    const failure = await failureOf(files, { releaseCommand: ['/start'] })
+    expect(failure).toMatchObject({ step: 'releasing', code: 'windows_line_endings' })
+  })
+
   test('when the image names a user that it does not have', async () => {
     const { code } = await failureOf(dockerfile('FROM busybox\nUSER nobody2\nCMD ["sh"]\n'))
     expect(code).toBe('unknown_user')

@@ -3,6 +3,7 @@ import { imageUses } from './base-images.ts'
 import { syntaxesOf } from './directives.ts'
 import { exposedPorts } from './exposed-ports.ts'
 import { readingsOf } from './instructions.ts'
+import type { Instruction } from './instructions.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
 import { addsOf, refuseOddCharacters, refuseSources } from './sources.ts'
@@ -46,12 +47,14 @@ export function inspectDockerfile(text: string, reader: Reader): WantedImage[] {
 
 /** What its stages add and expose. */
 export function inspectStages(text: string, reader: StageReader) {
-  const readings = readingsOf(text, knownDialect(text, reader))
+  const dialect = knownDialect(text, reader)
+  const readings = readingsOf(text, dialect)
   const given = stageArguments(reader)
   const adds = readings.flatMap((reading) => [...addsOf(reading, given).values()])
   const files = adds.flatMap(({ remotes }) => remotes)
   const remotes: RemoteFile[] = unique(files, ({ address, checksum }) => address + checksum)
   if (remotes.length > most) throw tooMany()
+  if (dialect.heredocs === false) refuseHeredocs(text, reader)
   return {
     remotes,
     /** Whether an ADD has variables, which are replaced by what was checked. */
@@ -136,6 +139,23 @@ function refuseSyntax(text: string) {
         `Build failed: the Dockerfile uses the frontend ${syntax}, which Davit doesn’t allow.`,
         'Remove the line “# syntax=”, or use docker/dockerfile there, with a tag such as docker/dockerfile:1.',
       )
+}
+
+/** Docker would name the first line of the text as an unknown instruction. */
+function refuseHeredocs(text: string, { buildKit }: Reader) {
+  const instructions = readingsOf(text, { heredocs: true }).flatMap((found) => found.instructions)
+  const lines = new Set(text.split('\n').map((line) => line.trim()))
+  const hasEnd = ({ heredocs }: Instruction) => heredocs.some(({ name }) => lines.has(name))
+  const { line, heredocs } = instructions.find(hasEnd) ?? {}
+  if (!heredocs) return // such as a shell's arithmetic: 1 << 2
+  const other = 'write it in RUN with && between commands, or as a file of the repository'
+  throw new Failure(
+    'heredoc_unsupported',
+    `Build failed: line ${line} of the Dockerfile has a here-document (<<${heredocs[0]!.name}), which the Docker of this server can’t build.`,
+    buildKit
+      ? `Begin the Dockerfile with the line “# syntax=docker/dockerfile:1”, or ${other}.`
+      : `The operator can update Docker or allow BuildKit (DAVIT_BUILDER). Until then, ${other}.`,
+  )
 }
 
 /** The classic builder accepts the prefix of an id as a name, whoever owns the image. */

@@ -116,6 +116,26 @@ describe('ADD', () => {
       expect(codeOf(['FROM busybox', ...many].join('\n'))).toBe('dockerfile_too_hard')
   })
 
+  test('a here-document is refused for engines that know none, and nothing else that looks like one', () => {
+    const old = { ...reader, heredocs: false }
+    const texts = [
+      'RUN <<EOF\nls\nEOF',
+      'COPY <<a.txt /x\nADD\na.txt',
+      'RUN cat <<-"E" >/x\n\t1\n\tE',
+    ]
+    for (const text of texts) {
+      expect(codeOf(`FROM busybox\n${text}`, old)).toBe('heredoc_unsupported')
+      expect(codeOf(`FROM busybox\n${text}`, classic)).toBe('heredoc_unsupported')
+      expect(codeOf(`# syntax=docker/dockerfile:1\nFROM busybox\n${text}`, old)).toBeNull()
+    }
+    for (const text of [
+      'RUN echo $(( 1 << 2 ))',
+      'RUN bash -c "cat <<< EOF"',
+      'RUN ["x", "<<EOF"]',
+    ])
+      expect(codeOf(`FROM busybox\n${text}`, old)).toBeNull()
+  })
+
   test('what is hidden in a here-document from engines that know none is seen', () => {
     const text = 'FROM busybox\nRUN cat <<EOF\nADD git@127.0.0.1:a /x\nEOF'
     expect(codeOf(text)).toBeNull()

@@ -1,0 +1,65 @@
+import type { Docker } from '../docker/index.ts'
+
+/** A file of a container, and its beginning. */
+export type ContainerFile = { isDirectory: boolean; mode: number; head: Buffer }
+
+/** Bytes of a file that are read. */
+const mostRead = 64 * 1024
+
+const mostLinks = 8
+
+/** What stands at an absolute path of a container, links followed; null when nothing does. */
+export async function fileAt(
+  docker: Docker,
+  id: string,
+  path: string,
+): Promise<ContainerFile | null> {
+  let place = path
+  for (let links = 0; links < mostLinks; links++) {
+    const entry = firstEntry(await archiveOf(docker, id, place))
+    if (!entry) return null
+    if (entry.link === null) return entry
+    place = new URL(entry.link, `file://${place}`).pathname
+  }
+  return null
+}
+
+/** The beginning of the archive of a path; empty when there is nothing. */
+async function archiveOf(docker: Docker, id: string, path: string) {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of docker.readArchive(id, { path })) {
+      chunks.push(Buffer.from(chunk))
+      if ((size += chunk.length) > mostRead) break
+    }
+  } catch {
+    return Buffer.alloc(0)
+  }
+  return Buffer.concat(chunks)
+}
+
+const block = 512
+
+/** The first entry of a tar archive, behind the records that say more about it. */
+function firstEntry(tar: Buffer): (ContainerFile & { link: string | null }) | null {
+  for (let at = 0; at + block <= tar.length;) {
+    const header = tar.subarray(at, at + block)
+    const number = (from: number, to: number) =>
+      parseInt(header.toString('latin1', from, to), 8) || 0
+    const size = number(124, 136)
+    const type = String.fromCharCode(header[156]!)
+    if (type === 'x' || type === 'g') {
+      at += block + Math.ceil(size / block) * block
+      continue
+    }
+    const [link = ''] = header.toString('utf8', 157, 257).split('\0')
+    return {
+      isDirectory: type === '5',
+      mode: number(100, 108),
+      head: tar.subarray(at + block, at + block + size),
+      link: type === '2' ? link : null,
+    }
+  }
+  return null
+}
