@@ -132,7 +132,7 @@ test('so is one in a dialog, which opens again, but for its secrets', async () =
   expect(await dialog.getByLabel('Secret').isChecked()).toBe(true)
 
   await dialog.getByRole('button', { name: 'Add' }).click()
-  await dialog.getByText('don’t start with a digit').waitFor()
+  await dialog.locator('#field-key-error').waitFor()
   await until(async () => (await dialog.locator('[name=value]').inputValue()) === 'a-secret-value')
   expect(await htmlOf(page)).not.toContain('a-secret-value')
 
