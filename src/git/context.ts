@@ -55,25 +55,26 @@ export function archiveContext(
   { context, signal }: { context: BuildContext; signal: AbortSignal },
 ): ReadableStream<Uint8Array> {
   const { shows: snapshot } = context
-  const archive = streamGit(tools.setup, {
-    command: 'archive',
-    options: ['--format=tar'],
-    values: [context.tree],
-    config: ['tar.umask=0022'],
-    env: alternatesEnv(context.alternates),
-    mirror: context.mirror,
-    signal,
-    onFailure: async (error) => {
-      await distrustMirrors(context)
-      return explainGit(error, { where: '' })
-    },
-  })
-  if (snapshot === null) return archive
+  const archive = () =>
+    streamGit(tools.setup, {
+      command: 'archive',
+      options: ['--format=tar'],
+      values: [context.tree],
+      config: ['tar.umask=0022'],
+      env: alternatesEnv(context.alternates),
+      mirror: context.mirror,
+      signal,
+      onFailure: async (error) => {
+        await distrustMirrors(context)
+        return explainGit(error, { where: '' })
+      },
+    })
+  if (snapshot === null) return archive()
   return Readable.toWeb(Readable.from(together())) as ReadableStream<Uint8Array>
 
   async function* together() {
     yield* gitDirectory(tools, { snapshot: snapshot!, signal })
-    yield* archive
+    yield* archive()
   }
 }
 

@@ -45,11 +45,18 @@ export async function* gitDirectory(
     // a deployed tag has no branch, nor has a HEAD that names none
     const isBranch =
       branch !== 'HEAD' && !tags.some((line) => line.endsWith(` refs/tags/${branch}`))
-    const ref = isBranch ? `refs/heads/${branch}` : 'refs/remotes/origin/HEAD'
+    const heads = isBranch ? [`${commit.hash} refs/heads/${branch}`] : []
     await Promise.all([
-      Bun.write(join(folder, 'HEAD'), isBranch ? `ref: ${ref}\n` : `${commit.hash}\n`),
-      Bun.write(join(folder, ref), `${commit.hash}\n`),
-      Bun.write(join(folder, 'packed-refs'), tags.map((line) => `${line}\n`).join('')),
+      Bun.write(
+        join(folder, 'HEAD'),
+        isBranch ? `ref: refs/heads/${branch}\n` : `${commit.hash}\n`,
+      ),
+      // not as files, for which a name may be too long; but git wants the folder
+      Bun.write(
+        join(folder, 'packed-refs'),
+        [...heads, ...tags].map((line) => `${line}\n`).join(''),
+      ),
+      Bun.write(join(folder, 'refs/remotes/origin/HEAD'), `${commit.hash}\n`),
       Bun.write(join(folder, 'config'), configOf(snapshot)),
     ])
     const grafts = Bun.file(join(mirror, 'shallow'))

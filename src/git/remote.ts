@@ -82,7 +82,7 @@ async function followRedirect(
   { signal, error }: { signal: AbortSignal; error: GitError },
 ) {
   const { href, keys } = remote
-  const asked = new URL(`${href}/info/refs?service=git-upload-pack`)
+  const asked = new URL(`${href.replace(/\/+$/, '')}/info/refs?service=git-upload-pack`)
   const { headers } = await pinnedFetch(
     asked,
     { headers: { 'User-Agent': 'git/2', ...(keys.header && { Authorization: keys.header }) } },

@@ -112,6 +112,8 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
 const mostExpanded = 4000
 
 const rules: [RegExp, string][] = [
+  [/(\*+[^*]*){11}/, 'can have at most 10 stars.'],
+  [/(?<!\\)\p{Cf}/u, 'has an invisible character. Type it again.'],
   [/^!/, 'can’t exclude paths with “!”. List the paths that are to be watched.'],
   [/^#/, 'can’t have comments. For a name that begins with “#”, write \\#.'],
   [/^(["'`]).*\1$/s, 'must be without quotes.'],

@@ -93,9 +93,9 @@ export const projectUpdateForm = (config: Config) =>
 const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
 /** A path of the repository or a pattern for several; everything below it matches too. */
-const watchPath = line('a path or a pattern such as src/**', { max: 500 })
-  .refine((path) => (path.match(/\*+/g)?.length ?? 0) <= 10, 'can have at most 10 stars.')
-  .superRefine((path, context) => unless(whyNotWatched)(path, context))
+const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
+  (path, context) => unless(whyNotWatched)(path, context),
+)
 
 /** With the pattern, which is one of several in its field. */
 export function whyNotWatched(path: string): string | null {

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { commitFiles, git } from '../support/git-server.ts'
-import { aRepository, davit, dir, Dockerfile, lines, log, signal } from './contexts.ts'
+import { until } from '../support/until.ts'
+import { aRepository, dataDir, davit, dir, Dockerfile, lines, log, signal } from './contexts.ts'
 
 let turn = 0
 
@@ -40,6 +41,26 @@ describe('the .git of a build', () => {
     expect(t.git('status', '--porcelain')).toBe('')
     expect(t.git('remote', 'get-url', 'origin')).toBe(url)
     expect(t.git('fsck', '--strict')).toBe('')
+  })
+
+  test('has a branch of any name', async () => {
+    const branch = `a/${'ä'.repeat(120)}/b`
+    const { path, url } = aTaggedRepository()
+    commitFiles(path, { b: '1', Dockerfile }, { branch })
+    const t = await unpacked(url, { branch })
+    expect(t.git('-c', 'core.quotePath=false', 'rev-parse', '--abbrev-ref', 'HEAD')).toBe(branch)
+  })
+
+  test('ends with a build that is cancelled', async () => {
+    const { url } = aTaggedRepository()
+    const what = { url, branch: 'main', commit: null, history: true, signal, log }
+    const snapshot = await davit.fetch(what)
+    const place = { contextDir: '.', dockerfilePath: null, signal, log }
+    const archive = davit.archive(await davit.context(snapshot, place), { signal })
+    const reader = archive.getReader()
+    await reader.read()
+    await reader.cancel()
+    await until(() => readdirSync(join(dataDir, 'git-home/git-directories')).length === 0)
   })
 
   test('has them where the commit was fetched alone before', async () => {
