@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { aProject } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
 
 const signal = new AbortController().signal
 
@@ -65,4 +68,22 @@ test('a stored path that is refused today is complained of in its field', async 
   t.db.$client.run(`UPDATE projects SET watch_paths = '["src/**, lib/**"]'`)
   const page = await ada.page(settings)
   expect(page.text).toMatch(/id="field-watch_paths-error"[^>]*>[^<]*src\/\*\*, lib\/\*\*/)
+})
+
+test('what a pattern matches is shown while it is typed', async () => {
+  const { t, ada, settings, deploy } = await aWatchingProject()
+  await deploy()
+  const { origin: url } = listening(t).url
+  const { page, complaints } = await openPage(url)
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  await page.goto(settings)
+  const field = page.locator('[name=watch_paths]')
+  await field.pressSequentially('src/**\nlib')
+  await page.getByText('matches 2 files: src/a.ts, src/b.ts').waitFor()
+  await page.getByText('matches no file').waitFor()
+  await field.fill('src, docs')
+  await page.getByText('has “,”').waitFor()
+  await field.fill('')
+  await page.getByText('In the last commit').waitFor({ state: 'detached' })
+  expect(complaints).toEqual([])
 })
