@@ -22,7 +22,10 @@ export async function addSource(
 ): Promise<{ source: Source; owner: TokenOwner }> {
   const { provider: kind, name, baseUrl, accessToken: token } = input
   const provider = providers[kind]
-  const owner = await askOwner(provider, { baseUrl, token, allow: config.allowHosts, signal })
+  const owner = await askOwner(provider, {
+    ...{ ownerId, baseUrl, token, signal },
+    allow: config.allowHosts,
+  })
   const { login, missing } = owner
   if (missing.length > 0 || login === null) throw tooWeak(provider, owner)
   refuseMore('sources', countSources(db, ownerId))

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
 import { ShortCache } from '../platform/short-cache.ts'
 import type { Git } from './git.ts'
 import type { Access, Listing, Provider, Ref, Repository } from './providers/provider.ts'
@@ -54,9 +55,10 @@ export function openLookups(deps: LookupDeps) {
         provider.listTags(access, { repository }),
       ),
 
-    branchesOfUrl({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Branches> {
+    branchesOfUrl({ url: text, ...asked }: Look): Promise<Branches> {
       const url = readUrl(text, deps.config)
-      return cache.remember(`url ${url}`, { signal, find: () => askGit(deps, { url, signal }) })
+      const find = () => askGit(deps, { ...asked, url })
+      return cache.remember(`url ${url}`, { signal: asked.signal, find })
     },
 
     lookAt({ url: text, ...asked }: Look): Promise<Looked> {
@@ -88,14 +90,15 @@ function readUrl(text: string, config: Config): string {
   }
 }
 
-async function askGit(
-  { git }: LookupDeps,
-  { url, signal }: { url: string; signal: AbortSignal },
-): Promise<Branches> {
+/** For each user, whose servers may be slow: each is a process of git. */
+const turns = new KeyedLock(4)
+
+async function askGit({ git }: LookupDeps, { url, userId, signal }: Look): Promise<Branches> {
   const deadline = AbortSignal.timeout(patience)
   try {
     const both = AbortSignal.any([signal, deadline])
-    const { head, branches } = await git.listBranches({ url, signal: both })
+    const list = () => git.listBranches({ url, signal: both })
+    const { head, branches } = await turns.run(userId, both, list)
     const items = branches.slice(0, mostBranches)
     return { items, truncated: items.length < branches.length, defaultBranch: head }
   } catch (error) {
@@ -111,7 +114,7 @@ async function askGit(
 async function lookAt(deps: LookupDeps, { url, userId, signal }: Look): Promise<Looked> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
-    askGit(deps, { url, signal }),
+    askGit(deps, { url, userId, signal }),
     deps.git.findDockerfiles({ url, userId, signal: both }).catch(() => {
       signal.throwIfAborted() // else it would be cached as what is known
       return null

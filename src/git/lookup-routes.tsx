@@ -39,7 +39,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       if (sourceId === undefined) {
         if (url === undefined)
           throw invalidField('sourceId', 'must be a git source. Or give repository_url.')
-        return showBranches(c, await lookups.branchesOfUrl({ url, signal }))
+        return showBranches(c, await lookups.branchesOfUrl({ url, userId: userOf(c).id, signal }))
       }
       const source = own(c, sourceId)
       if (repository === undefined) throw invalidField('repository', 'must be owner/name.')

@@ -15,6 +15,7 @@ export const accessTo = (
   { db, secrets, config }: SourceDeps,
   { source, signal }: { source: Source; signal: AbortSignal },
 ): Access => ({
+  ownerId: source.ownerId,
   baseUrl: source.baseUrl,
   token: openSourceToken(db, secrets, source.id),
   allow: config.allowHosts,

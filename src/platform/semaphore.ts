@@ -75,9 +75,11 @@ export async function inTurn<Result>(
   return await work()
 }
 
-/** Runs work one at a time for each key. */
+/** Runs work one at a time, or so many, for each key. */
 export class KeyedLock {
   readonly #locks = new Map<string, Semaphore>()
+
+  constructor(readonly count = 1) {}
 
   /** Whether some work holds the key or waits for it. */
   isLocked(key: string) {
@@ -86,7 +88,7 @@ export class KeyedLock {
 
   /** Waits for the key, then runs the work; an abort ends the wait with the signal's reason. */
   async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>) {
-    const lock = this.#locks.get(key) ?? new Semaphore(1)
+    const lock = this.#locks.get(key) ?? new Semaphore(this.count)
     this.#locks.set(key, lock)
     try {
       using _ = await lock.acquire(signal)

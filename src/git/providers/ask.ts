@@ -3,13 +3,14 @@ import type { ZodType } from 'zod'
 import { Failure } from '../../platform/errors.ts'
 import { parse } from '../../platform/parse.ts'
 import { pinnedFetch } from '../../platform/pinned-fetch.ts'
+import { KeyedLock } from '../../platform/semaphore.ts'
 import type { Access } from './provider.ts'
 import { readAnswer } from './read-answer.ts'
 import type { Shape } from './read-answer.ts'
 import { refusalOf, silenceOf, stranger } from './refusals.ts'
 
 /** The API of one provider, as one token's owner sees it. */
-export type Api = Pick<Access, 'allow' | 'signal' | 'lookup' | 'timeout'> & {
+export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'timeout'> & {
   title: string
   /** Where people know it. */
   host: string
@@ -33,6 +34,9 @@ const maxBytes = 2 * 1024 * 1024
 /** Characters of a response that is parsed on this thread: a longer one is parsed on another. */
 const maxHere = 16 * 1024
 
+/** For each owner: the runtime has at most 256 requests at once, which silent servers would hold for seconds. */
+const turns = new KeyedLock(8)
+
 /** Calls the API and validates the response. Throws a ProviderError when it can't be used. */
 export async function ask<Schema extends ZodType>(
   api: Api,
@@ -47,7 +51,9 @@ export async function ask<Schema extends ZodType>(
     body === undefined
       ? { method, headers }
       : { method, headers: { ...headers, ...json }, body: JSON.stringify(body) }
-  const response = await pinnedFetch(url, asked, { ...api, maxBytes }).catch((error) => {
+  const send = () => pinnedFetch(url, asked, { ...api, maxBytes })
+  const sent = api.ownerId === undefined ? send() : turns.run(api.ownerId, api.signal, send)
+  const response = await sent.catch((error) => {
     throw error instanceof Failure ? silenceOf(error, place) : error
   })
   const text = await response.text()

@@ -3,6 +3,8 @@ import type { Api } from './ask.ts'
 
 /** The address of a provider and the token to use. */
 export type Access = {
+  /** The user whose requests these are, of which only some run at once; none for a login. */
+  ownerId?: string
   /** Without a slash at its end, such as `https://github.com`. */
   baseUrl: string
   token: string

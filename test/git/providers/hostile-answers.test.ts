@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'bun:test'
 import { readAnswer } from '../../../src/git/providers/read-answer.ts'
 import type { Shape } from '../../../src/git/providers/read-answer.ts'
 import { providers } from '../../../src/git/providers/registry.ts'
+import { until } from '../../support/until.ts'
 import { watchLoop } from '../../support/watch-loop.ts'
 
 const shape: Shape = {
@@ -93,4 +94,32 @@ describe('an API that is none', () => {
       )
     expect((await branches(anApi(long))).items.length).toBeLessThan(2000)
   })
+})
+
+test('a provider that is silent holds eight requests of its user at once, and none of others', async () => {
+  const over = new AbortController()
+  let held = 0
+  const eighth = Promise.withResolvers<void>()
+  const silent = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => (++held === 8 && eighth.resolve(), new Promise<Response>(() => {})),
+  })
+  const access = (ownerId: string) => ({
+    ownerId,
+    baseUrl: `http://127.0.0.1:${silent.port}`,
+    token: 'x',
+    allow: ['127.0.0.1'],
+    signal: over.signal,
+  })
+  const ask = (ownerId: string) => providers.gitea.whoIs(access(ownerId)).catch(() => null)
+  const asked = Array.from({ length: 20 }, () => ask('eve'))
+  await eighth.promise
+  const before = held
+  asked.push(ask('ada'))
+  await until(() => held === before + 2)
+  expect(before).toBe(8)
+  over.abort()
+  await Promise.all(asked)
+  silent.stop(true)
 })
