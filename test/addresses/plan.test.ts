@@ -15,3 +15,8 @@ test('Davit has a name at the edge as soon as Caddy runs, and is no reason for i
   expect(alone).toEqual([['example.com', 'auto']])
   expect(hostsOf({ DAVIT_EDGE: 'caddy', DAVIT_URL: 'https://davit.example.com:8443' })).toEqual([])
 })
+
+test('the edge trusts the proxies that Davit trusts', () => {
+  const { deps } = testApp({ DAVIT_TRUSTED_PROXIES: '10.0.0.0/8' })
+  expect(planOf(deps).trustedProxies).toEqual(['10.0.0.0/8'])
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { planOf } from '../../src/addresses/plan.ts'
 import { auditEvents, domains } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle } from '../services/instances.ts'
@@ -67,7 +68,7 @@ describe('a domain', () => {
   })
 
   test('is a form’s as well, whose answer is the page that lists it', async () => {
-    const { ada, path } = await aSite()
+    const { t, ada, path } = await aSite()
     const sent = {
       host: 'app.example.com',
       path: '',
@@ -92,6 +93,7 @@ describe('a domain', () => {
       maxBody: 20,
       protocol: 'h2c',
     })
+    expect(planOf(t).hosts[0]!.sites).toMatchObject([{ isH2c: true }])
     expect((await ada.page(path)).text).toContain('app.example.com')
     const again = await ada.htmx('PUT', `/domains/${item.id}`, { ...sent, basic_auth: 'bob' })
     expect(again.headers.get('HX-Redirect')).toBe(path)
