@@ -1,5 +1,5 @@
 import { keyInLog, logged, loggingOf } from './access-log.ts'
-import { bodyRoutes } from './bodies.ts'
+import { bodiesOfApps, unreadBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
 import { pageHandler, plainHandler } from './pages.ts'
 import {
@@ -77,8 +77,6 @@ const server = {
   read_timeout: '24h',
   write_timeout: '24h',
   max_header_bytes: 65_536,
-  // else Caddy closes a body that an app is still being sent when it begins to respond, and cuts off the response
-  enable_full_duplex: true,
 }
 
 function hostServer(plan: Plan, last: object[]) {
@@ -92,14 +90,14 @@ function hostServer(plan: Plan, last: object[]) {
     routes: [
       keyInLog,
       forwardedInLog,
-      ...bodyRoutes(plan),
+      ...unreadBodies(plan),
       bodyPlaces(plan),
       ...visitorRoutes,
       plainHost,
       ...permissionRoutes(folder),
       redirectToHttps(plan),
       ...hostRoutes(plan),
-      unlistedHosts(folder),
+      unlistedHosts(folder, bodiesOfApps(plan)),
       { handle: last },
     ],
     errors,
@@ -122,7 +120,7 @@ function hostRoutes(plan: Plan, pages?: object[]) {
     { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
     ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),
     ...(pages ? [] : [loginRoute(plan)]),
-    ...targetRoutes(rows, pages ?? []),
+    ...targetRoutes(rows, { pages, before: bodiesOfApps(plan) }),
   ]
 }
 
@@ -180,11 +178,11 @@ function listenerServer(plan: Plan, pages?: object[]) {
     routes: [
       keyInLog,
       forwardedInLog,
-      ...bodyRoutes(plan),
+      ...unreadBodies(plan),
       ...(pages ? [] : [bodyPlaces(plan)]),
       ...visitorRoutes,
       { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
-      ...targetRoutes(rows, pages ?? []),
+      ...targetRoutes(rows, { pages, before: bodiesOfApps(plan) }),
       { handle: [pageHandler('nobody')] },
     ],
     errors,
@@ -261,9 +259,12 @@ const errors = {
       handle: [pageHandler('unreachable')],
     },
     {
-      // no place is left
+      // no place is left; without closing, Caddy would read the body first
       match: [{ vars: { '{http.error.status_code}': ['503'] } }],
-      handle: [plainHandler(429, 'Too many requests of your network are under way.')],
+      handle: [
+        { handler: 'headers', response: { set: { Connection: ['close'] } } },
+        plainHandler(429, 'Too many requests of your network are under way.'),
+      ],
     },
     {
       match: [{ vars: { '{http.error.status_code}': ['413'] } }],

@@ -1,3 +1,4 @@
+import { withBody } from './bodies.ts'
 import type { Plan } from './plan.ts'
 
 /*
@@ -54,15 +55,9 @@ export const internal = (upstream: object, set: Record<string, string[]> = {}) =
  */
 export const oneConnection = { protocol: 'http', max_conns_per_host: 1, compression: false }
 
-const withBody = [
-  { not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] },
-  { header_regexp: { 'Content-Length': { pattern: '[1-9]' } } },
-  { header: { 'Transfer-Encoding': ['*'] } },
-]
-
 /** Above the bound there is no upstream, which is an error 503. */
 export const bodyPlaces = ({ folder }: Plan) => ({
-  match: withBody,
+  match: [{ not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] }, ...withBody],
   handle: [
     {
       handler: 'subroute',

@@ -1,14 +1,22 @@
 import { dropForged, visitorHeaders } from './forwarded.ts'
 
 /** The handlers that lead to one of an app's instances. */
-export const toApp = (dials: string[], protocol: Protocol = 'http') => [
-  ...dropForged,
-  {
+export function toApp(dials: string[], protocol: Protocol = 'http') {
+  const handler = {
     ...proxy,
     upstreams: dials.map((dial) => ({ dial })),
     transport: { ...transport, ...(protocol === 'h2c' && { versions: ['h2c'] }) },
-  },
-]
+  }
+  const whole = { ...handler, request_buffers: 100_000 }
+  const routes = [{ match: [shortBody], handle: [whole], terminal: true }, { handle: [handler] }]
+  return [...dropForged, { handler: 'subroute', routes }]
+}
+
+/**
+ * Of less than 100,000 bytes. Caddy reads it before the app is asked: it closes a body when a response begins, and
+ * where it was just about to see the end of one, it cuts off the response.
+ */
+const shortBody = { header_regexp: { 'Content-Length': { pattern: '^0*[1-9]\\d{0,4}\\z' } } }
 
 /** What an app speaks: HTTP/1.1, or HTTP/2 without TLS. */
 export type Protocol = 'http' | 'h2c'

@@ -7,8 +7,11 @@ import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
 
-/** The handlers of a key: its slots, or a redirect. `pages` are routes for slots that have one. */
-export function targetRoutes(rows: Row[], pages: object[]) {
+/** The handlers of a key: its slots, or a redirect. `pages` are routes for slots that have one; `before` come before an app. */
+export function targetRoutes(
+  rows: Row[],
+  { pages = [], before }: { pages?: object[] | undefined; before: object[] },
+) {
   const slots = Array.from({ length: slotCount }, (_, slot) => `{davit.slot.${slot}}`)
   const table = {
     handler: 'map',
@@ -19,8 +22,10 @@ export function targetRoutes(rows: Row[], pages: object[]) {
   return [
     { handle: [table] },
     ...pages,
-    when('http', toApp(slots)),
-    ...(rows.some(({ outputs }) => outputs[0] === 'h2c') ? [when('h2c', toApp(slots, 'h2c'))] : []),
+    when('http', [...before, ...toApp(slots)]),
+    ...(rows.some(({ outputs }) => outputs[0] === 'h2c')
+      ? [when('h2c', [...before, ...toApp(slots, 'h2c')])]
+      : []),
     when('redirect', [redirect('{davit.slot.0}{http.request.uri}')]),
   ]
 }
@@ -29,7 +34,7 @@ export function targetRoutes(rows: Row[], pages: object[]) {
  * Hosts that aren't in the table yet, since Caddy loses some requests with each new configuration.
  * They are found by file names, which is slower than the table.
  */
-export function unlistedHosts(folder: string) {
+export function unlistedHosts(folder: string, before: object[]) {
   const name = {
     '{http.matchers.file.relative}': { name: 'named', pattern: '@(?:page\\.(\\w+)|(.+))$' },
   }
@@ -43,7 +48,7 @@ export function unlistedHosts(folder: string) {
     })),
     {
       match: [{ vars_regexp: { '{http.regexp.named.2}': { name: 'slots', pattern: list } } }],
-      handle: toApp(slots),
+      handle: [...before, ...toApp(slots)],
       terminal: true,
     },
   ]

@@ -59,3 +59,16 @@ test('a body that drips ends after its time, and a long response to one that cam
   expect(await Promise.all(posted)).toEqual(['5 bytes, answered', '0 bytes, answered'])
   session.destroy()
 })
+
+test('a body that no app reads keeps its connection for ten seconds', async () => {
+  await edge.serve([aHost('app.test', { target: { page: 'maintenance' } })])
+  const from = performance.now()
+  const left = ['app.test', 'nobody.test'].map(async (host) => {
+    const socket = connect(edge.ports.http, '127.0.0.1')
+    socket.write(`POST / HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    socket.on('error', () => {}).resume()
+    await once(socket, 'close')
+  })
+  await Promise.all(left)
+  expect((performance.now() - from) / 1000).toBeLessThan(15)
+})

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { createServer, get } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { until } from '../support/until.ts'
@@ -154,29 +153,4 @@ test('a compressed response is asked for by the app’s own tag', async () => {
     expect(tag).toBe(encoding === 'identity' ? '"abc"' : `"abc-${encoding}"`)
     expect((await ask({ 'If-None-Match': tag })).status).toBe(304)
   }
-})
-
-test('an app may begin its response before the request has ended, and still gets all of it', async () => {
-  let taken = ''
-  const app = Bun.listen({
-    ...{ hostname: '127.0.0.1', port: 0 },
-    socket: {
-      data(socket, data) {
-        taken += data.toString()
-        if (taken.endsWith('half')) socket.write('HTTP/1.1 200 OK\r\n\r\nbegun')
-        if (taken.endsWith('half whole')) socket.end(' and done')
-      },
-    },
-  })
-  onTestFinished(() => app.stop(true))
-  edge.slots('app', `127.0.0.1:${app.port}`)
-  await edge.serve([aHost('app.test')])
-  const visitor = connect(edge.ports.http, '127.0.0.1')
-  onTestFinished(() => void visitor.destroy())
-  let heard = ''
-  visitor.on('data', (data) => (heard += data.toString()))
-  visitor.write('POST / HTTP/1.1\r\nHost: app.test\r\nContent-Length: 10\r\n\r\nhalf')
-  await until(() => heard.includes('begun'))
-  visitor.write(' whole')
-  await until(() => heard.includes('and done'))
 })
