@@ -1,12 +1,13 @@
 import type { BuildOutput } from './build.ts'
 import { isClue } from './build-error.ts'
 import type { Trace, Vertex, VertexLog, VertexStatus, VertexWarning } from './buildkit-trace.ts'
-import { LineSplitter } from './lines.ts'
+import { cutLine, LineSplitter, usualLength } from './lines.ts'
 
 type Line = Extract<BuildOutput, { kind: 'line' }>
 
 type Step = {
-  number: number
+  /** What its lines begin with, also the pieces of a long one. */
+  prefix: string
   name: string
   ended: boolean
   outputs: Record<'stdout' | 'stderr', LineSplitter>
@@ -53,17 +54,19 @@ export class BuildKitProgress {
   *#begin(digest: string): Generator<Line, Step> {
     const known = this.#steps.get(digest)
     if (known) return known
+    const prefix = `#${this.#steps.size + 1} `
+    const room = usualLength - prefix.length
     const step: Step = {
-      number: this.#steps.size + 1,
+      prefix,
       name: this.#names.get(digest) ?? '',
       ended: false,
-      outputs: { stdout: new LineSplitter(), stderr: new LineSplitter() },
+      outputs: { stdout: new LineSplitter(room), stderr: new LineSplitter(room) },
       toldAt: 0,
       clue: null,
       isClipped: false,
     }
     this.#steps.set(digest, step)
-    yield line(step, step.name)
+    yield* lines(step, step.name)
     return step
   }
 
@@ -76,10 +79,10 @@ export class BuildKitProgress {
     for (const stream of ['stdout', 'stderr'] as const) {
       for (const text of step.outputs[stream].end()) yield* this.#tellOutput(step, text, stream)
     }
-    if (/context canceled$/.test(error)) yield line(step, 'CANCELED')
-    else if (error) yield line(step, `ERROR: ${error}`)
-    else if (cached) yield line(step, 'CACHED')
-    else yield line(step, `DONE ${seconds(completed! - (started ?? completed!))}`)
+    if (/context canceled$/.test(error)) yield* lines(step, 'CANCELED')
+    else if (error) yield* lines(step, `ERROR: ${error}`)
+    else if (cached) yield* lines(step, 'CACHED')
+    else yield* lines(step, `DONE ${seconds(completed! - (started ?? completed!))}`)
   }
 
   *#tellLog({ vertex, stream, bytes }: VertexLog): Generator<Line> {
@@ -90,11 +93,11 @@ export class BuildKitProgress {
 
   *#tellOutput(step: Step, text: string, stream: 'stdout' | 'stderr'): Generator<Line> {
     if (isClue(text)) step.clue = text
-    yield line(step, text, stream)
+    yield* lines(step, text, stream)
     const limit = clipped.exec(text)?.[1]
     if (!limit || step.isClipped) return
     step.isClipped = true
-    yield line(step, `Output is missing here: BuildKit keeps only ${limit} of a step.`)
+    yield* lines(step, `Output is missing here: BuildKit keeps only ${limit} of a step.`)
   }
 
   *#tellStatus(status: VertexStatus): Generator<Line> {
@@ -111,23 +114,25 @@ export class BuildKitProgress {
     const amount = total ? `${size(current)} / ${size(total)}` : current ? size(current) : ''
     const end = completed === null ? '' : `${seconds(completed - (started ?? completed))} done`
     // The id of a layer says more than the word beside it.
-    yield line(step, [id || name, amount, end].filter(Boolean).join(' '))
+    yield* lines(step, [id || name, amount, end].filter(Boolean).join(' '))
   }
 
   *#tellWarning({ vertex, short, url }: VertexWarning): Generator<Line> {
     const step = yield* this.#begin(vertex)
-    yield line(step, `WARN: ${short}${url ? ` (${url})` : ''}`)
+    yield* lines(step, `WARN: ${short}${url ? ` (${url})` : ''}`)
   }
 }
 
 /** BuildKit's message when it drops output that a step writes too much of, or too fast. */
 const clipped = /^\[output clipped, log limit (\S+) reached\]$/
 
-const line = (step: Step, text: string, stream: Line['stream'] = 'system'): Line => ({
-  kind: 'line',
-  stream,
-  text: `#${step.number} ${text}`,
-})
+/** What is too long for one line is cut here, so that each piece has its step and isn't cut again. */
+const lines = ({ prefix }: Step, text: string, stream: Line['stream'] = 'system'): Line[] =>
+  cutLine(text, usualLength - prefix.length).map((piece) => ({
+    kind: 'line',
+    stream,
+    text: prefix + piece,
+  }))
 
 const seconds = (duration: number) => `${Math.max(0, duration).toFixed(1)}s`
 

@@ -1,7 +1,7 @@
 import { withoutTrailing } from '../platform/without-trailing.ts'
 
 /** Characters after which a line is cut, by default. */
-const usualLength = 16_384
+export const usualLength = 16_384
 
 /** Characters that a cut line may lack: half of one, and removed timestamps. */
 const missing = 100

@@ -271,17 +271,25 @@ function hide(text: string, ranges: Range[]) {
 
 /** Masks lines of which the long ones come in pieces, each on its own. */
 export class PieceMask<Stream extends string> {
-  /** The ends of the last lines of streams that go on in their next one. */
-  readonly #unfinished = new Map<Stream, string>()
+  /** The ends of the last lines that go on, by stream, and by stream and step. */
+  readonly #unfinished = new Map<string, string>()
 
   apply(
     mask: Mask,
     { stream, text, since }: { stream: Stream; text: string; since?: number | undefined },
   ) {
-    const tail = this.#unfinished.get(stream)
+    const step = `${stream} ${stepOf.exec(text)?.[0] ?? ''}`
+    const goesOn = this.#unfinished.get(step)
+    const tail = goesOn ?? this.#unfinished.get(stream)
     const cuts = { before: tail !== undefined, after: isCut(text), tail }
-    if (cuts.after) this.#unfinished.set(stream, tailOf(text))
-    else this.#unfinished.delete(stream)
-    return mask(text, { cuts, since })
+    for (const key of [stream, step])
+      if (cuts.after) this.#unfinished.set(key, tailOf(text))
+      else this.#unfinished.delete(key)
+    if (goesOn === undefined) return mask(text, { cuts, since })
+    const own = step.length - stream.length - 1 // each piece of a build's line begins with its step
+    return text.slice(0, own) + mask(text.slice(own), { cuts, since })
   }
 }
+
+/** What the lines of a build begin with, each step's, which can come in turns. */
+const stepOf = /^#\d{1,6} /

@@ -3,6 +3,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import type { Trace, Vertex, VertexStatus } from '../../src/docker/buildkit-trace.ts'
 import { BuildKitProgress } from '../../src/docker/buildkit-progress.ts'
 import { readTrace } from '../../src/docker/buildkit-trace.ts'
+import { storable } from '../../src/logs/block.ts'
 
 const nothing = { vertexes: [], statuses: [], logs: [], warnings: [] }
 const aVertex = (vertex: Partial<Vertex>): Vertex => ({
@@ -174,4 +175,23 @@ test('a trace is read field by field, and fields of newer engines are passed ove
     ],
     warnings: [{ vertex: 'sha256:a', short: 'short', url: 'https://docs' }],
   })
+})
+
+test('a long line is cut once, and each piece has its step', () => {
+  const text = Array.from({ length: 4000 }, (_, n) => `${n}`.padStart(10, '.')).join('')
+  const name = `RUN ${text}`
+  const bytes = Buffer.from(`${text}\nnext\n`)
+  const { lines } = tell(
+    { vertexes: [aVertex({ started: 1, name })] },
+    { logs: [{ vertex: 'a', stream: 1, bytes }] },
+    { vertexes: [aVertex({ completed: 2, error: text })] },
+  )
+  const pieces = lines.map((line) => line.text)
+  for (const piece of pieces) {
+    expect(piece).toMatch(/^#1 /)
+    expect(storable(piece)).toEqual([piece])
+  }
+  const whole = pieces.map((piece) => piece.slice(3)).join('')
+  expect(whole).toBe(`${name}${text}nextERROR: ${text}`)
+  expect(pieces).toHaveLength(3 * 3 + 1)
 })

@@ -111,6 +111,16 @@ test('an escape that lies across two pieces hides the secret in both', () => {
   expect(pieces.apply(mask, { stream: 'stdout', text: '26battery"' })).toBe('***"')
 })
 
+test('the pieces of a line of a build hide a secret across them, with those of other steps between', () => {
+  const mask = masking(['correct-horse-battery'])
+  const pieces = new PieceMask<'stdout'>()
+  const apply = (text: string) => pieces.apply(mask, { stream: 'stdout', text })
+  expect(apply(`#5 ${'x'.repeat(16_371)}correct-ho`)).toEndWith('x***')
+  expect(apply('#6 other')).toBe('#6 other')
+  expect(apply('#5 rse-battery, done')).toBe('#5 ***, done')
+  expect(apply('#5 rse-battery')).toBe('#5 rse-battery')
+})
+
 test.each([
   ['correct-ho', 'rse-battery'],
   ['correct\\u00', '2dhorse-battery'],
