@@ -44,11 +44,12 @@ export async function findAfter(
   const from = Math.max(timeOfSequence(after), since)
   for await (const lines of read({ ...asked, since: Math.min(from, Date.now()) - disorder })) {
     for (const line of lines) {
+      const isPassed = passes(line)
       if (line.sequence <= after || Date.parse(line.timestamp) < since) continue
       if (found.length === limit || size >= maxLength)
         return { lines: found, previous: null, next: last }
       last = line.sequence
-      if (!passes(line)) continue
+      if (!isPassed) continue
       found.push(line)
       size += line.text.length
     }
@@ -83,11 +84,12 @@ export async function findBefore(
     for await (const lines of read({ ...asked, until, tail }))
       for (const line of lines) {
         const at = count++
+        const isPassed = passes(line)
         if (line.sequence >= before || Date.parse(line.timestamp) < since) continue
         looked++
         first ??= line.sequence
         if (at >= lead) sure ??= line.sequence
-        if (!passes(line)) continue
+        if (!isPassed) continue
         found.push({ line, at })
         size += line.text.length
         isLong ||= size > maxLength

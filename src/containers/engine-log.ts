@@ -11,7 +11,7 @@ import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
 import { disorder, LogOrder, LogPlace } from './log-place.ts'
 import type { LogFound, LogItem, LogSource, LogWanted } from './log-source.ts'
-import { isAt } from '../logs/level.ts'
+import { atLevels } from '../logs/line-levels.ts'
 
 /** Characters of lines that are answered at once. */
 const usualLength = 4 * 1024 * 1024
@@ -251,10 +251,11 @@ class Waker {
 
 function filterOf({ stream, search, level }: Pick<LogWanted, 'stream' | 'search' | 'level'>) {
   const text = search?.toLowerCase()
+  const isAt = atLevels(level)
   return (line: Line) =>
+    isAt(line) &&
     (!stream || line.stream === stream) &&
-    (!text || line.text.toLowerCase().includes(text)) &&
-    (!level || isAt(level, line.text))
+    (!text || line.text.toLowerCase().includes(text))
 }
 
 /** The number of a line, not its id. */

@@ -2,6 +2,7 @@ import type { LogDb } from '../db/index.ts'
 import { resync } from '../live/hub.ts'
 import { LogBatch, partsOf } from './log-batch.ts'
 import { channelOf } from './logs.ts'
+import type { Line } from './log-line.tsx'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { eachLines, passing } from './read-log.ts'
@@ -40,7 +41,12 @@ export async function* followLog<Status extends string = never>(
       // read after subscribing, and before the lines: a status that is the last has all lines stored
       const now = statuses?.now()
       const end = since === undefined ? 0 : getExtent(deps.logDb, log).last
-      for await (const { lines, last } of eachLines(deps, log, { ...filter, since, after })) {
+      const least = since ?? 0
+      const stored = {
+        ...{ ...filter, since, after },
+        passes: (line: Line) => passes(line) && line.time >= least,
+      }
+      for await (const { lines, last } of eachLines(deps, log, stored)) {
         after = last
         for (const part of partsOf(lines)) yield new LogBatch(part)
       }

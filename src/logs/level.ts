@@ -17,10 +17,10 @@ const capitals =
 const bracketed =
   /\[(trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal)\]/i
 const leading =
-  /^(?:#\d+ (?:[\d.]+ )?)?(?:[^\s:]{1,80}(?::\d+){0,2}: )?(fatal|error|panic|warning|warn|failed|debug|info)(?:\[\w+\]| \w+)?:/i
+  /^(?:#\d+ (?:[\d.]+ )?)?(?:[^\s:]{1,80}(?::\d+){0,2}: )?(?:PHP )?(fatal|error|panic|warning|warn|failed|debug|info)(?:\[\w+\]| \w+)?:/i
 const tool = /^(?:#\d+ (?:[\d.]+ )?)?(?:npm|pnpm|yarn|bun) (error|warn)\b/i
 const thrown =
-  /^(?:#\d+ (?:[\d.]+ )?)?(?:Uncaught |Unhandled |Caused by: |Exception in thread )?(?:[\w.$]{0,80}(?:Error|Exception)\b(?:\s*\[\w+\])?(?::|$)|"[^"]{1,80}" [\w.]{1,80}(?:Error|Exception)|Traceback \(most recent call last\):)/
+  /^(?:#\d+ (?:[\d.]+ )?)?(?:Uncaught |Unhandled |Caused by: |Exception in thread )?(?:[\w.$]{0,80}(?:Error|Exception)\b(?:\s*\[\w+\])?(?::|$)|"[^"]{1,80}" [\w.]{1,80}(?:Error|Exception)|Traceback \(most recent call last\):|thread '[^']{0,80}' panicked at )/
 
 const places = [leading, tool, field, capitals, bracketed]
 
@@ -30,12 +30,6 @@ export function levelOf(text: string): Level | null {
   const said = places.map((place) => place.exec(plain)).find((found) => found !== null)
   if (said) return levels[said[1]!.toLowerCase()] ?? null
   return thrown.test(plain) ? 'error' : null
-}
-
-/** Whether a line was written at one of those levels. */
-export function isAt(levels: Level[], text: string) {
-  const level = levelOf(text)
-  return level !== null && levels.includes(level)
 }
 
 const levels: Record<string, Level> = {

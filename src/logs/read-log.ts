@@ -1,14 +1,14 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
-import { isAt } from './level.ts'
+import { atLevels, leadingLines } from './line-levels.ts'
 import type { Level } from './level.ts'
 import { processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import { noMask } from './mask.ts'
 import type { Masks } from './masks.ts'
 import { ShownLines } from './shown-lines.ts'
-import { getBlockAfter, getBlockBefore, getSequenceBefore } from './store.ts'
+import { getBlockAfter, getBlockBefore, getExtent, getSequenceBefore } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
 /** Milliseconds after which a search answers with what it has; its cursor says where it goes on. */
@@ -19,6 +19,7 @@ const usualLength = 2 ** 20
 
 /** Lines that are read at a time to find the last ones that pass a filter. */
 const page = { limit: 1000, maxLength: 256 * 1024 }
+const levelPage = { limit: 1000 + leadingLines, maxLength: 2 * page.maxLength }
 
 export type Reading = { logDb: LogDb; masks: Masks }
 type Wanted = {
@@ -66,15 +67,18 @@ export async function findLastLines(
 ): Promise<{ lines: Line[]; previous: number | null }> {
   const passes = passing(filter)
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const wanted = isFiltered ? page : { limit, maxLength }
+  const wanted = filter.level ? levelPage : isFiltered ? page : { limit, maxLength }
+  const first = filter.level ? getExtent(deps.logDb, log).first : Infinity
   const end = performance.now() + patience
   const found: Line[] = []
   let size = 0
   do {
     const lines = await linesBefore(deps, log, { ...wanted, before })
-    for (const line of lines.toReversed()) {
+    const isPassed = lines.map(passes)
+    for (let at = lines.length - 1; at >= leadOf(lines, first); at--) {
+      const line = lines[at]!
       before = line.sequence
-      if (!passes(line)) continue
+      if (!isPassed[at]) continue
       found.push(line)
       size += line.text.length
       if (found.length === limit || size >= maxLength) break
@@ -84,6 +88,12 @@ export async function findLastLines(
   } while (isFiltered && found.length < limit && size < maxLength && performance.now() < end)
   return { lines: found.reverse(), previous: before }
 }
+
+/** How many of the lines only say what others belong to: those before them come with the next ones. */
+const leadOf = (lines: Line[], first: number) =>
+  lines.length > 0 && lines[0]!.sequence > first
+    ? Math.min(leadingLines, Math.floor(lines.length / 2))
+    : 0
 
 async function linesBefore(
   { logDb, masks }: Reading,
@@ -152,25 +162,31 @@ export async function countLines(deps: Reading, log: LogKey, filter: LogFilter) 
 export async function* eachLines(
   { logDb, masks }: Reading,
   log: LogKey,
-  { after, ...filter }: LogFilter & { after: number },
+  {
+    after,
+    passes: given,
+    ...filter
+  }: LogFilter & { after: number; passes?: ReturnType<typeof passing> },
 ): AsyncGenerator<{ lines: Line[]; last: number }> {
-  const { search, since, until = Infinity } = filter
+  const { search, since, level, until = Infinity } = filter
   const start = since === undefined ? 0 : getSequenceBefore(logDb, { ...log, time: since })
   if (start === null) return
-  const passes = passing(filter)
+  const passes = given ?? passing(filter)
   const { mask } = await masks.of(log.sourceId)
   const shown = new ShownLines(mask)
   // the line before, if it is a piece of a long one, decides what of the next one is hidden
-  const from = Math.max(after, start) - (mask === noMask ? 0 : 1)
+  const from = Math.max(after, start) - (level ? leadingLines : mask === noMask ? 0 : 1)
   let last = after
+  let seen = from
   for (const block of blocksAfter(logDb, log, from)) {
     if (block.firstTime > until) return
     const lines: Line[] = []
-    for (const stored of mayContain(block, search) ? readBlock(block) : []) {
-      if (stored.sequence < last) continue // the newest block can have grown since it was read
+    for (const stored of level || mayContain(block, search) ? readBlock(block) : []) {
+      if (stored.sequence <= seen) continue // the newest block can have grown since it was read
+      seen = stored.sequence
       const line = shown.of(stored)
-      if (line.sequence > last && passes(line)) lines.push(line)
-      last = Math.max(last, line.sequence)
+      if (passes(line) && seen > last) lines.push(line)
+      last = Math.max(last, seen)
       if (isTurnOver()) await pause()
     }
     last = Math.max(last, block.last)
@@ -185,7 +201,7 @@ const mayContain = ({ data }: Block, search = '') =>
   search.includes('*') ||
   unpack(data).toLowerCase().includes(packed(search).toLowerCase())
 
-/** Whether a line, as it may be shown, is wanted. */
+/** Whether a line, as it may be shown, is wanted; of lines in their order, some of which belong together. */
 export function passing({
   search = '',
   stream,
@@ -196,16 +212,21 @@ export function passing({
   until = Infinity,
 }: LogFilter) {
   const wanted = search.toLowerCase()
-  return ({ time, text, ...line }: Line) =>
-    time >= since &&
-    time <= until &&
-    (stream === undefined || line.stream === stream) &&
-    (container === undefined || line.container === container) &&
-    (process === undefined ||
-      process.includes(line.process) ||
-      process.includes(processLabel(line))) &&
-    (wanted === '' || text.toLowerCase().includes(wanted)) &&
-    (level === undefined || isAt(level, text))
+  const isAt = atLevels(level)
+  return (line: Line) => {
+    const { time, text } = line
+    return (
+      isAt(line) &&
+      time >= since &&
+      time <= until &&
+      (stream === undefined || line.stream === stream) &&
+      (container === undefined || line.container === container) &&
+      (process === undefined ||
+        process.includes(line.process) ||
+        process.includes(processLabel(line))) &&
+      (wanted === '' || text.toLowerCase().includes(wanted))
+    )
+  }
 }
 
 /** The blocks with lines after that sequence, oldest first. */

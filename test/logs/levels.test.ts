@@ -52,6 +52,33 @@ test('lines of some levels are found in all that is kept, with other filters, bo
   expect(refused.text).toContain('must be error, warn, info or debug')
 })
 
+test('the lines of a trace are found with the first of them, both ways, searched for and as they come', async () => {
+  const { t, ada, output, id } = await manyLevels()
+  const cursor = { sourceId: id, deploymentId: '', name: 'web', process: 'web', replica: null }
+  const write = (texts: string[]) =>
+    writeOutput(
+      t,
+      cursor,
+      texts.map((text) => ({ time: start + 5000, stream: 'stderr' as const, text })),
+    )
+  const trace = ['Error: no', ...Array.from({ length: 1050 }, (_, n) => `    at f${n} (/a.js:1:2)`)]
+  const last = async (query: string) => {
+    const { items } = (await ada.get(`${output}?${query}`)).json
+    return (items as Line[]).map(({ text }) => text)
+  }
+  write([...trace, 'served', '    in 3 ms', ...Array.from({ length: 400 }, () => 'INFO served')])
+  expect(await last('level=error&after=3000&limit=5000')).toEqual(trace)
+  expect(await last('level=error&before=9999&limit=1051')).toEqual(trace)
+  expect(await last('level=error&after=3700&limit=2')).toEqual(trace.slice(700, 702))
+  expect(await last('level=error&search=f987&limit=9')).toEqual(['    at f987 (/a.js:1:2)'])
+  expect(await last('level=info&search=f987&limit=9')).toEqual([])
+  const isLast = ({ text }: Line) => text.includes('f2 ')
+  const live = linesUntil(ada, output, isLast, '&level=error&after=4453')
+  write(['Error: no', '    at f1 (/a.js:1:2)'])
+  write(['    at f2 (/a.js:1:2)'])
+  expect(written(await live)).toHaveLength(3)
+})
+
 test('live lines pass the same filter', async () => {
   const { ada, output, write } = await manyLevels()
   const isLast = ({ text }: Line) => text.includes('#3006#')
