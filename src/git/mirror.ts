@@ -107,7 +107,12 @@ function readStored(url: string) {
 
 /** git errors that only a damaged mirror explains. */
 export const isDamage = (error: unknown) =>
-  error instanceof GitError && explainGit(error, { where: '' }).code === 'git_failed'
+  error instanceof GitError &&
+  !error.says(saidByServer) &&
+  explainGit(error, { where: '' }).code === 'git_failed'
+
+/** A new mirror would be answered alike, and a server that asks for fewer requests would get more. */
+const saidByServer = /returned error: \d{3}|remote error: |protocol error: |expected .* flush/
 
 /** Another name whenever `asCommitted` changes, so that older mirrors are made again. */
 const soundMark = 'davit-sound-2'

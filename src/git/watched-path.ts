@@ -99,7 +99,7 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
       continue
     }
     if (/^[,;|\s]$/.test(piece)) throw invalid(several(piece))
-    const ends = piece === '{' ? expand(pieces, true) : [piece.replace(/^\[!(?=.)/s, '[^')]
+    const ends = piece === '{' ? expand(pieces, true) : [plainClass(piece)]
     if (open.length * ends.length > mostExpanded) throw invalid(tooMany)
     open = [...new Set(open.flatMap((begun) => ends.map((end) => begun + end)))]
     if (open.reduce((size, { length }) => size + length, 0) > mostExpanded) throw invalid(tooMany)
@@ -107,6 +107,13 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
   if (isInside) throw invalid(oddBraces)
   return open
 }
+
+/** As Docker writes a class of characters: `[!-a]` is `[^\\-a]`. Anything else is as it was. */
+const plainClass = (piece: string) =>
+  piece
+    .replace(/^\[!(?=.)/s, '[^')
+    .replace(/^(\[\^?)-(?=.)/s, '$1\\-')
+    .replace(/(?<=^\[.+)(?<!\\)-\]$/s, '\\-]')
 
 /** Characters of all the patterns that one with braces stands for. */
 const mostExpanded = 4000

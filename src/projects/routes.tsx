@@ -1,6 +1,7 @@
 import { showsSecret } from '../web/compress.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import { LookupPage } from '../git/lookup-views.tsx'
 import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
@@ -110,7 +111,12 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const watched = await findWatched(deps, { project, patterns, signal })
       return show(c, {
         title: 'Watched files',
-        page: () => <WatchedFilesList {...watched} />,
+        page: () => (
+          <LookupPage title="Watched files">
+            <WatchedFilesList {...watched} />
+          </LookupPage>
+        ),
+        partial: () => <WatchedFilesList {...watched} />,
         json: () => watched,
       })
     })

@@ -184,6 +184,25 @@ describe('a server', () => {
     expect(server.requests.length - before).toBeLessThan(15)
   })
 
+  test.each([429, 418])(
+    'that refuses with %d is not taken for a damaged mirror',
+    async (status) => {
+      const hash = commitFiles(repository, { a: '1' })
+      const davit = connect()
+      await fetch({}, davit)
+      server.mode = { status }
+      const before = server.requests.length
+      expect(await failure({}, davit)).toMatchObject({
+        code: 'git_failed',
+        message: expect.stringContaining(`${status}`),
+      })
+      expect(server.requests.length - before).toBe(1)
+      expect(lines.filter((line) => line.includes('mirror'))).toEqual([])
+      server.mode = 'serve'
+      expect((await fetch({}, davit)).commit.hash).toBe(hash)
+    },
+  )
+
   test('without that repository is said to have none', async () => {
     const error = await failure({ url: `${server.url}nothing.git` })
     expect(error).toMatchObject({ code: 'repository_not_found' })

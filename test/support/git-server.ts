@@ -8,7 +8,14 @@ export type GitServer = {
   /** The path of every request so far. */
   requests: string[]
   /** What the server does instead of serving. */
-  mode: 'serve' | 'unauthorized' | 'hang' | 'no hashes' | { redirect: string } | { moved: Moved }
+  mode:
+    | 'serve'
+    | 'unauthorized'
+    | 'hang'
+    | 'no hashes'
+    | { redirect: string }
+    | { moved: Moved }
+    | { status: number }
   stop: () => void
 }
 
@@ -41,6 +48,7 @@ function answer(server: GitServer, dir: string, request: Request): Response | Pr
   if (mode === 'unauthorized') {
     return new Response('who?', { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="x"' } })
   }
+  if (typeof mode === 'object' && 'status' in mode) return new Response('no', mode)
   if (typeof mode === 'object' && 'moved' in mode) {
     const from = Object.keys(mode.moved).find((path) => url.pathname.startsWith(path))
     if (from === undefined) return runBackend(dir, { request, url, refuseHashes: false })
