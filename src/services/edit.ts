@@ -127,7 +127,7 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   if (before.template !== ownFile) return before
   const values = new Map(before.values)
   if (env !== undefined) {
-    const pairs = readEnvFile(env ?? '', { lookup: () => '' })
+    const pairs = readEnvFile(env ?? '', { lookup: () => 'any' })
     for (const name of pairs.keys()) values.delete(name)
     if (env === null) values.delete(dotenv)
     else values.set(dotenv, env)
