@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setupCodeFor } from './accounts/setup-code.ts'
+import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
@@ -108,8 +109,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   /** How far the pulls of services are, by the service's id. */
   const pulls = new Map<string, PullProgress>()
-  const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }
-  const jobs = new Jobs({ db, slots })
+  const slots = { build: config.buildConcurrency, service: 5, 'clean-up': 1 }
+  const jobs = new Jobs({ db, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
   const working = { ...outside, logs, collector, masks, jobs, starts, pulls, diskGuard }

@@ -16,6 +16,9 @@ export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count
 /** False until the first account exists; the first visitor is then sent to create it. */
 export const hasUsers = (db: Store) => getRow(db, users, undefined) !== undefined
 
+export const hasSeveralUsers = (db: Store) =>
+  db.select({ id: users.id }).from(users).limit(2).all().length > 1
+
 export const getUserByEmail = (db: Store, email: string) =>
   getRow(db, users, eq(users.email, email))
 

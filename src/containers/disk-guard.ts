@@ -20,13 +20,16 @@ type GuardDeps = { db: Db; docker: Docker; config: Config; instanceId: string }
 
 /** Bytes by container and by volume. */
 type Sizes = Map<string, number>
-type Measured = { free: number; sizes: Sizes; containers: UsedContainer[] }
+type Measured = { at: number; free: number; sizes: Sizes; containers: UsedContainer[] }
 
 /** Milliseconds between two looks at what is free, which costs nothing. */
 const interval = 2_000
 
 /** Bytes that must have been written since, for what fills the disk to be measured again: that walks all data. */
 const step = 64 * 2 ** 20
+
+/** Milliseconds until a disk that is full to the end is measured again. */
+const fullAgain = 30_000
 
 /** Bytes that something must have written to count as what fills the disk. */
 const leastWritten = 32 * 2 ** 20
@@ -70,10 +73,12 @@ export class DiskGuard {
       return
     }
     const before = this.#before
-    if (before && before.free - space.free < step && space.free > step) return
-    const now = (this.#before = { free: space.free, ...(await this.#measure(signal)) })
+    const at = performance.now()
+    const isFull = space.free < step && (!before || at - before.at > fullAgain)
+    if (before && before.free - space.free < step && !isFull) return
+    const now = (this.#before = { at, free: space.free, ...(await this.#measure(signal)) })
     if (space.free >= diskFloor(space)) return
-    const largest = largestWriter(before, now)
+    const largest = largestWriter(before, now, before ? leastWritten : diskFloor(space) / 2)
     if (largest) await this.#stop(largest, space.free)
   }
 
@@ -123,8 +128,12 @@ export class DiskGuard {
 
 type Writer = { container: UsedContainer; written: number }
 
-/** Without an earlier measurement only layers count: a large volume may be old data. */
-function largestWriter(before: Measured | null, { sizes, containers }: Measured): Writer | null {
+/** Without an earlier measurement only large layers count: a volume may be old data. */
+function largestWriter(
+  before: Measured | null,
+  { sizes, containers }: Measured,
+  least: number,
+): Writer | null {
   const grown = (key: string, ifNew: number) =>
     (sizes.get(key) ?? 0) - (before ? (before.sizes.get(key) ?? 0) : ifNew)
   const writers = containers.map((container) => ({
@@ -135,5 +144,5 @@ function largestWriter(before: Measured | null, { sizes, containers }: Measured)
     ),
   }))
   const [largest] = writers.toSorted((a, b) => b.written - a.written)
-  return largest && largest.written >= leastWritten ? largest : null
+  return largest && largest.written >= least ? largest : null
 }

@@ -43,7 +43,7 @@ export class Pulls {
 const isComing = /^(Pulling fs layer|Downloading|Retrying)/
 const isWaiting = /^Waiting/
 /** The engine's own work, which may be silent for long. */
-const isLocal = /^(Extracting|Verifying)/
+const isLocal = /^(Extracting|Verifying|Download complete)/
 
 class Pull implements Disposable {
   readonly #abort = new AbortController()

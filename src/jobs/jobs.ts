@@ -72,6 +72,7 @@ type Running = SlotUse & {
 export class Jobs {
   readonly #db: Db
   readonly #slots: Record<Slot, number>
+  readonly #isShared: () => boolean
   readonly #turns: Map<Slot, RoundRobin>
   readonly #handlers = new Map<Job['kind'], () => Promise<Handler>>()
   readonly #running = new Map<string, Running>()
@@ -79,9 +80,19 @@ export class Jobs {
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #stop = new AbortController()
 
-  constructor({ db, slots }: { db: Db; slots: Record<Slot, number> }) {
+  constructor({
+    db,
+    slots,
+    isShared = () => false,
+  }: {
+    db: Db
+    slots: Record<Slot, number>
+    /** Whether there is more than one owner. */
+    isShared?: () => boolean
+  }) {
     this.#db = db
     this.#slots = slots
+    this.#isShared = isShared
     this.#turns = new Map((Object.keys(slots) as Slot[]).map((slot) => [slot, new RoundRobin()]))
   }
 
@@ -169,13 +180,20 @@ export class Jobs {
         if (taken.length >= this.#slots[slot]) break
         const returning = needing.filter(({ resume }) => resume).map(({ job }) => job)
         // lent slots count for their owner, who could otherwise have any number of jobs at once
+        const most = this.#mostOfOwner(slot)
         const mayStart = ({ ownerId }: Job) =>
-          needing.filter(({ job }) => job.ownerId === ownerId).length < this.#slots[slot]
+          needing.filter(({ job }) => job.ownerId === ownerId).length < most
         const next = turns.next([...returning, ...free(slot).filter(mayStart)], taken)
         if (!next) break
         if (returning.includes(next)) this.#running.get(next.id)!.resume?.()
         else this.#start(next)
       }
+  }
+
+  /** Not the last one, where others could need it. */
+  #mostOfOwner(slot: Slot) {
+    const all = this.#slots[slot]
+    return all > 1 && this.#isShared() ? all - 1 : all
   }
 
   #start(job: Job) {

@@ -8,9 +8,9 @@ import { until } from '../support/until.ts'
 const { signal } = new AbortController()
 const [mib, gib] = [2 ** 20, 2 ** 30]
 
-/** Looks at a disk of 30 GiB with so much free, where 1 GiB is the floor. */
-function looksAt({ diskGuard }: TestApp, free: number) {
-  diskGuard.space = async () => ({ folder: '/', size: 30 * gib, free, used: 99 })
+/** Looks at a disk with so much free; of one of 30 GiB 1 GiB is the floor. */
+function looksAt({ diskGuard }: TestApp, free: number, size = 30 * gib) {
+  diskGuard.space = async () => ({ folder: '/', size, free, used: 99 })
   return diskGuard.look({ signal })
 }
 
@@ -91,7 +91,10 @@ test('a disk that was filled at once ends the largest layer, and no volume', asy
     const size = found && (await inContainer(t, found.id, 'stat -c %s /layer')).output
     return Number(size) === 40 * mib
   })
-  await looksAt(t, 0)
+  await looksAt(t, 0) // 40 MiB can't be what filled that
+  expect((await own())?.state).toBe('running')
+  await looksAt(t, gib, gib)
+  await looksAt(t, 0, gib)
   expect(await ended(run)).toMatchObject({ status: 'failed', error: { code: 'disk_filled' } })
   expect((await ada.get(`/services/${large.id}`)).json.status).toBe('running')
 })

@@ -72,9 +72,9 @@ test('owners take turns: the many builds of one delay another’s by no more tha
 
   const ended = await Promise.all(waiting.map(([client, one]) => finished(client, one)))
   const inOrder = ended.toSorted((a, b) => (a.finishedAt < b.finishedAt ? -1 : 1))
-  // whose source is here first builds first, so the ones in between can come either way
+  // whose source is here first builds first, but no owner’s second one before it
   const owners = inOrder.map(({ triggeredBy }) => triggeredBy.split('@')[0])
-  expect([owners[0], owners.at(-1)]).toEqual(['bob', 'ada'])
+  expect(owners.indexOf('bob')).toBeLessThanOrEqual(1)
   const ofAda = inOrder.filter(({ triggeredBy }) => triggeredBy.startsWith('ada'))
   expect(ofAda.map(({ id }) => id)).toEqual(ofAda.map(({ id }) => id).toSorted())
 })

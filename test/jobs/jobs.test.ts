@@ -9,8 +9,10 @@ import { journal } from '../../src/platform/journal.ts'
 type Db = ReturnType<typeof openDatabase>
 
 /** Jobs that go on until they are ended by name, or are aborted; `begun` has their subjects in order. */
-function scene({ slots = 1, db = openDatabase(':memory:') }: { slots?: number; db?: Db } = {}) {
-  const jobs = new Jobs({ db, slots: { build: slots, service: slots, 'clean-up': 1 } })
+type Options = { slots?: number; db?: Db; isShared?: () => boolean }
+
+function scene({ slots = 1, db = openDatabase(':memory:'), ...options }: Options = {}) {
+  const jobs = new Jobs({ db, ...options, slots: { build: slots, service: slots, 'clean-up': 1 } })
   const begun: string[] = []
   const given: [string, GivenUp][] = []
   const goingOn = new Map<string, { work: Work; end: (error?: Error) => void }>()
@@ -97,6 +99,22 @@ test('a lent slot serves others, not another job of its owner, and comes back in
   expect(begun).toEqual(['a0', 'b0'])
   await end('a0')
   expect(begun).toEqual(['a0', 'b0', 'a1'])
+})
+
+test('the last slot is no one’s who has the others, where there are several owners', async () => {
+  let isShared = true
+  const { jobs, begun, add, end } = scene({ slots: 3, isShared: () => isShared })
+  for (const at of [0, 1, 2, 3]) add(`a${at}`, 'ada', 'service')
+  jobs.wake()
+  await turn()
+  expect(begun).toEqual(['a0', 'a1'])
+  add('b0', 'bob', 'service')
+  jobs.wake()
+  await turn()
+  expect(begun).toEqual(['a0', 'a1', 'b0'])
+  isShared = false
+  await end('b0')
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'a2'])
 })
 
 test('a job that is cancelled while it waits for its slot ends, and takes none', async () => {
