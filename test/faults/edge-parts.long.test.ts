@@ -5,15 +5,15 @@ import { engineUnderEdge } from './edge-engine.ts'
 import { switchOnFullDisk } from './edge-disk.ts'
 
 test('no visitor notices that hosts are added', async () => {
-  expect((await hostsUnderLoad({ rounds: 20 })).bad).toBe(0)
+  expect((await hostsUnderLoad({ rounds: 5 })).bad).toBe(0)
 }, 600_000)
 
 test('of an app with two instances no visitor notices that one is killed', async () => {
-  expect((await instancesUnderLoad({ rounds: 10 })).bad).toBe(0)
+  expect((await instancesUnderLoad({ rounds: 5 })).bad).toBe(0)
 }, 600_000)
 
 test('no visitor notices that one of two new instances dies about when the switch comes', async () => {
-  expect((await newInstanceDies({ rounds: 10 })).bad).toBe(0)
+  expect((await newInstanceDies({ rounds: 5 })).bad).toBe(0)
 }, 600_000)
 
 test('Caddy comes back by itself when it is killed', async () => {
