@@ -50,8 +50,8 @@ const ofProxies = [
   ...['forwarded', 'x-forwarded', 'x-forwarded-port', 'x-forwarded-prefix', 'x-forwarded-server'],
   ...['x-forwarded-path', 'x-forwarded-uri', 'x-forwarded-url', 'x-forwarded-method'],
   ...['x-forwarded-scheme', 'x-forwarded-protocol', 'x-forwarded-ssl', 'x-forwarded-context'],
-  // many read it as a dash; newer versions of Caddy drop such names themselves
-  '*_*',
+  // many read these as a dash; newer versions of Caddy drop such names themselves
+  ...['*_*', '*.*'],
   // it would lead past the edge to an app that changes to HTTP/2
   'http2-settings',
   // of CGI: a proxy for what the app sends; and of Rack: where files are

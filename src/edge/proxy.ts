@@ -56,6 +56,7 @@ const compressed = [
 const proxy = {
   handler: 'reverse_proxy',
   headers: visitorHeaders,
+  flush_interval: -1,
   load_balancing: {
     selection_policy: { policy: 'random' },
     try_duration: '3s',

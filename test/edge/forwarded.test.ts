@@ -37,7 +37,14 @@ const claims = {
     ...['CF-Connecting-IPv6', 'Fastly-Client-IP', 'X-Client-IP', 'X-Cluster-Client-IP'],
     ...['Fly-Client-IP', 'X-Azure-ClientIP', 'X-Appengine-User-IP', 'X-Originating-IP'],
     ...['X-Envoy-External-Address', 'CloudFront-Viewer-Address', 'X-Original-Forwarded-For'],
-    ...['Client_IP', 'X_Real_IP', 'X_Forwarded_For', 'X-Forwarded_For', 'X_Forwarded-For'],
+    ...[
+      'Client_IP',
+      'X_Real_IP',
+      'X_Forwarded_For',
+      'X-Forwarded_For',
+      'X_Forwarded-For',
+      'X.Real.IP',
+    ],
     ...['WL-Proxy-Client-IP', 'Forwarded-For', 'X-Forwarded', 'X-Remote-Addr'],
   ],
   scheme: [

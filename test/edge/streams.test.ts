@@ -102,6 +102,7 @@ describe('by a client that takes gzip', () => {
     ['plain text', { 'Content-Type': 'text/plain; charset=utf-8' }],
     ['pictures', { 'Content-Type': 'multipart/x-mixed-replace; boundary=x' }],
     ['no type', {}],
+    ['bytes of a known length', { 'Content-Type': 'video/mp4', 'Content-Length': '5033' }],
     [
       'JSON that isn’t to be kept',
       { 'Content-Type': 'application/json', 'X-Accel-Buffering': 'no' },
