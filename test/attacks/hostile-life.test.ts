@@ -56,7 +56,7 @@ test('an app whose every word is hostile lives from its making to its end, and i
     dockerfilePath: `${folder}/Docker file;$(id)`,
     buildArgs: { HOSTILE: words.join('\n') },
     webhookSecret: `$(${run}) of 16 characters`,
-    watchPaths: [`$(${run})/**`],
+    watchPaths: [`$(${run.replaceAll(' ', '\\ ')})/**`],
   }
   expect((await ada.put(`${path}/settings`, settings)).status).toBe(200)
   const [environment] = (await ada.get(`${path}/envs`)).json.items
