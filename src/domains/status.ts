@@ -55,12 +55,13 @@ export type Problem = {
 }
 
 /** The problem of a domain, and what to do about it; null without a known problem. */
-export function problemOf({ host, dns, certificate }: ShownDomain): Problem | null {
+export function problemOf({ host, dns, certificate, https }: ShownDomain): Problem | null {
   const error = certificate?.error ?? null
   if (dns.ok === false) {
     const told = certificate?.status === 'waiting' ? error : null
+    const own = https === 'own' && error ? ` ${error.message}` : ''
     return {
-      message: told?.message ?? dnsMessage(host, dns),
+      message: told?.message ?? dnsMessage(host, dns) + own,
       hint: dns.expected.length > 0 ? proxyHint(dns) : (told?.hint ?? null),
       records: dns.expected,
     }
@@ -72,7 +73,7 @@ export function problemOf({ host, dns, certificate }: ShownDomain): Problem | nu
 const proxyHint = ({ found }: ShownDomain['dns']) =>
   found.length === 0
     ? null
-    : `If ${found.join(', ')} is a proxy such as Cloudflare in front of this server, nothing is wrong: let it connect over HTTP, or upload a certificate here.`
+    : `If ${found.join(', ')} is a proxy such as Cloudflare in front of this server, nothing is wrong: let it connect over HTTP, or upload a certificate here. An admin names its addresses in DAVIT_TRUSTED_PROXIES.`
 
 const dnsMessage = (host: string, { found, expected }: ShownDomain['dns']) =>
   found.length === 0

@@ -6,6 +6,7 @@ import { hostInWords } from '../../src/domains/host-in-words.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
+import { anIssuer } from './issuer.ts'
 
 const day = 86_400_000
 
@@ -94,6 +95,20 @@ describe('an address', () => {
     set({ notAfter: ends(9), errorMessage: 'The certificate wasn’t renewed.' })
     expect(await page()).toContain('Expires soon')
     expect(await page()).toContain('The certificate wasn’t renewed.')
+  })
+
+  test('says what browsers will say of an uploaded certificate, wherever the name leads', async () => {
+    const { t, add, know, page } = await aSite()
+    const { certificate, key } = await anIssuer().issue({ names: ['a.test'] })
+    await add('a.test', { https: 'own', certificate, key })
+    know('a.test', right)
+    for (const told of ['Browser warning', 'It is self-signed'])
+      expect(await page()).toContain(told)
+    t.db
+      .update(certificates)
+      .set({ dnsFound: ['192.0.2.1'], dnsOk: false })
+      .run()
+    for (const told of ['Wrong DNS', 'It is self-signed']) expect(await page()).toContain(told)
   })
 
   test('shows a hostile header as text', async () => {
