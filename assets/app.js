@@ -43,10 +43,12 @@ let typing = Object.keys(sessionStorage).some((name) => name.startsWith('davit-t
   ? import('./forms.js')
   : null
 
-document.addEventListener('input', async ({ target }) => {
+document.addEventListener('input', async ({ target, isTrusted }) => {
   typing ??= import('./forms.js')
-  if (target.dataset.follows) delete target.dataset.follows
-  else (await typing).follow(target)
+  const forms = await typing
+  if (isTrusted) forms.touch(target)
+  forms.clearError(target)
+  forms.follow(target)
 })
 
 /** The address that the open dialog came from. */

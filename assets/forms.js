@@ -30,7 +30,10 @@ export function keep(form, dialog) {
   }
 }
 
-export const forget = (form) => sessionStorage.removeItem(nameOf(form))
+export function forget(form) {
+  sessionStorage.removeItem(nameOf(form))
+  untouch(form)
+}
 
 export function forgetAll() {
   for (const name of Object.keys(sessionStorage))
@@ -40,6 +43,7 @@ export function forgetAll() {
 /** Fills in the forms that were sent from this page in vain, and opens the dialog that one was in. */
 export function restore(root) {
   for (const form of root.querySelectorAll('form[method=post]')) {
+    untouch(form)
     const entry = entryOf(nameOf(form))
     if (!entry) continue
     fill(form, entry.fields)
@@ -128,16 +132,54 @@ function isSecret(control) {
   return boxes.length === 0 || boxes.some(({ checked }) => checked)
 }
 
+/** Fields that someone has touched, and what others were given: both outlast that a form is refused and drawn again. */
+const touched = new Set()
+const given = new Map()
+
+const keyOf = (field) => `${nameOf(field.form)} ${field.name}`
+
+function untouch(form) {
+  for (const field of controlsOf(form)) {
+    touched.delete(keyOf(field))
+    given.delete(keyOf(field))
+  }
+}
+
+/** A field that someone has typed into follows no other one any more, until it is empty. */
+export function touch(field) {
+  if (!field.form || !(field.dataset.follows || field.dataset.namedBy)) return
+  if (field.dataset.namedBy && field.value === '') touched.delete(keyOf(field))
+  else touched.add(keyOf(field))
+}
+
 /** What follows a field that is typed into, until someone touches it: a box that is ticked by a name, and a name. */
 export function follow({ form, name, value }) {
   if (!form || !name) return
   for (const box of form.querySelectorAll('[data-follows]'))
-    if (box.dataset.follows === name) box.checked = new RegExp(box.dataset.pattern, 'i').test(value)
-  for (const field of form.querySelectorAll(`[data-named-by~="${CSS.escape(name)}"]`))
-    if (field.value === (field.dataset.named ?? '')) {
-      field.value = lastPart(value)
-      field.dataset.named = field.value
-    }
+    if (box.dataset.follows === name && !touched.has(keyOf(box)))
+      box.checked = new RegExp(box.dataset.pattern, 'i').test(value)
+  for (const field of form.querySelectorAll(`[data-named-by~="${CSS.escape(name)}"]`)) {
+    const key = keyOf(field)
+    const isGiven = ['', given.get(key), lastPart(value)].includes(field.value) // the last where it was restored
+    if (touched.has(key) || !isGiven) continue
+    field.value = lastPart(value)
+    given.set(key, field.value)
+    clearError(field)
+  }
+}
+
+/** What was said against a field is about what stood there before. */
+export function clearError(field) {
+  const frame = field.form && field.closest('.field, fieldset')
+  const error = frame?.querySelector(':scope > .field-error')
+  if (!error) return
+  error.remove()
+  frame.removeAttribute('data-invalid')
+  for (const control of frame.querySelectorAll('[aria-invalid], [aria-describedby]')) {
+    control.removeAttribute('aria-invalid')
+    const notes = (control.getAttribute('aria-describedby') ?? '').split(' ')
+    control.setAttribute('aria-describedby', notes.filter((id) => id !== error.id).join(' '))
+  }
 }
 
 /** As `nameOf` in src/projects/repository-choice.ts. */
