@@ -54,7 +54,8 @@ export function parseDotenv(
     const given = rest.trimStart()
     const quote = (compose ? /^["']/ : /^["'`]/).exec(given)?.[0]
     // a comment may be all that stands behind the sign
-    const value = quote ? readQuoted(quote, given.slice(1)) : rest.replace(/\s#.*$/s, '').trim()
+    const comment = compose ? / #.*$/s : /\s#.*$/s
+    const value = quote ? readQuoted(quote, given.slice(1)) : rest.replace(comment, '').trim()
     if (!compose || quote === "'") return value
     try {
       return compose.expand(value, { key, before: found })

@@ -114,6 +114,7 @@ describe('the rules of Compose', () => {
     ['GIVEN\nNONE\nexport EMPTY\nA=1', { GIVEN: 'from the instance', EMPTY: '', A: '1' }],
     ['\uFEFFA=1\r\n\r\n# c\r\nB=2\r', { A: '1', B: '2' }],
     ['A=b=c==', { A: 'b=c==' }],
+    ['A=b\t#c\nB=b\u00a0#c', { A: 'b\t#c', B: 'b\u00a0#c' }],
     ['# nothing', {}],
   ])('%j', (text, expected) => {
     expect(read(text)).toEqual(expected as Record<string, string>)

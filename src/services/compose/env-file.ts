@@ -57,7 +57,7 @@ function readRaw(text: string, field: string, lookup: Lookup) {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   for (const [index, line] of lines.entries()) {
     if (/^\s*(#|$)/.test(line)) continue
-    const [, key, value] = /^\s*([A-Za-z_][\w.-]{0,199})(?:=(.*))?$/s.exec(line) ?? []
+    const [, key, value] = /^\s*([A-Za-z_][\w.-]{0,199})(?:=(.{0,100000}))?$/s.exec(line) ?? []
     if (key === undefined) throw invalidField(field, `Line ${index + 1} isn’t KEY=value.`)
     const given = value ?? lookup(key)
     if (given !== undefined) found.set(key, given)

@@ -46,8 +46,13 @@ export const fileAt = (path: string, content: string, mode?: Field): ContainerFi
 /** Octal, as `0444`, `0o444` or in quotes. */
 function modeOf(field: Field) {
   const digits = field.matching(/^(0o?)?[0-7]{3,4}$/, 'a mode such as 0444').replace(/^0o/, '')
-  if (typeof field.value === 'number')
+  if (typeof field.value === 'number') {
+    // 0400 in decimal is 256, whose digits would give all others more than the owner
+    const [owner = 0, group = 0, others = 0] = [...digits.slice(-3)].map(Number)
+    if ((group & ~owner) | (others & ~group))
+      throw field.refuse(`is ${digits}, a decimal number. Write the mode in octal, such as 0444.`)
     field.note(`is read as the octal mode 0${digits}. Write it so: Compose takes it for a decimal.`)
+  }
   return Number.parseInt(digits, 8)
 }
 

@@ -46,6 +46,10 @@ describe('a scalar that means a number', () => {
     expect(notes[0]).toContain('services.web.volumes[0].tmpfs.mode is read as the octal mode 0444')
   })
 
+  test.each(['256', '420', '1023'])('the mode %s is a decimal number, and refused', (mode) => {
+    expect(refusalOf(() => modeOf(mode))).toContain('a decimal number')
+  })
+
   test.each(['0x124', '0b1', '292', '0o9', '1e3', '4.0', 'rw', 'true', '0o40', '-0400'])(
     'the mode %s is refused',
     (mode) => {
