@@ -103,6 +103,7 @@ function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
 
 const stageArguments = (reader: StageReader): StageArguments => ({
   ...argumentsFor(reader),
+  buildKit: reader.buildKit,
   baseOf: (use) => reader.bases[keyOf(wantedOf(use, reader))],
 })
 

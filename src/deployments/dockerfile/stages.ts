@@ -9,6 +9,8 @@ import { unquote, wordsOf } from './words.ts'
 export type Base = { env: string[]; onBuild: string[] }
 
 export type StageArguments = Arguments & {
+  /** For the classic builder an ENV wins over every ARG, which no other stage has. For BuildKit the last one wins. */
+  buildKit: boolean
   baseOf: (image: { image: string; platform: string }) => Base | undefined
 }
 
@@ -19,6 +21,7 @@ export type Stage = {
   /** The stage of the file that it starts from, whose variables it has too. */
   parent: Stage | null
   env: Values
+  /** Of the classic builder. */
   args: Values
   triggers: Instruction[]
 }
@@ -30,8 +33,7 @@ export type Visit = (
 ) => void
 
 /**
- * Follows the variables through all stages of a Dockerfile, and returns the last one. As for BuildKit, an
- * ENV wins over an ARG, in the file or in the image that a stage starts from.
+ * Follows the variables through all stages of a Dockerfile, and returns the last one.
  */
 export function visitStages(reading: Reading, given: StageArguments, visit: Visit): Stage | null {
   const { escape, instructions } = reading
@@ -73,8 +75,8 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
     const resolve = (word: string) => {
       let isKnown = true
       const lookup = (name: string) => {
-        const own = valueIn(stage, 'env', name)
-        const value = own === undefined ? valueIn(stage, 'args', name) : own
+        const set = envOf(stage, name)
+        const value = set === undefined ? args.get(name) : set
         if (value === null) isKnown = false
         return value ?? undefined
       }
@@ -82,10 +84,15 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
       return isKnown ? text : null
     }
     if (instruction.name === 'ARG') {
-      for (const { name, value } of declaredIn(instruction, escape)) {
-        const own = value === null ? globals.get(name) : resolve(value)
+      const declared = declaredIn(instruction, escape)
+      const before = declared.map(({ value }) => (value === null ? null : resolve(value)))
+      for (const [index, { name, value }] of declared.entries()) {
+        const now = value === null ? globals.get(name) : resolve(value)
+        // engines differ in whether a default sees the names before it on its line
+        const own = value === null || now === before[index] ? now : null
         const known = Object.hasOwn(given.buildArgs, name) ? given.buildArgs[name] : own
-        if (known !== undefined) args.set(name, known)
+        if (known !== undefined) (given.buildKit ? env : args).set(name, known)
+        else if (!given.buildKit) args.delete(name)
       }
     } else if (instruction.name === 'ENV') {
       const set = pairsOf(instruction).map(([name, value]) => [name, resolve(value)] as const)
@@ -104,9 +111,9 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
 }
 
 /** Without copies of its values: a file may have thousands of both. */
-function valueIn(stage: Stage, kind: 'env' | 'args', name: string) {
+function envOf(stage: Stage, name: string) {
   for (let at: Stage | null = stage; at; at = at.parent)
-    if (at[kind].has(name)) return at[kind].get(name)
+    if (at.env.has(name)) return at.env.get(name)
   return undefined
 }
 
