@@ -51,7 +51,7 @@ export async function* gitDirectory(
         join(folder, 'HEAD'),
         isBranch ? `ref: refs/heads/${branch}\n` : `${commit.hash}\n`,
       ),
-      // not as files, for which a name may be too long; but git wants the folder
+      // not as files, for which a name may be too long; but without the folder it is no repository
       Bun.write(
         join(folder, 'packed-refs'),
         [...heads, ...tags].map((line) => `${line}\n`).join(''),
