@@ -53,7 +53,7 @@ export async function editOf(
   // allowed again by another admin is a change, too
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf({ ...before, allowed: granted }, after)
-  refuseFirstStart(deps, service, { file: after.file, changes })
+  refuseFirstStart(deps, service, { before, file: after.file, changes })
   const stack = versionedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
   const remakes = changed.difference(outside).size > 0

@@ -17,12 +17,12 @@ const patience = 60_000
 export function refuseFirstStart(
   { db }: Pick<ServiceDeps, 'db'>,
   service: Service,
-  { file, changes }: { file: Definition['file']; changes: Change[] },
+  { before, file, changes }: { before: Definition; file: Definition['file']; changes: Change[] },
 ) {
   if (!getLiveRelease(db, service.id)) return // it has no data yet
   for (const { field, label } of changes) {
     const said = file.firstStart.get(field)
-    if (!said) continue
+    if (!said || !before.values.has(field)) continue
     if ('how' in said)
       throw invalidField(field, `${label} is read at the first start only. ${said.how}`)
     // a change that fails is undone in the server too, which a stopped one isn't there for

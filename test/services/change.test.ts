@@ -102,6 +102,10 @@ test('what counts at the first start only is changed in the server, or refused',
   })
   expect(await written()).toEqual(['b>second', 'third>second'])
 
+  // of a value that the file has from now on, the server has none yet
+  const compose = once.replace(/\bA\b/g, 'OTHER')
+  expect((await ada.put(path, { compose, preview: true })).status).toBe(200)
+
   // a stopped one could not be put back
   await ada.post(`${path}/stop`)
   await settled(t, ada, service)
