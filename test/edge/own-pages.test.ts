@@ -107,6 +107,22 @@ const onBridge = await (async () => {
   return aContainer('bridge', gateway)
 })()
 
+/** Opened early: what Davit says to keep it open comes after 15 s. */
+let quiet: Promise<Response>
+
+/** A stream of output that nothing writes. */
+async function openQuiet() {
+  const firstOf = async (path: string) => {
+    const list = (await (await ask(path, { headers: asJson })).json()) as {
+      items: { id: string }[]
+    }
+    return list.items[0]!.id
+  }
+  const envs = `/projects/${await firstOf('/projects')}/envs`
+  const headers = { Accept: 'text/event-stream' }
+  return ask(`${envs}/${await firstOf(envs)}/output/stream`, { headers })
+}
+
 describe('Davit’s own pages, by the edge,', () => {
   test('are at DAVIT_DOMAIN, and other names of it lead nowhere', async () => {
     expect((await ask('/dashboard', { headers: { Accept: 'text/html' } })).status).toBe(200)
@@ -147,6 +163,7 @@ describe('Davit’s own pages, by the edge,', () => {
   })
 
   test('have streams of events', async () => {
+    quiet = openQuiet()
     const over = new AbortController()
     const headers = { Accept: 'text/event-stream' }
     const stream = await ask('/containers/events', { headers, signal: over.signal })
@@ -156,21 +173,6 @@ describe('Davit’s own pages, by the edge,', () => {
     expect(text).toContain('data:')
     over.abort()
   })
-
-  test('have streams that are quiet until Davit itself says that they live', async () => {
-    const firstOf = async (path: string) => {
-      const list = (await (await ask(path, { headers: asJson })).json()) as {
-        items: { id: string }[]
-      }
-      return list.items[0]!.id
-    }
-    const envs = `/projects/${await firstOf('/projects')}/envs`
-    const headers = { Accept: 'text/event-stream' }
-    const stream = await ask(`${envs}/${await firstOf(envs)}/output/stream`, { headers })
-    let beats = 0
-    for await (const _ of stream.body!) if (++beats === 2) break
-    expect(beats).toBe(2)
-  }, 40_000)
 
   test('have terminals', async () => {
     const shell = new Shell(`ws://127.0.0.1:${ports.http}/containers/${container.id}/terminal`, {
@@ -236,6 +238,12 @@ describe('from inside a container', () => {
     expect(await asked(ports.http, ['Host: 127.0.0.1'], { path: permission })).toContain('404')
   })
 })
+
+test('a stream that is quiet stays open by the edge until Davit itself says that it lives', async () => {
+  let beats = 0
+  for await (const _ of (await quiet).body!) if (++beats === 2) break
+  expect(beats).toBe(2)
+}, 40_000)
 
 test('a Caddy that is paused, killed or removed is back by itself', async () => {
   const edges = () =>
