@@ -3,6 +3,9 @@ import type { Plan } from './plan.ts'
 /** Seconds for a body that no app reads: what isn't read when the response was sent keeps its connection. */
 const unread = 10
 
+/** Seconds for one of a request that was refused, as there are too many. */
+const refused = 1
+
 /** Seconds for one that states no length: the push of an image, or a stream. */
 const longest = 24 * 3600
 
@@ -30,6 +33,9 @@ const within = (match: object[], time: number) => ({
 
 export const unreadBodies = ({ timesBodies = false }: Plan) =>
   timesBodies ? [within(withBody, unread)] : []
+
+export const refusedBodies = ({ timesBodies = false }: Plan) =>
+  timesBodies ? within(withBody, refused).handle : []
 
 /** Before an app; a page that stands in its slot reads nothing. */
 export function bodiesOfApps({ timesBodies = false }: Plan) {

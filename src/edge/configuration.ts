@@ -1,5 +1,5 @@
 import { keyInLog, logged, loggingOf } from './access-log.ts'
-import { bodiesOfApps, unreadBodies } from './bodies.ts'
+import { bodiesOfApps, refusedBodies, unreadBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
 import { pageHandler, plainHandler } from './pages.ts'
 import {
@@ -100,7 +100,7 @@ function hostServer(plan: Plan, last: object[]) {
       unlistedHosts(folder, bodiesOfApps(plan)),
       { handle: last },
     ],
-    errors,
+    errors: errorsOf(plan),
   }
 }
 
@@ -141,7 +141,7 @@ export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')
         ...hostRoutes(plan, foreignPages()),
         { handle: last },
       ],
-      errors,
+      errors: errorsOf(plan),
     },
   ],
   terminal: true,
@@ -185,7 +185,7 @@ function listenerServer(plan: Plan, pages?: object[]) {
       ...targetRoutes(rows, { pages, before: bodiesOfApps(plan) }),
       { handle: [pageHandler('nobody')] },
     ],
-    errors,
+    errors: errorsOf(plan),
   }
 }
 
@@ -252,7 +252,7 @@ function redirectToHttps({ folder, ports, hosts }: Plan) {
 }
 
 /** Caddy's own errors; an app's errors are passed through. */
-const errors = {
+const errorsOf = (plan: Plan) => ({
   routes: [
     {
       match: [{ vars: { '{http.error.status_code}': ['502', '504'] } }],
@@ -262,6 +262,7 @@ const errors = {
       // no place is left; without closing, Caddy would read the body first
       match: [{ vars: { '{http.error.status_code}': ['503'] } }],
       handle: [
+        ...refusedBodies(plan),
         { handler: 'headers', response: { set: { Connection: ['close'] } } },
         plainHandler(429, 'Too many requests of your network are under way.'),
       ],
@@ -271,4 +272,4 @@ const errors = {
       handle: [plainHandler(413, 'The request is larger than this address allows.')],
     },
   ],
-}
+})

@@ -1,9 +1,17 @@
 import type { FaultReport } from '../../faults/report.ts'
 import { cases } from './cases.ts'
+import { edgeCases } from './edge-cases.ts'
+import { anEdgeScene } from './edge-scene.ts'
 import { aScene } from './scene.ts'
 
 /** What one request may cost all others: milliseconds of standing still, and MiB. */
 const most = { pause: 50, memory: 64 }
+
+/**
+ * What strangers may cost the visitors of an app: milliseconds of a response in the middle, and MiB of Caddy, which
+ * has 768 at least.
+ */
+const mostOfEdge = { median: 50, memory: 576 }
 
 /** What hostile input costs, each piece against a Davit of its own. */
 export async function exhaust({ command }: { command: string[] }): Promise<FaultReport[]> {
@@ -20,6 +28,27 @@ export async function exhaust({ command }: { command: string[] }): Promise<Fault
         what,
         unit: `over ${most.pause} ms or ${most.memory} MiB`,
         ...{ rounds: 1, bad, figures },
+      })
+    } finally {
+      await scene.leave()
+    }
+  }
+  return [...reports, ...(await exhaustEdge(command))]
+}
+
+async function exhaustEdge(command: string[]) {
+  const reports: FaultReport[] = []
+  for (const { what, begin } of edgeCases) {
+    const scene = await anEdgeScene(command)
+    try {
+      const { longest, median, memory, lives } = await scene.measure(() => begin(scene))
+      const isOver = median > mostOfEdge.median || memory > mostOfEdge.memory
+      const times = `others: ${median.toFixed(1)} ms, ${longest.toFixed(0)} ms at most`
+      reports.push({
+        what,
+        unit: `over ${mostOfEdge.median} ms or ${mostOfEdge.memory} MiB, or Caddy ended`,
+        ...{ rounds: 1, bad: isOver || !lives ? 1 : 0 },
+        figures: `${times}, +${memory.toFixed(0)} MiB${lives ? '' : ', ended'}`,
       })
     } finally {
       await scene.leave()

@@ -1,25 +1,28 @@
 /**
- * A process of its own that asks Davit for its health without a rest. For each line on its standard
- * input it prints the longest answer since the line before, in milliseconds.
+ * A process of its own that asks Davit, or an app at that host, for its health without a rest. For each line on
+ * its standard input it prints the longest and the median answer since the line before, in milliseconds.
  */
 export {} // top-level await is for modules
 
-const [url] = process.argv.slice(2)
-let longest = 0
+const [url, host] = process.argv.slice(2)
+const headers = host ? { Host: host } : undefined
+let answers: number[] = []
 let from = performance.now()
 
 void (async () => {
   while (true) {
     from = performance.now()
-    await fetch(`${url}/health`).then((answer) => answer.text())
-    longest = Math.max(longest, performance.now() - from)
+    await fetch(`${url}/health`, { headers }).then((answer) => answer.text())
+    answers.push(performance.now() - from)
     await Bun.sleep(2)
   }
 })()
 
 for await (const _ of console) {
-  console.log(Math.max(longest, performance.now() - from).toFixed(1))
-  longest = 0
+  answers.push(performance.now() - from)
+  answers.sort((a, b) => a - b)
+  console.log(answers.at(-1)!.toFixed(1), answers[answers.length >> 1]!.toFixed(1))
+  answers = []
   from = performance.now()
 }
 process.exit(0)

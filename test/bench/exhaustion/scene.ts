@@ -42,7 +42,7 @@ export async function aScene(command: string[]) {
      * memory beyond that of before in MiB, and how long it took in seconds; null if it did not end.
      */
     async measure(act: () => Promise<unknown>) {
-      await meter.longest()
+      await meter.read()
       writeFileSync(`/proc/${pid}/clear_refs`, '5') // the peak begins again from here
       const before = peakMemory(pid)
       const from = performance.now()
@@ -51,7 +51,7 @@ export async function aScene(command: string[]) {
         Bun.sleep(patience).then(() => false),
       ])
       const seconds = inTime ? (performance.now() - from) / 1000 : null
-      return { pause: await meter.longest(), memory: peakMemory(pid) - before, seconds }
+      return { pause: (await meter.read()).longest, memory: peakMemory(pid) - before, seconds }
     },
     async leave() {
       meter.stop()
@@ -67,19 +67,22 @@ async function ended(client: DavitClient, key: Key) {
   for await (const _ of body) continue
 }
 
-async function startMeter(url: string) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'pause-meter.ts'), url], {
+/** Of Davit's own answers, or those of an app at a host. */
+export async function startMeter(url: string, ...host: string[]) {
+  const program = join(import.meta.dir, 'pause-meter.ts')
+  const child = Bun.spawn([process.execPath, program, url, ...host], {
     stdin: 'pipe',
     stdout: 'pipe',
   })
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader()
-  const longest = async () => {
+  const read = async () => {
     child.stdin.write('\n')
     await child.stdin.flush()
-    return Number((await lines.read()).value)
+    const [longest, median] = (await lines.read()).value!.split(' ').map(Number)
+    return { longest: longest!, median: median! }
   }
-  await longest()
-  return { longest, stop: () => child.kill() }
+  await read()
+  return { read, stop: () => child.kill() }
 }
 
 /** MiB. */
