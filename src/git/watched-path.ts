@@ -69,7 +69,7 @@ function alternativesOf(text: string): string[] {
   const unescaped = text.replace(/\\(?=[^\p{L}\p{N}/\\])/gu, '')
   const why = refusePath(unescaped)
   if (why) throw invalid(`can’t be used: ${why}`)
-  const pieces = text.normalize('NFC').match(/\\.|\[(?:\\.|[^\]\\])*\]|[^]/gsu) ?? []
+  const pieces = text.normalize('NFC').match(/\\.|\*\*|\[(?:\\.|[^\]\\])*\]|[^]/gsu) ?? []
   return expand(pieces.values()).map(plainPattern)
 }
 
@@ -101,11 +101,20 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
     if (/^[,;|\s]$/.test(piece)) throw invalid(several(piece))
     const ends = piece === '{' ? expand(pieces, true) : [plainClass(piece)]
     if (open.length * ends.length > mostExpanded) throw invalid(tooMany)
-    open = [...new Set(open.flatMap((begun) => ends.map((end) => begun + end)))]
+    open = [...new Set(open.flatMap((begun) => ends.map((end) => joined(begun, end))))]
     if (open.reduce((size, { length }) => size + length, 0) > mostExpanded) throw invalid(tooMany)
   }
   if (isInside) throw invalid(oddBraces)
   return open
+}
+
+/** Stars that meet where braces were are as many as the longer ones: `{a,*}*` isn't `**`. */
+function joined(begun: string, end: string) {
+  const [left] = /(?<!\\)\*+$/.exec(begun) ?? ['']
+  const [right] = /^\*+/.exec(end) ?? ['']
+  if (left === '' || right === '') return begun + end
+  const stars = left.length > right.length ? left : right
+  return begun.slice(0, -left.length) + stars + end.slice(right.length)
 }
 
 /** As Docker writes a class of characters: `[!-a]` is `[^\\-a]`. Anything else is as it was. */

@@ -35,6 +35,8 @@ const table: [pattern: string, watched: string[], not: string[]][] = [
   ['src{,-old}/a', ['src/a', 'src-old/a/b'], ['src-new/a']],
   ['*.{ts,tsx,c{c,pp}}', ['a.ts', 'a.tsx', 'a.cc', 'a.cpp'], ['a.c', 'a.js', 'x/a.ts']],
   ['{a,b}{1,2}', ['a1', 'a2', 'b1', 'b2/x'], ['a', 'a12', 'a3']],
+  ['{a,*}*/b', ['x/b', 'ax/b'], ['x/y/b', 'b']],
+  ['{a,**}*/b', ['x/y/b', 'ax/b', 'b'], ['c']],
   ['{a?,[b-c]*}', ['ax', 'cyz'], ['a', 'd']],
   ['src/[ab]/**', ['src/a/x', 'src/b/x'], ['src/c/x', 'src/ab/x', 'src/[ab]/x']],
   ['src/[!a]/**', ['src/b/x', 'src/!/x'], ['src/a/x', 'src/bc/x', 'src/x']],
