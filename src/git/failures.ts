@@ -38,7 +38,7 @@ const explanations: Explanation[] = [
     code: 'redirected',
     says: /returned error: 30\d/,
     message: (where) => `The server redirects ${where} to another address.`,
-    hint: 'Davit follows redirects on the same host only, and none to http://. Use the address that it redirects to.',
+    hint: 'Davit follows redirects on the same host and port only, or from http:// to https://. Use the address that it redirects to.',
   },
   {
     code: 'host_key_changed',
