@@ -14,7 +14,9 @@ const isTold = 'trace' in options
 let [orders, bad] = [0, 0]
 
 if ('kills' in options) await runStories()
-else await runOrders(Number(options.seed ?? 1), Number(options.count ?? 1))
+else
+  for (const seed of (options.seed ?? '1').split(','))
+    await runOrders(Number(seed), Number(options.count ?? 1))
 
 const { user, system } = process.cpuUsage()
 const rate = (orders * 1e6) / (user + system) // the clock would tell how busy the machine is

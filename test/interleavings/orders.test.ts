@@ -6,7 +6,7 @@ import type { OrderKind } from './run-orders.ts'
 /** A seed of a failed run: that order alone is run, and told step by step, with the kinds that it was found with. */
 const asked = Number(process.env.DAVIT_SEED)
 
-type Run = { seed: number; count: number; kinds: OrderKind[]; what: string }
+type Run = { seed: number | number[]; count: number; kinds: OrderKind[]; what: string }
 
 const first = firstSeed(1_000_000)
 
@@ -27,10 +27,16 @@ const runs: Run[] = asked
         ...{ seed: first, count: 20, kinds: ['processes', 'edge'] },
         what: `of several processes behind an edge, from seed ${first} on`,
       },
-      ...keptSeeds.map(({ seed, isCalm, bug }) => ({
-        ...{ seed, count: 1, kinds: isCalm ? ['calm' as const] : [] },
-        what: `seed ${seed}, where ${bug}`,
-      })),
+      ...[true, false].map((calm): Run => {
+        const seed = keptSeeds.filter(({ isCalm }) => isCalm === calm).map(({ seed }) => seed)
+        const kinds = calm ? (['calm'] as const) : []
+        return {
+          seed,
+          count: 1,
+          kinds: [...kinds],
+          what: `each that found a bug, ${calm ? 'calm' : 'with faults'}`,
+        }
+      }),
     ]
 
 function askedKinds(): OrderKind[] {

@@ -12,8 +12,8 @@ export async function runMain(options: string[]) {
 /** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several; `edge`: an edge leads to it. */
 export type OrderKind = 'calm' | 'short' | 'processes' | 'edge'
 
-/** So many orders, from a seed on. */
-export const runOrders = (seed: number, count: number, ...kinds: OrderKind[]) =>
+/** So many orders, from each seed on. */
+export const runOrders = (seed: number | number[], count: number, ...kinds: OrderKind[]) =>
   runMain([`--seed=${seed}`, `--count=${count}`, ...kinds.map((kind) => `--${kind}`)])
 
 /** What a run without a fault comes to. */
