@@ -9,7 +9,7 @@ import type { Found } from './find.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 
-/** Stops a running container, with its own stop timeout. */
+/** Uses the container's own stop timeout. */
 export async function stop(deps: ActDeps, found: Found) {
   const { container } = found
   if (!isUp(container))
@@ -18,7 +18,6 @@ export async function stop(deps: ActDeps, found: Found) {
   if (!(await stopContainer(deps.docker, container))) throw noContainer()
 }
 
-/** Stops it if it runs, and starts it. */
 export async function restart(deps: ActDeps, found: Found) {
   const { container } = found
   if (container.state === 'removing' || container.state === 'dead')

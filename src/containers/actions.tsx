@@ -7,11 +7,11 @@ import { containerPath } from './row.ts'
 type Props = {
   container: Pick<ContainerSummary, 'id' | 'name' | 'state'>
   place: Place
-  /** What the answer takes the place of. */
+  /** The selector of the element that the response replaces. */
   target: string
 }
 
-/** The actions on a container. One that isn't Davit's asks for confirmation. */
+/** Asks for confirmation if another program created the container. */
 export const ContainerActions = (props: Props) => {
   const { state } = props.container
   if (state === 'removing' || state === 'dead') return null

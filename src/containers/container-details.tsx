@@ -11,7 +11,6 @@ import type { ShownVariable } from './shown-environment.ts'
 
 type Container = ContainerView['container']
 
-/** The configuration of a container. */
 export const ContainerDetails = ({ view }: { view: ContainerView }) => {
   const { container, environment, texts } = view
   const labels = Object.entries(texts?.labels ?? {}).filter(([key]) => !key.startsWith('davit.'))
@@ -56,7 +55,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
   )
 }
 
-/** A link to its origin, if the user may open it. */
+/** A link if the user may open the page, else plain text. */
 const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
   if (place.kind === 'other') return <Fact name="Made by">not Davit</Fact>
   const { project, environment, process, deployment, service } = place

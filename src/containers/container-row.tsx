@@ -10,7 +10,6 @@ import type { Row } from './row.ts'
 
 const whyStopped = { crash_loop: 'crash loop', disk_filled: 'it filled the disk' }
 
-/** A container in the list. */
 export const ContainerRow = ({ row }: { row: Row }) => {
   const { container, place, condition } = row
   const stopped = stopReasonOf(row)
@@ -55,7 +54,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
   )
 }
 
-/** The engine's phrase until it was inspected. */
+/** Shows the engine's own phrase until the container was inspected. */
 const Since = ({ row: { container, condition } }: { row: Row }) => {
   if (!condition) return <span>{container.status}</span>
   const up = isUp(container)
@@ -69,12 +68,12 @@ const Since = ({ row: { container, condition } }: { row: Row }) => {
   )
 }
 
-/** Starts with a letter, as selectors require. */
+/** Starts with a letter, as CSS selectors require. */
 export const rowId = ({ id }: { id: string }) => `c${id.slice(0, 12)}`
 
 export const restarts = (count: number) => (count === 1 ? 'restarted once' : `${count} restarts`)
 
-/** Where a container is reached: `127.0.0.1:20001 → 8080`. */
+/** Formatted as `127.0.0.1:20001 → 8080`. */
 export const Ports = ({ ports }: { ports: Container['ports'] }) =>
   ports.length > 0 && (
     <span>

@@ -6,7 +6,7 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { whileAlive } from '../web/within.ts'
 
-/** A container in the engine: null when it was removed, `away` while the engine is unreachable. */
+/** Null when it was removed, `away` while the engine is unreachable. */
 export type Seen = Container | null | 'away'
 
 /** Inspects watched containers, once for all watchers of the same one. */
@@ -20,14 +20,14 @@ export class ContainerStates {
     this.#followed = new SharedSource((id, signal) => looks({ docker, feed }, id, signal))
   }
 
-  /** As it is now, and after each change; null is the last. */
+  /** Yields the current state and then each change; null comes last. */
   follow(id: string, signal: AbortSignal): AsyncIterable<Seen> {
     return this.#followed.follow(id, signal)
   }
 
   /**
-   * The last seen state if someone follows it; else one shared call for all
-   * concurrent callers, to spare a busy engine.
+   * Returns the last known state if someone follows it; otherwise
+   * concurrent callers share one request, to spare a busy engine.
    */
   look(id: string): Promise<Container | null> {
     const seen = this.#followed.latest(id)

@@ -10,7 +10,7 @@ import { isUp } from '../runtime/workload.ts'
 import { stopReasonOf } from './row.ts'
 import { terminalPath } from './terminal/page.tsx'
 
-/** How a container fares and what can be done to it; it refreshes itself every few seconds. */
+/** Refreshes itself every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {
   const { container, place, looping } = view
   const reason = stopReasonOf(view)
@@ -71,7 +71,6 @@ const Facts = ({ view: { container } }: { view: ContainerView }) => (
   </p>
 )
 
-/** How to restart a stopped app. */
 const WayBack = ({ view: { container, place, isOwner } }: { view: ContainerView }) => {
   if (isUp(container) || place.kind === 'other' || !place.project || !isOwner) return null
   return (

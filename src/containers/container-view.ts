@@ -12,15 +12,14 @@ import { shownEnvironment } from './shown-environment.ts'
 import { mayOpenTerminal } from './terminal/permission.ts'
 import type { ShownVariable } from './shown-environment.ts'
 
-/** One container with everything its page shows; also a row of the list. */
 export type ContainerView = Row & {
-  /** Contains no known secrets; without the environment. */
+  /** Known secrets are masked, and the environment is omitted. */
   container: Omit<Container, 'env' | 'exitCode' | 'command' | 'labels'> &
     Pick<ContainerSummary, 'status' | 'exitCode'>
-  /** Null for who may not see what people wrote. */
+  /** Null for users who may not see text that the owner wrote, as it may contain secrets. */
   texts: Pick<Container, 'command' | 'labels'> | null
   environment: ShownVariable[]
-  /** Whether what it belongs to has pages that the user can open. */
+  /** True if the user can open the pages of its project or service. */
   isOwner: boolean
   hasTerminal: boolean
 }
@@ -63,7 +62,7 @@ export async function containerView(
   }
 }
 
-/** In the form of the engine's phrase, which is only in its list. */
+/** Written like the engine's own phrase, which only its list of containers has. */
 function engineStatus(container: Container) {
   const { state, exitCode, startedAt, finishedAt, health } = container
   const now = new Date()

@@ -38,7 +38,7 @@ export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSigna
     },
   })
 
-/** Stores the reason before stopping it, so that it exists when the state changes. */
+/** Stores the reason before stopping it, so that the reason exists when the state changes. */
 async function stopLoop(deps: LoopDeps, id: string) {
   const place = await findPlace(deps, id)
   if (place?.kind !== 'own' || !place.deployment) return

@@ -18,35 +18,38 @@ import type { StopReason } from './store.ts'
 
 type GuardDeps = { db: Db; docker: Docker; config: Config; instanceId: string }
 
-/** Bytes by container and by volume. */
+/** Bytes by container id or volume name. */
 type Sizes = Map<string, number>
 type Measured = { at: number; free: number; sizes: Sizes; containers: UsedContainer[] }
 
-/** Milliseconds between two looks at what is free, which costs nothing. */
+/** Milliseconds between two checks of the free space, which cost nothing. */
 const interval = 2_000
 
-/** Bytes that must have been written since, for what fills the disk to be measured again: that walks all data. */
+/** Bytes written since the last measurement that trigger the next one: it walks all data on the disk. */
 const step = 64 * 2 ** 20
 
-/** Milliseconds until a disk that is full to the end is measured again. */
+/** Milliseconds after which a completely full disk is measured again. */
 const fullAgain = 30_000
 
-/** Bytes that something must have written to count as what fills the disk. */
+/** Bytes that a container must have written to count as the one that fills the disk. */
 const leastWritten = 32 * 2 ** 20
 
-/** Seconds to end in: it may write all the while. */
+/** The stop timeout in seconds: short, because it may keep writing. */
 const grace = 5
 
-/** Bytes under which the largest writer is stopped: what Davit and all databases need to go on. */
+/**
+ * Below this many free bytes the largest writer is stopped: Davit and all
+ * databases need them to keep working.
+ */
 export const diskFloor = (disk: { size: number }) => leastFree(disk) / 2
 
 /**
- * Stops what fills the disk before it is full for everyone: of the containers of apps, runs and services
- * the one that wrote most since the last measurement, to its own layer or to its volumes.
+ * Stops the container that fills the disk before it is full for everyone: the one of an app, run or
+ * service that wrote most since the last measurement, to its own layer or to its volumes.
  */
 export class DiskGuard {
   readonly #deps: GuardDeps
-  /** Why it stopped containers, for what ends with them. */
+  /** The reasons for its stops by container id, for what reports their end. */
   readonly #reasons = new Map<string, StopReason>()
   #before: Measured | null = null
   /** Replaced by tests. */
@@ -128,7 +131,7 @@ export class DiskGuard {
 
 type Writer = { container: UsedContainer; written: number }
 
-/** Without an earlier measurement only large layers count: a volume may be old data. */
+/** Without an earlier measurement only writable layers count: a large volume may be old data. */
 function largestWriter(
   before: Measured | null,
   { sizes, containers }: Measured,

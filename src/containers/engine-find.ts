@@ -3,16 +3,16 @@ import type { Line } from './log-line.ts'
 import { disorder } from './log-place.ts'
 import type { LogPage, LogWanted } from './log-source.ts'
 
-/** Milliseconds after which an answer has what was found by then. */
+/** Milliseconds after which a search returns what it has found. */
 const patience = 2000
 
-/** Characters after which an answer ends. */
+/** Characters after which a page of lines ends. */
 const usualLength = 2 ** 20
 
-/** Lines of the log's end beyond which all of it is read. */
+/** If the last lines up to this many aren't enough, the whole log is read. */
 const most = 2_000_000
 
-/** Lines that are read before those that are wanted: the numbers of the first ones may be others. */
+/** Lines read ahead of the requested ones, because the sequence numbers of the first ones aren't reliable. */
 const lead = 100
 
 type Read = (
@@ -25,7 +25,7 @@ type Wanted = Pick<LogWanted, 'since' | 'until' | 'signal'> & {
   passes: (line: Line) => boolean
 }
 
-/** The lines after that number, of what the engine still has. */
+/** Finds the lines after a sequence number, as far as the engine still has them. */
 export async function findAfter(
   read: Read,
   {
@@ -59,7 +59,7 @@ export async function findAfter(
   return { lines: found, previous: null, next: null }
 }
 
-/** The last lines before that number: ever more of the log's end is read until there are enough. */
+/** Finds the last lines before a sequence number: reads a growing tail of the log until there are enough. */
 export async function findBefore(
   read: Read,
   {
@@ -78,7 +78,7 @@ export async function findBefore(
     const tail = reach < most ? reach + lead : undefined
     const found: { line: Line; at: number }[] = []
     let [count, looked, size, isCut, isLong] = [0, 0, 0, false, false]
-    /** The first line that was looked at, and the first whose number is sure. */
+    /** The first line in range, and the first one whose sequence number is reliable. */
     let first: number | null = null
     let sure: number | null = null
     for await (const lines of read({ ...asked, until, tail }))
@@ -96,7 +96,7 @@ export async function findBefore(
         for (; found.length > limit || (size > maxLength && found.length > 1); isCut = true)
           size -= found.shift()!.line.text.length
       }
-    // a longer tail brought nothing more though it reaches back far enough
+    // a longer tail that yields no more lines reaches the start of the range
     const isWhole = tail === undefined || (looked > 0 && looked === seen)
     seen = looked
     const lines = found.filter(({ at }) => isWhole || at >= lead).map(({ line }) => line)

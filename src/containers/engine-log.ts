@@ -13,18 +13,20 @@ import { disorder, LogOrder, LogPlace } from './log-place.ts'
 import type { LogFound, LogItem, LogSource, LogWanted } from './log-source.ts'
 import { atLevels } from '../logs/line-levels.ts'
 
-/** Characters of lines that are answered at once. */
+/** The default limit of a response, in characters. */
 const usualLength = 4 * 1024 * 1024
 
-/** Milliseconds before the engine is asked again after its stream ended: first, and at most. */
+/**
+ * Milliseconds between requests to the engine after its stream ended, growing from the first to the longest.
+ */
 const pauses = { first: 250, longest: 10_000 }
 
-/** Lines that may wait to be sent. */
+/** Lines that may be buffered before reading pauses. */
 const maxAhead = 1000
 
 type EngineDeps = { docker: Docker; feed: EngineFeed }
 
-/** The log of a container as the engine has it; `mask` says what hides its secrets at this moment. */
+/** Reads a container's log from the engine. `mask` is called for each batch, since secrets can change. */
 export function engineLog(
   { docker, feed }: EngineDeps,
   id: string,
@@ -32,7 +34,7 @@ export function engineLog(
 ): LogSource {
   return { last, find, each, follow }
 
-  /** As it comes in; with a place, only what is behind it. */
+  /** Yields batches as the engine sends them; with a place, only the lines after it. */
   async function* read({
     place,
     ...wanted
@@ -162,13 +164,16 @@ export function engineLog(
     }
   }
 
-  /** A line from after all that there are hides nothing that comes. */
+  /**
+   * If `after` is later than every existing line, continue from the newest
+   * one: otherwise new lines would be skipped.
+   */
   async function known(after: string, signal: AbortSignal) {
     const newest = await lastId(signal)
     return newest === null || timestampOf(newest) < timestampOf(after) ? newest : after
   }
 
-  /** Of the last line up to that number; null before the first. */
+  /** The id of the last line up to that sequence number; null before the first line. */
   async function idAt(sequence: number, signal: AbortSignal) {
     let found: string | null = null
     const since = timeOfSequence(sequence) - disorder
@@ -184,7 +189,7 @@ export function engineLog(
   }
 }
 
-/** Reads on while the lines before are sent: what came meanwhile is sent at once. */
+/** Buffers while earlier lines are being sent, and yields everything buffered as one batch. */
 async function* ahead(source: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
   let waiting: Line[] = []
   let hasEnded = false
@@ -204,7 +209,7 @@ async function* ahead(source: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
       news.resolve()
     }
   })()
-  reading.catch(() => {}) // thrown below, when all that came is sent
+  reading.catch(() => {}) // rethrown below, once all buffered lines are sent
   try {
     for (;;) {
       news = Promise.withResolvers()
@@ -221,7 +226,7 @@ async function* ahead(source: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
   }
 }
 
-/** Ends a wait when something happens to a container, or may have. */
+/** Ends a wait when an event of this container arrives, or a resync. */
 class Waker {
   readonly #signal: AbortSignal
   #woken = Promise.withResolvers<void>()
@@ -235,7 +240,7 @@ class Waker {
     this.#woken = Promise.withResolvers()
   }
 
-  /** For so many milliseconds at most. */
+  /** Null waits until an event. */
   async wait(milliseconds: number | null) {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
@@ -258,28 +263,28 @@ function filterOf({ stream, search, level }: Pick<LogWanted, 'stream' | 'search'
     (!text || line.text.toLowerCase().includes(text))
 }
 
-/** The number of a line, not its id. */
+/** True for a sequence number, false for an id. */
 const isNumber = (id: string) => /^\d+$/.test(id)
 
-/** Of the line with that id, which is a number or has the time. */
+/** The id is a sequence number or contains a timestamp. */
 const sequenceOf = (id = '0') => (isNumber(id) ? Number(id) : sequenceAt(id))
 
-/** Nothing more is written until something happens to it. */
+/** True while nothing more can be written until an event of the container. */
 const isOver = ({ state }: Container) =>
   state === 'exited' || state === 'created' || state === 'dead' || state === 'restarting'
 
 /**
- * By then its last lines are written, as the engine says only afterwards that it ended: on a busy machine
- * it dates them later than the end. What comes later still is of its next start.
+ * Its last lines are written by then, as the engine only reports the end afterwards: on a busy
+ * machine it dates them later than the end. Anything later belongs to its next start.
  */
 const endOf = ({ finishedAt }: Container, seenAt: number) =>
   finishedAt === null ? undefined : Math.max(finishedAt.getTime(), seenAt) + 1
 
-/** The container's log driver doesn't support reading. */
+/** True when the container's log driver doesn't support reading. */
 export const isUnreadable = (error: unknown) =>
   error instanceof Failure && error.code === 'logs_unavailable'
 
-/** The container was removed, or is being removed. */
+/** True when the container was removed or is being removed. */
 const isGone = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
 

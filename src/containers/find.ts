@@ -15,7 +15,7 @@ type Viewer = Pick<User, 'id' | 'role'>
 export type Found = { container: Container; place: Place }
 export type Listed = { container: ContainerSummary; place: Place }
 
-/** The container with this full id, if the user may see it; missing for anyone else. */
+/** Throws the same error for a missing container and for one that the user may not see. */
 export async function findContainer(
   deps: FindDeps,
   {
@@ -27,25 +27,25 @@ export async function findContainer(
     id: string
     user: Viewer
     signal?: AbortSignal | undefined
-    /** Another way to look at it than to ask the engine now. */
+    /** Replaces the default inspection by the engine. */
     look?: () => Promise<Container | null>
   },
 ): Promise<Found> {
   if (!isFullId(id)) throw noContainer()
   const container = await look()
-  if (container?.id !== id) throw noContainer() // the engine accepts names and prefixes too
+  if (container?.id !== id) throw noContainer() // the engine also accepts names and prefixes
   const place = placeContainers(deps, [container])(container)
   if (!maySee(user, place)) throw noContainer()
   return { container, place }
 }
 
-/** Where a container belongs, for any user; null when it was removed. */
+/** Skips the permission check. Null when the container was removed. */
 export async function findPlace(deps: FindDeps, id: string): Promise<Place | null> {
   const container = await deps.docker.inspectContainer(id)
   return container && placeContainers(deps, [container])(container)
 }
 
-/** Every container, running or not, that the user may see; newest first. */
+/** Includes stopped containers. Newest first. */
 export async function listVisible(
   deps: FindDeps,
   user: Viewer,
@@ -60,7 +60,7 @@ export async function listVisible(
     .filter(({ place }) => maySee(user, place))
 }
 
-/** The same message for missing, removed and foreign containers, so that they can't be distinguished. */
+/** The same message for missing, removed and foreign containers, so that users can't tell them apart. */
 export const noContainer = () =>
   new AppError('not_found', 'This container doesn’t exist, or was removed.')
 

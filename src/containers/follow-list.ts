@@ -8,8 +8,8 @@ import { rowOf } from './row.ts'
 import type { RowDeps } from './row.ts'
 
 /**
- * The list as JSON, and again whenever it changed, at most once a second. While the engine is away it
- * stays as it was seen last.
+ * Yields the list as JSON at once and after changes, at most once a second.
+ * While the engine is unreachable, the last list stays valid.
  */
 export async function* followList(
   deps: FindDeps & RowDeps,

@@ -7,11 +7,9 @@ import { toneRanks } from '../web/status-badge.tsx'
 import { lookOfRow, processText } from './row.ts'
 import type { Row } from './row.ts'
 
-/** Containers that belong together, and where they do. */
 export type Group = {
   key: string
   title: string
-  /** A note about them. */
   note: string | null
   href: string | null
   rows: Row[]
@@ -38,7 +36,7 @@ export function sorted(rows: Row[], sort: Sort, user: Viewer): Row[] {
     .map(({ row }) => row)
 }
 
-/** What is searched. */
+/** The text that the list's search looks in. */
 export function textOf({ container, place }: Row) {
   const facts = [container.name, shownImage(container.image)]
   if (place.kind === 'own')
@@ -46,7 +44,7 @@ export function textOf({ container, place }: Row) {
   return facts.join(' ')
 }
 
-/** By project, then by service, then Davit's own, then others, of rows that are sorted so. */
+/** Expects sorted rows. Projects come first, then services, Davit's own containers, and others. */
 export function groupRows(rows: Row[], user: Viewer): Group[] {
   const groups = new Map<string, Group>()
   for (const row of rows) {
@@ -58,7 +56,7 @@ export function groupRows(rows: Row[], user: Viewer): Group[] {
   return [...groups.values()]
 }
 
-/** Of the project and environment, or the service; none of what serves Davit itself. */
+/** Empty for the containers that Davit itself runs on. */
 export const namesOf = ({ project, environment, service }: OwnPlace) =>
   [project, environment, service].flatMap((named) => named?.name ?? [])
 
@@ -108,7 +106,7 @@ const byEnvironment = (a: Row, b: Row) =>
 const environmentOf = ({ place }: Row) =>
   place.kind === 'own' ? (place.environment?.name ?? '') : ''
 
-/** `web` first. */
+/** `web` sorts first. */
 function processOf({ place }: Row) {
   const process = place.kind === 'own' ? place.process : null
   return !process || process.name === web ? '' : processText(process)

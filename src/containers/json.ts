@@ -5,7 +5,7 @@ import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
-/** A container in the API: an entry of `GET /containers/api`. */
+/** An entry of `GET /containers/api`. */
 export const containerJson = ({ container, place, condition, looping }: Row) => {
   const own = place.kind === 'own' ? place : null
   return {
@@ -31,7 +31,7 @@ export const containerJson = ({ container, place, condition, looping }: Row) => 
   }
 }
 
-/** A page of them, newest first. The cursor is a place in that order, not one of its containers. */
+/** Newest first. The cursor is a position in that order, so it stays valid when its container is removed. */
 export function containersPage(rows: Row[], { cursor, limit }: Page) {
   const sorted = rows.toSorted((a, b) => (placeInOrder(a) < placeInOrder(b) ? 1 : -1))
   const rest = cursor ? sorted.filter((row) => placeInOrder(row) < cursor) : sorted
@@ -40,7 +40,7 @@ export function containersPage(rows: Row[], { cursor, limit }: Page) {
   return { items: kept.map(containerJson), nextCursor }
 }
 
-/** Of a cursor in the list of containers. */
+/** The form of a cursor: time of creation and id. */
 export const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z-[0-9a-f]{64}$/
 
 const placeInOrder = ({ container }: Row) => `${container.createdAt.toISOString()}-${container.id}`

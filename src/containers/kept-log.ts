@@ -13,13 +13,13 @@ import type { Line, LineFormat } from './log-line.ts'
 import { endNote, LogNote } from './log-note.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
-/** Characters of lines that are answered at once. */
+/** The default limit of a response, in characters. */
 const usualLength = 4 * 2 ** 20
 
 /** Milliseconds in which the last lines of a removed container are stored. */
 const lastLines = 1000
 
-/** The log of one of Davit's containers, of what is kept of its environment or service. */
+/** Reads the stored log of a container of an environment or service. */
 export function keptLog(
   deps: LogDeps,
   { id, name, createdAt }: Pick<Container, 'id' | 'name' | 'createdAt'>,
@@ -27,7 +27,7 @@ export function keptLog(
 ): LogSource {
   const created = createdAt.getTime()
 
-  /** Another container had the name before. */
+  /** Limited by time, because an earlier container can have had the same name. */
   const filterOf = ({ since, until, stream, search, level }: Partial<LogWanted>) => ({
     since: Math.max(created, since ?? 0),
     until,
@@ -75,7 +75,7 @@ export function keptLog(
     },
   }
 
-  /** A removal is reported when the last lines are stored. */
+  /** Reports a removal only after the last lines are stored. */
   async function* states(signal: AbortSignal): AsyncGenerator<LogNote> {
     let told: string | undefined
     for await (const seen of deps.states.follow(id, signal)) {
@@ -92,7 +92,10 @@ export function keptLog(
 
 type Event = LogBatch | { status: string }
 
-/** The id of a kept line is its time, in milliseconds, and its number; a time alone can have several lines. */
+/**
+ * The id of a stored line is its time in milliseconds and its
+ * sequence number: several lines can share a time.
+ */
 function placeOf(after: string | undefined) {
   if (after === undefined) return { after: 0 }
   const [, sequence] = /^(?:.*\.\d{3}0{6}Z\/)?(\d+)$/.exec(after) ?? []
@@ -111,7 +114,7 @@ const lineOf = ({ sequence, time, stream, text }: KeptLine): Line => ({
   text,
 })
 
-/** Each the same function for all batches, which are rendered once for all who watch. */
+/** Each format keeps the same function, so that a batch is rendered once for all watchers. */
 const keptRendering: Record<LineFormat, (line: KeptLine) => string> = {
   html: lineHtml,
   bare: (line) => rendering.bare(lineOf(line)),

@@ -12,7 +12,6 @@ type Props = { list: Listed<Row>; listing: Listing<Sort>; user: Viewer & { role:
 
 const path = '/containers'
 
-/** Everything that runs, and what ran. */
 export const ContainersPage = ({ list, listing, user }: Props) => (
   <>
     <PageHead title="Containers" doc="logs#containers" />

@@ -17,7 +17,6 @@ import type { RowDeps } from './row.ts'
 
 export type ListDeps = FindDeps & RowDeps & { streams: Streams }
 
-/** Everything that the user may see on the engine: as a page, as JSON, and live. */
 export const containerListRoutes = (deps: ListDeps) => {
   return factory
     .createApp()

@@ -6,23 +6,22 @@ import { lineId } from './log-line.ts'
 
 const maxTail = 10_000
 
-/** What of a container's log is wanted, and how. */
 export const containerLogQuery = z.object({
-  /** The last lines to begin with; 500 unless a time or a line says where. */
+  /** Defaults to 500 unless a time or a line says where to start. */
   tail: whole('how many lines', { min: 0, max: maxTail }).optional(),
   since: moment.optional(),
-  /** Nothing is followed then. */
+  /** Without following new lines. */
   until: moment.optional(),
-  /** The id of the last line that was seen. */
+  /** The id of the last line that the client received. */
   after: z
     .string()
     .regex(lineId, 'must be the id of a line, such as 1234 or 2026-11-20T03:00:00.123456789Z.')
     .optional(),
   stream: z.enum(['stdout', 'stderr'], 'must be stdout or stderr.').optional(),
-  /** Only lines with this text, in whatever case. */
+  /** Case-insensitive. */
   search: block('a text', { max: 200 }).optional(),
   ...logQuery.pick({ level: true, before: true }).shape,
-  /** Lines after one or before one, this many, instead of the last ones. */
+  /** The number of lines after or before one, in place of a tail. */
   limit: whole('how many lines', { min: 1, max: maxTail }).optional(),
   live: seenVersion,
   timestamps: flag().default(true),
@@ -32,7 +31,7 @@ export const containerLogQuery = z.object({
 
 export type ContainerLogQuery = z.output<typeof containerLogQuery>
 
-/** Which lines the page itself carries. */
+/** The filters that the page itself supports. */
 export const shownLogQuery = containerLogQuery.pick({ search: true, level: true, stream: true })
 
 export type ShownLogQuery = z.output<typeof shownLogQuery>

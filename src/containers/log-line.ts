@@ -4,27 +4,35 @@ import { PieceMask } from '../logs/mask.ts'
 import type { Mask } from '../logs/mask.ts'
 import { ansiHtml } from '../web/ansi.ts'
 
-/** A line of a container, as the engine has it or as it is kept. */
+/** A line of a container, read from the engine or from the stored log. */
 export type Line = {
-  /** The engine's timestamp, and which of several with that, `…Z/2`, or the number of a kept line. */
+  /**
+   * The engine's timestamp, with a counter if several lines share it
+   * (`…Z/2`), or a stored line's sequence number.
+   */
   id: string
-  /** By which the viewer finds it: the number of a kept line, of others one made of the time. */
+  /**
+   * The viewer sorts and finds lines by it. Stored lines have their own
+   * number, others one derived from the time.
+   */
   sequence: number
-  /** `system`: Davit says what happened. */
+  /** `system` lines are messages of Davit itself. */
   stream: 'stdout' | 'stderr' | 'system'
-  /** In UTC, to the nanosecond, or the millisecond if it is kept: those of one log sort by time. */
+  /**
+   * In UTC, with nanoseconds (stored lines: milliseconds), so that the timestamps of one log sort as text.
+   */
   timestamp: string
   text: string
 }
 
 export const lineId = /^(\d{1,15}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z(\/[1-9]\d{0,14})?)$/
 
-/** A number that is behind all lines. */
+/** Greater than every sequence number. */
 export const end = 10 ** 15 - 1
 
 export const timestampOf = (id: string) => id.slice(0, 30)
 
-/** How lines are sent: rendered with their times or without, or as JSON. */
+/** HTML with times, HTML without them, or JSON. */
 export type LineFormat = 'html' | 'bare' | 'json'
 
 export const rendering: Record<LineFormat, (line: Line) => string> = {
@@ -33,34 +41,34 @@ export const rendering: Record<LineFormat, (line: Line) => string> = {
   json: (line) => JSON.stringify(lineJson(line)),
 }
 
-/** Lines as SSE events. Neither HTML nor JSON of a line has a line break in it. */
+/** Formats lines as SSE events. Neither HTML nor JSON of a line contains a line break. */
 export const itemOf = (lines: Line[]) => ({
   events: (format: LineFormat) =>
     lines.map((line) => `id: ${line.id}\ndata: ${rendering[format](line)}\n\n`).join(''),
 })
 
-/** A line as viewers of all logs show it. */
+/** In the form that the viewers of stored logs use. */
 export const shownLine = ({ sequence, timestamp, stream, text }: Line) => ({
   ...{ sequence, time: Date.parse(timestamp), stream, text },
   ...{ process: '', replica: null, deploymentId: '', container: '' },
 })
 
-/** A row that is no line of the log: Davit says what happened. */
+/** A row with a message of Davit, which isn't a line of the log. */
 export const noteHtml = ({ time, text }: { time: number; text: string }) =>
   rowHtml({ stream: 'system', text }, `<a>${timeHtml(time)}</a>`)
 
 const rowHtml = ({ stream, text }: Pick<Line, 'stream' | 'text'>, time: string) =>
   `<div class="${classesOf({ stream, text })}">${time}<span>${ansiHtml(text)}</span></div>`
 
-/** The number of a line at that time, in microseconds since 2020, and the time of a number. */
+/** Sequence numbers count microseconds since 2020. */
 const epoch = Date.UTC(2020, 0)
 export const sequenceAt = (timestamp: string) =>
   (Date.parse(`${timestamp.slice(0, 23)}Z`) - epoch) * 1000 + Number(timestamp.slice(23, 26))
 export const timeOfSequence = (sequence: number) => epoch + sequence / 1000
 
 /**
- * Gives lines their ids, in the order of the engine's file, from the first of a timestamp on; and their
- * numbers, which rise: they are the same for each who begins long enough before a line.
+ * Gives lines their ids and their increasing sequence numbers. Lines that share a timestamp are counted in
+ * the order of the engine's file; every reader that starts early enough before a line gets the same number.
  */
 export class Numbering {
   #sequence = 0
@@ -86,13 +94,12 @@ export class Numbering {
   }
 }
 
-/** Some drivers of the engine write the time of its own zone. */
+/** Some log drivers write times in their own time zone. */
 const inUtc = (timestamp: string) =>
   timestamp.endsWith('Z')
     ? timestamp
     : `${new Date(timestamp).toISOString().slice(0, 19)}.${/\.(\d+)/.exec(timestamp)?.[1]?.padEnd(9, '0') ?? '000000000'}Z`
 
-/** A line in the API. */
 export const lineJson = ({ id, sequence, stream, timestamp, text }: Line) => ({
   seq: sequence,
   time: timestamp,

@@ -4,11 +4,11 @@ import { sseEvent } from '../web/sse.ts'
 import { noteHtml } from './log-line.ts'
 import type { LineFormat } from './log-line.ts'
 
-/** The container's, or `away` while the engine can't be asked; why the stream is over. */
+/** The container's state, or `away` while the engine is unreachable. */
 type LogState = Container['state'] | 'away'
 type LogEnd = 'removed' | 'unreadable' | 'until'
 
-/** Something that happened to the log, in between its lines. */
+/** A message between log lines about something that happened to the container. */
 export class LogNote {
   readonly #time = new Date().toISOString()
 
@@ -46,12 +46,12 @@ const ends: Record<LogEnd, string | null> = {
   until: null,
 }
 
-/** The last event of a stream; the client doesn't need to reconnect. */
+/** The last event of a stream: the client must not reconnect. */
 export const endNote = (done: LogEnd) => new LogNote({ text: ends[done], done })
 
 type Seen = Pick<Container, 'state' | 'exitCode' | 'oomKilled' | 'startedAt'>
 
-/** What changed between two inspections of a container; null when nothing did. */
+/** Compares two inspections of a container; null when nothing changed. */
 export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | null {
   const { state } = now
   if (before === null) return new LogNote({ state })

@@ -13,17 +13,16 @@ import type { LogDeps } from './log-source.ts'
 import { containerPath } from './row.ts'
 import { counted } from '../web/units.ts'
 
-/** The lines in the page itself; the viewer continues from them. */
+/** The page renders these lines; the viewer continues after them. */
 const page = { before: end, ...tail }
 
-/** The end of a container's log, as its page shows it. */
 export type ContainerLog = {
   id: string
   lines: Line[]
   chosen: Chosen
-  /** Why there are none. */
+  /** The reason why there are no lines. */
   problem: string | null
-  /** Where the lines are kept beyond the life of the container. */
+  /** The page of the stored log, which outlives the container; null if the log isn't stored. */
   kept: string | null
 }
 
@@ -54,7 +53,6 @@ function keptPath(place: Place) {
   return `/projects/${place.project.id}/envs/${place.environment.id}/output`
 }
 
-/** What a container wrote last, and writes. */
 export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
   if (log.problem)
     return (
@@ -96,7 +94,7 @@ const StreamChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => (
   </nav>
 )
 
-/** The engine's own log is not complete: it skips lines when its files rotate under a burst. */
+/** The engine's own log isn't complete: it skips lines when its files rotate under a burst. */
 const Reach = ({ kept }: { kept: string | null }) => (
   <p class="muted log-reach">
     {kept ? (

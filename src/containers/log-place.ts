@@ -2,16 +2,15 @@ import { timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 
 /**
- * Milliseconds by which lines can stand in the engine's file before older ones: stdout and stderr are
- * written side by side.
+ * Milliseconds by which the engine's file can be out of order: stdout and stderr are written concurrently.
  */
 export const disorder = 250
 
-/** The place after a line, found again in what the engine repeats. */
+/** A position in a log, to resume after it although the engine repeats earlier lines. */
 export class LogPlace {
-  /** True once it was found, or known to be lost: everything after is new. */
+  /** True once the line was found, or is known to be lost: everything after it is new. */
   passed = false
-  /** True when it was lost: some lines after it may be, too. */
+  /** True when the line was lost: some lines after it may be lost, too. */
   missed = false
   readonly #id: string
   readonly #timestamp: string
@@ -22,12 +21,12 @@ export class LogPlace {
     this.#timestamp = timestampOf(id)
   }
 
-  /** When to read from to find it. */
+  /** The time to start reading from. */
   get since() {
     return new Date(Date.parse(this.#timestamp) - disorder)
   }
 
-  /** Those of the next lines that are behind the place. */
+  /** Returns the lines that come after the position. */
   take(lines: Line[]): Line[] {
     if (this.passed) return lines
     const at = lines.findIndex(({ id }) => id === this.#id)
@@ -39,7 +38,7 @@ export class LogPlace {
     return this.#isBehind() ? this.end() : []
   }
 
-  /** Lines that turn out to be new, since the place isn't found. */
+  /** The log has ended without the line: returns what was held back, as it is new. */
   end(): Line[] {
     if (this.passed || this.#waiting.length === 0) return []
     this.passed = this.missed = true
@@ -53,8 +52,8 @@ export class LogPlace {
 }
 
 /**
- * Recognises lines that the engine repeats, as it does while it follows a file that is rotated: those
- * of one stream never go back in time.
+ * Recognises lines that the engine repeats, which it does while it follows a file
+ * that is rotated. The times of one stream otherwise never decrease.
  */
 export class LogOrder {
   readonly #last = { stdout: '', stderr: '', system: '' }
@@ -73,5 +72,5 @@ export class LogOrder {
   }
 }
 
-/** After a clock was set back, what was written before it seems to come from the future. */
+/** After a clock was set back, earlier lines seem to come from the future. */
 const isAhead = (timestamp: string) => Date.parse(timestamp) > Date.now() + 1000

@@ -25,14 +25,14 @@ import type { UsagePoller } from './usage/poller.ts'
 import { sourceOf } from './log-source.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
-/** Lines to begin with, unless the request says otherwise. */
+/** Lines sent first, unless the request says otherwise. */
 const defaultTail = 500
 const maxTail = 10_000
 
 type RouteDeps = FindDeps & LogDeps & { streams: Streams; changes: ChangeFeed; usage: UsagePoller }
 type Asked = { source: LogSource; wanted: ContainerLogQuery }
 
-/** The log of a container: a stream by default, else its last lines, or a text file. */
+/** Answers with a stream by default, or with the last lines, or a text file. */
 export const containerLogRoutes = (deps: RouteDeps) =>
   factory.createApp().get('/containers/:id/logs', query(containerLogQuery), async (c) => {
     const { signal } = c.req.raw
@@ -50,7 +50,7 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     return linesAsJson(c, { lines, json: lineJson, nextCursor: null })
   })
 
-/** Lines after one or before one, as viewers of all logs ask for them. */
+/** A page of lines after or before a sequence number, for scrolling viewers. */
 async function page(c: Context, { source, wanted }: Asked) {
   const { limit = defaultTail } = wanted
   const isPlaced = wanted.limit !== undefined || wanted.after !== undefined
@@ -64,12 +64,12 @@ async function page(c: Context, { source, wanted }: Asked) {
   return linesAsJson(c, { lines, json: lineJson, nextCursor })
 }
 
-/** All there is as plain text with times. */
+/** The whole log as plain text with times. */
 async function download(c: Context, { source, wanted }: Asked) {
   const stopped = new AbortController()
   const signal = AbortSignal.any([c.req.raw.signal, stopped.signal])
   const pieces = source.each({ ...wanted, after: undefined, signal })
-  const first = await pieces.next() // while an answer can still say what is wrong
+  const first = await pieces.next() // before the headers are sent: an error can still set the status
   return textFile(c, {
     name: `container-${c.req.param('id')!.slice(0, 12)}.log`,
     pieces: texts(),
@@ -107,13 +107,13 @@ function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: Asked) {
   })
 }
 
-/** For the page, which shows both; that the container was removed the log says. */
+/** For the page that shows log and usage over one connection; the log already reports the removal. */
 async function* usageOf({ usage }: RouteDeps, id: string, signal: AbortSignal) {
   for await (const look of usage.follow(id, signal))
     if (look.shown.state !== 'removed') yield usageEvent(look, 'html')
 }
 
-/** What there is up to a time, and nothing that comes. */
+/** Ends at a time, without following new lines. */
 async function* readUntil(
   source: LogSource,
   { tail, after, ...wanted }: LogWanted & { after: string | undefined },
@@ -129,7 +129,7 @@ async function* readUntil(
   }
 }
 
-/** An invalid id is ignored, so that a client that keeps sending it doesn't fail forever. */
+/** Ignores an invalid id, so that a client that keeps sending it doesn't fail forever. */
 function lastLineId(c: Context) {
   const id = c.req.header('Last-Event-ID') ?? ''
   return lineId.test(id) ? id : undefined

@@ -20,9 +20,8 @@ export type LogDeps = {
   masks: Masks
 }
 
-/** Which lines are asked for; what is left out doesn't matter. */
 export type LogWanted = Omit<LogFilter, 'container'> & {
-  /** The last ones to begin with. */
+  /** Start with the last lines, this many. */
   tail?: number | undefined
   signal: AbortSignal
 }
@@ -31,33 +30,36 @@ export type LogFound = Omit<LogWanted, 'tail'> & {
   after?: string | undefined
   before?: number | undefined
   limit: number
-  /** Characters after which there are no more lines. */
+  /** Ends a response after this many characters. */
   maxLength?: number | undefined
 }
 
 export type LogPage = { lines: Line[]; previous: number | null; next: number | null }
 
-/** Lines, or what happened between them, as SSE events. */
+/** Lines, or a note between them, as SSE events. */
 export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 
-/** Where the log of a container is read. */
+/** A log that can be read from the engine or from storage. */
 export type LogSource = {
   /** The last lines, oldest first; fewer when they are very long. */
   last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<Line[]>
-  /** Lines by their numbers: after one, or the last ones before one. `next` and `previous` say where to go on. */
+  /**
+   * Pages by sequence number: lines after one, or the last lines before
+   * one. `next` and `previous` continue it.
+   */
   find: (wanted: LogFound) => Promise<LogPage>
-  /** All lines, oldest first, some at a time. */
+  /** All lines, oldest first, in batches. */
   each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>
   /**
-   * The lines that are asked for, or those after one, then those that come, without a gap or a repeat as
-   * far as they are still there, and what happens to the container between them.
+   * Yields the selected lines, then new ones, without gaps or repeats as far as the
+   * lines still exist, with notes about the container in between.
    */
   follow: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<LogItem>
 }
 
 /**
- * What the containers of environments and services write is kept, and read there; others are read from
- * the engine. The secrets of an app or service are hidden from every reader.
+ * Logs of environments and services are stored and read from storage; others are read from
+ * the engine. The secrets of an app or service are masked for every reader.
  */
 export function sourceOf(deps: LogDeps, { container, place }: Found): LogSource {
   const source = place.kind === 'own' ? (place.environment ?? place.service) : null
@@ -65,6 +67,6 @@ export function sourceOf(deps: LogDeps, { container, place }: Found): LogSource 
   return engineLog(deps, container.id, () => maskOf(deps, { container, place }))
 }
 
-/** What hides the secrets of a container's app or service at this moment. */
+/** The mask for the current secrets of the container's app or service. */
 export const maskOf = async ({ masks }: { masks: Masks }, { container, place }: Found) =>
   place.kind === 'own' ? masks.ofContainer(container) : nothingHidden

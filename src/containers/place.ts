@@ -8,19 +8,20 @@ import type { StopReason } from './store.ts'
 
 type Named = { id: string; name: string }
 
-/** Davit's; one with neither project nor service serves Davit itself, and has no owner. */
+/** Without project and service, it is one that Davit itself needs, and has no owner. */
 export type OwnPlace = {
   kind: 'own'
   owner: { id: string; email: string } | null
   project: Named | null
   environment: Named | null
-  /** Of an app or a service; the replica, from 1, where there are several. */
+  /**
+   * Null for other containers than those of apps and services. Replicas count from 1; null if there is one.
+   */
   process: { name: string; replica: number | null } | null
   deployment: { id: string; status: string; stopReason: StopReason | null } | null
   service: Named | null
 }
 
-/** What a container is part of. */
 export type Place = OwnPlace | { kind: 'other' }
 
 type Labelled = Pick<ContainerSummary, 'id' | 'labels'>
@@ -29,9 +30,9 @@ type Said = ReturnType<typeof readLabels>
 const other: Place = { kind: 'other' }
 
 /**
- * Says of each container where it belongs. Labels alone prove nothing, as anyone creating a container
- * can set them: what they name must be in the database, and agree with it. The owner is the one of now:
- * the label names the one for whom the container was made, who may have been deleted since.
+ * Finds out what each container belongs to. Labels alone prove nothing, because anyone who
+ * creates a container can set them: the database must confirm them. The owner is the
+ * current one, since the user in the label may have been deleted.
  */
 export function placeContainers(
   { db, instanceId }: { db: Db; instanceId: string },
@@ -63,7 +64,7 @@ export function placeContainers(
       return other
     const known = instances.get(found.id) ?? []
     const its = known.find(({ containerId }) => containerId === id)
-    // it may be the one that is being created
+    // an unrecorded container may be the one that is being created
     if (!its && known.length > 0 && known.every(({ containerId }) => containerId)) return other
     const name = its?.process ?? labels[partLabel] ?? web
     const isOneOf = known.some(({ process, slot }) => process === name && slot > 0)
@@ -92,6 +93,6 @@ const nowhere: OwnPlace = {
   service: null,
 }
 
-/** A member sees what is theirs, an admin everything. */
+/** Members see their own containers, admins see all. */
 export const maySee = (user: Pick<User, 'id' | 'role'>, place: Place) =>
   user.role === 'admin' || (place.kind === 'own' && place.owner?.id === user.id)

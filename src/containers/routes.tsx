@@ -28,19 +28,18 @@ import { statsOf, StatsPanel } from './usage/panel.tsx'
 
 type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
 
-/** Containers: look at one, stop it, start it again. */
 export const containerRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 
   return factory
     .createApp()
-    .route('/', containerListRoutes(deps)) // before routes that would match their names as ids
+    .route('/', containerListRoutes(deps)) // before routes that would match its names as ids
     .get('/containers/:id', query(shownLogQuery), async (c) => {
       const found = await find(c)
       const view = await containerView(deps, found, userOf(c), { seesTexts: seesTexts(c) })
       const client = clientOf(c)
       const asked = { chosen: c.req.valid('query'), signal: c.req.raw.signal }
-      // a part of the page only has to know whether there is one
+      // a refresh of the status only needs to know whether a log exists
       const log =
         client === 'program'
           ? null

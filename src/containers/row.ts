@@ -6,12 +6,12 @@ import type { Listed, OwnPlace } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'
 
-/** A container in the list, with all that is known of it without asking for it alone. */
+/** Everything that is known of a container without a request for it alone. */
 export type Row = Listed & {
-  /** Null until it was looked at. */
+  /** Null until it was inspected. */
   condition: Condition | null
   looping: boolean
-  /** Null while it isn't running, and until it has been measured. */
+  /** Null unless it is running and was measured. */
   usage: Measurement | null
 }
 
@@ -27,11 +27,11 @@ export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
 export const lookOfRow = ({ container, condition, looping }: Omit<Row, 'place' | 'usage'>) =>
   lookOfContainer({ ...container, oomKilled: condition?.oomKilled ?? false, looping })
 
-/** Why Davit itself stopped it; null if it didn't, or if someone started it again. */
+/** Null if Davit didn't stop it, or if it was started again. */
 export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>
   place.kind === 'own' && !isUp(container) ? (place.deployment?.stopReason ?? null) : null
 
-/** Such as `worker`, or `worker 2` where there are several. */
+/** Such as `worker`, or `worker 2` if there are replicas. */
 export const processText = ({ name, replica }: NonNullable<OwnPlace['process']>) =>
   processLabel({ process: name, replica })
 

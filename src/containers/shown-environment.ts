@@ -9,18 +9,18 @@ import { maskOf } from './log-source.ts'
 
 export type ShownVariable = {
   key: string
-  /** Null where it is hidden. */
+  /** Null if hidden. */
   value: string | null
-  /** Why it is hidden. */
+  /** The reason why it is hidden. */
   note: string | null
 }
 
-/** Set by Davit or the image for every app, and no secret of anybody. */
+/** Set by Davit or the image for every app, and never secret. */
 const harmless = ['PORT', 'PATH']
 
 /**
- * The environment that a container was started with, as far as it may be shown: the values that its
- * owner stores as readable ones today. All others could be secrets, whatever they are called.
+ * Returns the variables that a container was started with. It reveals only values that the owner
+ * currently stores as readable: all others could be secrets, whatever their names.
  */
 export async function shownEnvironment(
   deps: { db: Db; secrets: Secrets; masks: Masks },

@@ -6,7 +6,7 @@ import { getRow } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
 import { web } from '../environments/processes.ts'
 
-/** Deployments with their environments, by id; missing ones are left out. */
+/** Returns deployments with their environments by id, without unknown ids. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
   const rows = db
     .select({
@@ -29,7 +29,7 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The containers of releases of apps, with which process each runs; null for one that is being created. */
+/** The containers of releases and their processes. The container id is null while it is being created. */
 export const listDeployed = (db: Db, deploymentIds: string[]) =>
   Map.groupBy(
     db
@@ -45,7 +45,7 @@ export const listDeployed = (db: Db, deploymentIds: string[]) =>
     ({ deploymentId }) => deploymentId,
   )
 
-/** Services by id; those that are not there are left out. */
+/** Returns services by id, without unknown ids. */
 export function getServicePlaces(db: Db, serviceIds: string[]) {
   const rows = db
     .select({
@@ -60,13 +60,12 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What it did when it was stopped: `running`, or `running worker` where that process was. */
+/** The step at which it was stopped: `running`, or `running worker` for other processes than `web`. */
 const stepOf = (process: string) => (process === web ? 'running' : `running ${process}`)
 
 const instanceIn = (db: Db, containerId: string) =>
   getRow(db, instances, eq(instances.containerId, containerId))
 
-/** Why Davit stopped a process of an app, whose container that is. */
 export function setStopReason(db: Db, containerId: string, reason: StopReason) {
   const instance = instanceIn(db, containerId)
   if (!instance) return
@@ -76,7 +75,7 @@ export function setStopReason(db: Db, containerId: string, reason: StopReason) {
     .run()
 }
 
-/** The same of a service, until its next start. */
+/** Stored until the service's next start. */
 export const setServiceStopped = (db: Db, serviceId: string, reason: StopReason) =>
   db
     .update(services)
@@ -104,12 +103,11 @@ export function clearStopReason(db: Db, containerId: string) {
     .run()
 }
 
-/** Why Davit itself stopped a process of an app. */
 export type StopReason = { code: StopCode; message: string; hint: string }
 
 type Errors = Record<'errorStep' | 'errorCode' | 'message' | 'hint', string | null>
 
-/** Of that process; null where Davit did not stop it. */
+/** Null if Davit didn't stop that process. */
 export const stopReasonOf = (
   { errorStep, errorCode, message, hint }: Errors,
   process: string,

@@ -15,29 +15,28 @@ import type { Judged } from './plan.ts'
 import type { Asked } from './prune.ts'
 import { saveSchedule } from './schedule-store.ts'
 
-/** One clean-up, running or ended. */
 export type CleanUp = {
   id: string
   by: string
   startedAt: Date
   finishedAt: Date | null
   outcome: Outcome
-  /** Why it was aborted. */
+  /** The reason it was aborted; null otherwise. */
   error: unknown
 }
 
 type Input = Asked &
   Pick<Occurrence, 'actor'> & {
-    /** From where; null when no request asked for it. */
+    /** The client's IP address; null when no request started it. */
     address: string | null
-    /** When it was due, for the daily clean-up. */
+    /** Only set for the daily clean-up. */
     dueAt?: number
   }
 
-/** The subject of clean-ups, of which there is one at a time. */
+/** The subject of all clean-ups, so that only one runs at a time. */
 const engine = 'engine'
 
-/** Clean-ups as jobs. The last one is kept in memory; the audit log has them all. */
+/** Runs clean-ups as jobs. The last one is kept in memory; the audit log has them all. */
 export class CleanUps {
   readonly #deps: PruneDeps & { jobs: Jobs }
   latest: CleanUp | null = null
@@ -70,7 +69,7 @@ export class CleanUps {
     return job
   }
 
-  /** Resolves when it has ended, after its current item. */
+  /** Resolves when it has ended; its current item is still finished. */
   cancel() {
     const { db, jobs } = this.#deps
     const ids = listJobIds(db, { subjectIds: [engine] })
@@ -145,10 +144,10 @@ const given = {
   broken: new Error('A clean-up failed unexpectedly.'),
 }
 
-/** Recent build cache makes the next build fast; it is worth its space. */
+/** Recent build cache is worth its space: it makes the next build fast. */
 const isOldEnough = (thing: Judged) => isTickedByDefault(thing) && thing.idle !== false
 
-/** The result of the last scheduled run; while the engine is unreachable it is still due that day. */
+/** Omits the date while the engine is unreachable, so that it is still due that day. */
 function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt: Date) {
   const went = `Removed ${countByKind(removed)}, ${bytes(bytesOf(removed))}.`
   const left = skipped.length > 0 ? ` Kept ${countByKind(skipped)}.` : ''
@@ -161,7 +160,7 @@ function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt:
   return { lastRunAt, lastOutcome: 'It failed. See Davit’s log.' }
 }
 
-/** More names are only counted. */
+/** More names than this are only counted in the audit log. */
 const namesTold = 20
 
 function detailsOf(

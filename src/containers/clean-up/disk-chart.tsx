@@ -11,14 +11,13 @@ type Disk = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
   owners: OwnerShare[]
-  /** When it was measured. */
   at: Date | null
   space: DiskSpace | null
-  /** Davit itself found the disk full. */
+  /** True when Davit itself found the disk full. */
   isFull: boolean
 }
 
-/** Disk usage by kind as bars relative to the largest, and the free space. */
+/** Shows disk usage by kind as bars relative to the largest, and the free space. */
 export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
@@ -55,7 +54,7 @@ const Bars = ({ shares }: { shares: DiskShares }) => {
   )
 }
 
-/** Users who are listed; the others have less. */
+/** Owners with less than the first ten aren't listed. */
 const mostOwners = 10
 
 const Owners = ({ owners }: Pick<Disk, 'owners'>) => (
@@ -88,7 +87,7 @@ const labels: [keyof DiskShares, string][] = [
   ['database', 'Database'],
 ]
 
-/** The number beside it says the same. */
+/** Hidden from screen readers: the number beside it says the same. */
 const Bar = ({ value, of }: { value: number; of: number }) => (
   <svg class="disk-bar" aria-hidden="true">
     <rect class="disk-track" width="100%" height="100%" rx="4" />
@@ -96,7 +95,7 @@ const Bar = ({ value, of }: { value: number; of: number }) => (
   </svg>
 )
 
-/** A non-zero amount is always visible. */
+/** At least 1, so that a non-zero amount is always visible. */
 const percentOf = (value: number, of: number) =>
   value === 0 ? 0 : Math.max(1, Math.round((value / of) * 1000) / 10)
 

@@ -6,13 +6,12 @@ import type { Config } from '../../config.ts'
 import { leastFree, spaceOf } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
-/** Disk usage, in bytes. */
+/** In bytes. */
 export type DiskShares = {
   images: number
   containers: number
   volumes: number
   buildCache: number
-  /** Log lines that Davit keeps. */
   logs: number
   database: number
 }
@@ -24,7 +23,7 @@ export const diskShares = (
   images: layersSize,
   containers: sum(containers),
   volumes: sum(volumes),
-  // what is also part of an image is counted there
+  // shared entries are already counted as images
   buildCache: sum(buildCache.filter(({ shared }) => !shared)),
   logs: databaseBytes(logDb),
   database: databaseBytes(db),
@@ -33,7 +32,7 @@ export const diskShares = (
 const sum = (things: { size: number | null }[]) =>
   things.reduce((total, { size }) => total + (size ?? 0), 0)
 
-/** The disk with the engine's data, or else Davit's own; null when it is on another machine. */
+/** The disk with the engine's data, or Davit's own if that can't be read; null for a remote engine. */
 export async function diskSpace({
   docker,
   config,
@@ -47,7 +46,7 @@ export async function diskSpace({
 }
 
 export type BuildLimits = {
-  /** Bytes, and processors, that one build may use. */
+  /** In bytes. */
   memory: number
   cpus: number
   /** Bytes that must be free for a build to start; null when the disk is on another machine. */

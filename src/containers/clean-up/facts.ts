@@ -7,12 +7,12 @@ import type { Needs } from './store.ts'
 
 export type PruneDeps = { db: Db; docker: Docker; collector: Collector; instanceId: string }
 
-/** All facts for the decision: what the engine has, and what apps and services need. */
+/** Everything that decides what may be removed. */
 export type Facts = DiskUse & {
   instanceId: string
   networks: Network[]
   needs: Needs
-  /** Containers of the deployments that labels name. */
+  /** Container ids by deployment, for the deployments that the containers' labels name. */
   deployed: Map<string, Set<string>>
 }
 
@@ -34,7 +34,7 @@ export async function gatherFacts(
   }
 }
 
-/** The same with current needs; the engine's state is reused. */
+/** Reads the needs again and reuses the engine's state. */
 export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
   ...facts,
   needs: readNeeds(db),
@@ -45,6 +45,6 @@ type Labels = Record<string, string>
 export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
   readLabels(labels).instanceId === instanceId
 
-/** Created by another installation of Davit on this engine, which manages it. */
+/** True for what another installation of Davit on this engine created and manages. */
 export const isAnotherDavits = (facts: Facts, labels: Labels) =>
   areDavits(labels) && !isOurs(facts, labels)

@@ -10,17 +10,16 @@ const item = z
   .max(512, 'can’t have an entry of more than 512 characters.')
   .refine((text) => parseItem(text) !== null, 'must be entries such as image:sha256:….')
 
-/** Kinds, and the selected items; an empty list and null differ. */
+/** An empty list of items selects nothing; null selects the defaults. */
 export const pruneForm = z
   .object({
     what: kindsOf(pruneKinds, notAKind),
-    /** Omitted: everything that is removed by default. */
     items: lines(item, { max: 20_000 }).nullish(),
     dryRun: flag().nullish(),
   })
   .superRefine(({ what, items }, context) => {
     const other = items?.find((item) => {
-      const kind = parseItem(item)?.kind // an invalid one was refused
+      const kind = parseItem(item)?.kind // null was already rejected above
       return kind && !what.includes(kind)
     })
     if (other === undefined) return
@@ -28,7 +27,7 @@ export const pruneForm = z
     context.addIssue({ code: 'custom', path: ['items'], message })
   })
 
-/** Volumes hold data: a scheduled clean-up never removes them. */
+/** A scheduled clean-up never removes volumes, because they hold data. */
 export const scheduledKinds = pruneKinds.filter((kind) => kind !== 'volumes')
 
 export const scheduleForm = z.object({
@@ -43,7 +42,7 @@ function kindsOf<Kind extends PruneKind>(kinds: readonly Kind[], message: string
   return z.preprocess(splitLines, list)
 }
 
-/** In a form one per line, and an empty field when nothing is selected. */
+/** A form sends one value per line, and an empty field when nothing is selected. */
 function splitLines(value: unknown) {
   return typeof value === 'string' ? value.split('\n').filter(Boolean) : (value ?? undefined)
 }

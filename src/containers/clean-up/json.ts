@@ -14,7 +14,7 @@ const judgedJson = (thing: Judged) => ({
   reason: thing.reason,
 })
 
-/** A dry run: `removed` is what would be removed by default, `candidates` what can be selected. */
+/** The answer of a dry run: `removed` would be removed by default, `candidates` can be selected. */
 export function previewJson({ candidates, kept }: Plan) {
   const going = candidates.filter(isTickedByDefault)
   return {

@@ -8,7 +8,7 @@ export const kindLabels: Record<PruneKind, string> = {
   build_cache: 'Build cache',
 }
 
-/** Checkboxes for the kinds; the empty field before them stands for none. */
+/** The empty field before the checkboxes makes "none selected" differ from "field omitted". */
 export const KindChoice = ({
   label,
   kinds,

@@ -1,26 +1,25 @@
 import { counted } from '../../web/units.ts'
 
-/** What can be cleaned up, in order of removal: a removed container frees others. */
+/** In order of removal: removing a container can free an image, a network or a volume. */
 export const pruneKinds = ['containers', 'images', 'networks', 'volumes', 'build_cache'] as const
 
 export type PruneKind = (typeof pruneKinds)[number]
 
-/** One thing on the engine. */
 export type Thing = {
   kind: PruneKind
   id: string
   name: string
-  /** The bytes that its removal frees at least; null when unknown. */
+  /** At least these bytes are freed by its removal; null when unknown. */
   bytes: number | null
 }
 
 /**
- * The owner: this installation, or someone else. The build cache belongs to the
+ * This installation, or someone else. The build cache belongs to the
  * builder, for all builds; removing it only costs time.
  */
 type Owner = 'davit' | 'builder' | 'other'
 
-/** Whether an item may be removed, and why. */
+/** The reason is for both answers. */
 export type Verdict = { may: boolean; owner: Owner; reason: string }
 
 const singular = {
@@ -35,7 +34,7 @@ type ThingKind = (typeof singular)[PruneKind]
 
 export const thingKind = (kind: PruneKind): ThingKind => singular[kind]
 
-/** What is removed by default: nothing of others, and no data. */
+/** By default nothing is removed that belongs to others or holds data. */
 export const isTickedByDefault = ({ kind, owner }: { kind: PruneKind; owner: Owner }) =>
   kind !== 'volumes' && owner !== 'other'
 
@@ -43,18 +42,18 @@ export const bytesOf = (things: Thing[]) => things.reduce((sum, { bytes }) => su
 
 export type Skipped = Thing & { reason: string }
 
-/** What was removed so far, and what was requested but kept. */
+/** Skipped items were requested but kept. */
 export type Outcome = { removed: Thing[]; skipped: Skipped[] }
 
 export const emptyOutcome = (): Outcome => ({ removed: [], skipped: [] })
 
-/** An item's name in a request: `image:sha256:…`. */
+/** The form of an item in a request: `image:sha256:…`. */
 export const itemOf = ({ kind, id }: Pick<Thing, 'kind' | 'id'>) => `${singular[kind]}:${id}`
 
-/** Names all of a kind that are removed by default. */
+/** Selects everything of a kind that is removed by default. */
 export const allOf = (kind: PruneKind) => itemOf({ kind, id: '*' })
 
-/** Null when it names no kind; data is removed only if each item is named. */
+/** Returns null for an unknown kind, and for `*` of a kind with data: its items must be named one by one. */
 export function parseItem(item: string): Pick<Thing, 'kind' | 'id'> | null {
   const at = item.indexOf(':')
   const kind = pruneKinds.find((kind) => singular[kind] === item.slice(0, at))

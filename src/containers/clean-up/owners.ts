@@ -3,17 +3,17 @@ import type { DiskUse } from '../../docker/index.ts'
 import { readLabels } from '../../docker/labels.ts'
 import { ownersOf } from './store.ts'
 
-/** What a user’s apps and services have on the disk, in bytes. */
+/** The disk usage of a user's apps and services, in bytes. */
 export type OwnerShare = {
   email: string
-  /** Written by containers on top of their images. */
+  /** The writable layers of containers. */
   containers: number
   volumes: number
   /** Without layers that other images share. */
   images: number
 }
 
-/** The owners of now, the one with most first. */
+/** Attributes usage to current owners, largest first. */
 export function ownerShares(
   { db, instanceId }: { db: Db; instanceId: string },
   { containers, volumes, images }: DiskUse,

@@ -21,7 +21,6 @@ type PruneOverview = {
   /** Null while Docker measures it for the first time. */
   shares: DiskShares | null
   owners: OwnerShare[]
-  /** When it was measured. */
   at: Date | null
   space: DiskSpace | null
   isFull: boolean
@@ -31,7 +30,6 @@ type PruneOverview = {
   draft: Draft
 }
 
-/** Disk usage, clean-up now, and the daily schedule. */
 export const PruneOverviewSections = (overview: PruneOverview) => (
   <div id="clean-up">
     <SettingsSection id="disk" title="Disk" about="Disk usage of Docker and Davit.">
@@ -88,7 +86,6 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
   </PostForm>
 )
 
-/** The limits of a build, and whether they are enforced. */
 const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
   <div>
     <p class="muted">

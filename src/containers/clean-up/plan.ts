@@ -14,14 +14,14 @@ import type { PruneKind, Thing, Verdict } from './kinds.ts'
 
 export type Judged = Thing &
   Pick<Verdict, 'owner' | 'reason'> & {
-    /** Of the build cache: whether nothing has used it for a day. */
+    /** Only set for build cache: true when nothing has used it for a day. */
     idle?: boolean
   }
 
-/** What may be removed, and what is kept; each with a reason, which follows the name in a sentence. */
+/** Each item has a reason, phrased to follow its name in a sentence. */
 export type Plan = { candidates: Judged[]; kept: Judged[] }
 
-/** Decides on everything of these kinds, only from the facts. */
+/** Decides from the facts alone, without asking the engine. */
 export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Date()): Plan {
   const judged = pruneKinds.flatMap((kind) => (what.includes(kind) ? judges[kind](facts, now) : []))
   return {

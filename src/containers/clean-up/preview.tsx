@@ -68,7 +68,7 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
   )
 }
 
-/** Goes as a whole: there may be thousands of entries, which no one can tell apart. */
+/** Selected as a whole: there may be thousands of entries that a user can't tell apart. */
 const BuildCache = ({ entries }: { entries: Judged[] }) => (
   <>
     <label class="prune-thing prune-all">
@@ -111,7 +111,7 @@ const Kept = ({ things }: { things: Judged[] }) => (
   </details>
 )
 
-/** Davit's own first, then by size. */
+/** Davit's own first, then the largest. */
 const byOwnerAndSize = (a: Judged, b: Judged) =>
   Number(a.owner === 'other') - Number(b.owner === 'other') || (b.bytes ?? 0) - (a.bytes ?? 0)
 

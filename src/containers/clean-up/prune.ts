@@ -11,11 +11,11 @@ import type { Judged, Plan } from './plan.ts'
 
 export type Asked = {
   what: readonly PruneKind[]
-  /** What was selected, as `kind:id`; by default everything that is removed by default. */
+  /** As `kind:id`; if omitted, everything that is removed by default. */
   items?: readonly string[] | null | undefined
 }
 
-/** What would be removed and what is kept; changes nothing. */
+/** Changes nothing. */
 export async function previewPrune(
   deps: PruneDeps,
   { what, signal }: Pick<Asked, 'what'> & { signal?: AbortSignal | undefined },
@@ -24,8 +24,8 @@ export async function previewPrune(
 }
 
 /**
- * Removes what was requested and may still be removed, one after the other. The outcome is
- * updated along the way, so it is correct even after an abort.
+ * Removes the requested items that may still be removed, one after the other. The
+ * outcome is updated along the way, so it is correct even after an abort.
  */
 export async function prune(
   deps: PruneDeps,
@@ -67,7 +67,7 @@ function choose(
   return { go, skipped: [...kept, ...missing] }
 }
 
-/** Data is only removed when each volume is named. */
+/** Volumes are only removed when each one is named. */
 const unnamedVolumes = ({ candidates }: Plan): Skipped[] =>
   candidates
     .filter(({ kind, owner }) => kind === 'volumes' && owner === 'davit')
@@ -87,20 +87,20 @@ const bare = ({ kind, id, name, bytes }: Thing): Thing => ({ kind, id, name, byt
 const whyLeft = (error: unknown) =>
   error instanceof Failure ? error.message : 'the clean-up was aborted before it'
 
-/** The outcome: the bytes freed, or why it is kept. */
+/** The bytes freed, or the reason why it is kept. */
 type Taken = { bytes: number | null } | { reason: string }
 
 const gone: Taken = { reason: 'it had already been removed' }
 
 /**
- * Removes one item, if it still may be removed: the needs of apps are checked again at that moment,
- * and nothing is forced, so that the engine refuses what is in use.
+ * Checks the needs of apps again just before the removal, and never forces
+ * it, so that the engine refuses to remove what is in use.
  */
 async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
   const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
-  if (isContainer) await deps.collector.finish(thing.id) // its last lines are stored
+  if (isContainer) await deps.collector.finish(thing.id) // stores its last log lines
   if (thing.kind !== 'build_cache') {
-    // of that, which may be thousands of entries, the engine alone knows what is in use
+    // only the engine knows which of possibly thousands of entries are in use
     const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
     const isThis = ({ id }: Judged) => id === thing.id
     if (!candidates.some(isThis)) return kept.find(isThis) ?? gone

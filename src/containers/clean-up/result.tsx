@@ -9,7 +9,7 @@ import { prunePath } from './page.tsx'
 import { Naming, Things } from './things.tsx'
 import { ButtonLink } from '../../web/form.tsx'
 
-/** What was removed and what was not, as far as it is. */
+/** Also shows a clean-up that is still running. */
 export const PruneResult = ({ run }: { run: CleanUp | null }) => {
   const isBusy = run !== null && run.finishedAt === null
   return (

@@ -40,7 +40,7 @@ type RouteDeps = PruneDeps & {
   changes: ChangeFeed
 }
 
-/** Cleaning up Docker, for admins: disk usage, a preview, and the removal. */
+/** Only for admins. */
 export const pruneRoutes = (deps: RouteDeps) => {
   const { db, cleanUps, jobs } = deps
   const audit = auditor(db)
@@ -114,7 +114,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
     return { ...view, live: {} }
   }
 
-  /** The engine walks its disk: pages show what it found last, and follow when it has found more. */
+  /** The engine scans its whole disk, so pages show the last result and update when there is a new one. */
   async function measure() {
     const use = await whileAlive(deps.docker, deps.docker.diskUse())
     deps.changes.touch()
@@ -146,7 +146,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
   }
 }
 
-/** Places it under the tabs of the settings. */
+/** Adds the tabs of the settings. */
 const framed = (
   c: Context,
   { fragment, json }: { fragment: View['page']; json: () => unknown },
@@ -165,14 +165,14 @@ const framed = (
   json,
 })
 
-/** The engine scans its whole disk; next time most of it is cached. */
+/** The engine scans its whole disk; after a timeout the next try is faster, since most of it is cached. */
 async function orTooLong<Value>(
   { config }: { config: Config },
   work: Promise<Value>,
 ): Promise<Value> {
   const value = await within(config.patience, work)
   if (value !== null) return value
-  work.catch(() => {}) // no one waits for it any more
+  work.catch(() => {}) // its result is no longer needed
   throw new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')
 }
 

@@ -8,7 +8,6 @@ import type { Schedule } from './schedule-store.ts'
 
 type Props = { schedule: Schedule; draft?: Draft }
 
-/** When Davit cleans up by itself, and the last result. */
 export const CleanUpForm = ({ schedule, draft }: Props) => (
   <PostForm
     id="clean-up-schedule"

@@ -34,7 +34,7 @@ export function saveSchedule(db: Db, changes: Partial<Schedule>): Schedule {
   return getSchedule(db)
 }
 
-/** When its settings were last changed: an earlier hour that day isn't due. */
+/** Null if never changed. An hour before the change isn't due that day. */
 export const scheduleSetAt = (db: Db) =>
   db
     .select({ at: auditEvents.createdAt })

@@ -14,11 +14,13 @@ type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps;
 /** Milliseconds between checks of the clock. */
 const interval = 60_000
 
-/** Runs the clean-up once a day at its hour; a missed one runs at the next check that day. */
+/**
+ * Runs the clean-up once a day at its hour. A missed run is made up for at the next check on the same day.
+ */
 export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
   repeat(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
 
-/** Whether it ran. An unreachable engine is logged, and retried at the next check. */
+/** Returns true if it ran. An unreachable engine is logged, and the next check retries. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
   const { db, cleanUps, jobs } = deps
   const schedule = getSchedule(db)
@@ -45,7 +47,7 @@ function unlessAway(error: unknown) {
   throw error
 }
 
-/** The hour of today has come since it last ran, and since it was set. */
+/** True when today's hour has passed, and neither a run nor a change of the schedule came after it. */
 export function isDue(
   { enabled, hour, lastRunAt }: Pick<Schedule, 'enabled' | 'hour' | 'lastRunAt'>,
   { now, setAt }: { now: Date; setAt: Date | null },
@@ -53,7 +55,7 @@ export function isDue(
   if (!enabled) return false
   const due = new Date(now)
   due.setHours(hour, 0, 0, 0)
-  // a time in the future is from before the clock was set back
+  // a time in the future dates from before the clock was set back
   const isSince = (time: Date | null) => time !== null && time >= due && time <= now
   return now >= due && !isSince(lastRunAt) && !isSince(setAt)
 }

@@ -4,24 +4,24 @@ import type { Db } from '../../db/index.ts'
 import { listRows } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
 
-/** What apps and services need from the engine at this moment. */
+/** What apps and services currently need from the engine. */
 export type Needs = {
   /** Names by id. */
   projects: Map<string, string>
   environments: Map<string, NeededEnvironment>
   services: Map<string, string>
-  /** Queued or running deployments. */
+  /** The ids of queued or running deployments. */
   inWork: Set<string>
-  /** Images that must stay, by reference, and why. */
+  /** The reason why an image must be kept, by its reference. */
   images: Map<string, string>
 }
 
 type NeededEnvironment = {
-  /** Of its project and of itself. */
+  /** The project's name and its own. */
   name: string
-  /** What its processes and commands run in, or did until they were stopped. */
+  /** Containers of its processes and commands, including stopped ones. */
   containerIds: Set<string>
-  /** Whether a deployment waits for it or is at work in it. */
+  /** True while a deployment to it is queued or running. */
   busy: boolean
 }
 
@@ -68,7 +68,7 @@ const readEnvironments = (db: Db) =>
       ]),
   )
 
-/** The newest ones of each environment, as many as its project keeps. */
+/** Keeps each environment's newest images, as many as its project's setting says. */
 function keepForRollback(db: Db, { images, environments: known }: Needs) {
   const built = db
     .select({
@@ -115,7 +115,7 @@ const listAlive = (db: Db) =>
 const isIn = <Status extends string>(statuses: readonly Status[], status: string) =>
   (statuses as readonly string[]).includes(status)
 
-/** The containers of each of these deployments. Missing: no such deployment. */
+/** Returns container ids by deployment, without an entry for an unknown deployment. */
 export function listDeployed(db: Db, ids: string[]) {
   const known = db.select({ id: deployments.id }).from(deployments)
   const found = known.where(inArray(deployments.id, ids)).all()
@@ -126,17 +126,17 @@ export function listDeployed(db: Db, ids: string[]) {
   return containers
 }
 
-/** A database, whoever opened it. */
+/** Any open database, whether of the app or of the logs. */
 export type Opened = { $client: Pick<Database, 'query'> }
 
-/** Bytes of a database, as its pages are counted. */
+/** Counts pages, so that space in the write-ahead log isn't included. */
 export function databaseBytes({ $client }: Opened) {
   const read = (name: 'page_count' | 'page_size') =>
     $client.query<Record<string, number>, []>(`PRAGMA ${name}`).get()![name]!
   return read('page_count') * read('page_size')
 }
 
-/** The e-mails of owners, by the id of their project or service. */
+/** Email addresses by project or service id. */
 export const ownersOf = (db: Db) =>
   new Map(
     [projects, services].flatMap((table) =>

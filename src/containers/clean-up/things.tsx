@@ -4,11 +4,11 @@ import { kindLabels } from './kind-choice.tsx'
 import { bytesOf, pruneKinds } from './kinds.ts'
 import type { PruneKind, Thing } from './kinds.ts'
 
-/** Of a kind, that are shown without being asked for, and at most where none is to be chosen. */
+/** Longer groups start collapsed; at most `most` items are listed where none can be selected. */
 export const few = 5
 const most = 100
 
-/** Things by their kind: one row says how many there are and their size, and unfolds to each of them. */
+/** Groups items by kind: a row with count and total size that expands to the items. */
 export const Things = <T extends Thing>({
   things,
   hint = () => null,
@@ -17,7 +17,7 @@ export const Things = <T extends Thing>({
 }: {
   things: T[]
   limit?: number
-  /** What is said above those of a kind. */
+  /** Shown above the items of a kind. */
   hint?: (kind: PruneKind) => Child
   children: (thing: T) => Child
 }) => (
@@ -49,7 +49,6 @@ export const Things = <T extends Thing>({
   </>
 )
 
-/** A thing in a row: its name, what is said of it, and its size. */
 export const Naming = ({
   thing: { kind, name, bytes: size },
   tag,

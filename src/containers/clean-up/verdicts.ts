@@ -12,7 +12,7 @@ import type { Facts } from './facts.ts'
 import type { Verdict } from './kinds.ts'
 import { ago } from '../../web/times.tsx'
 
-/** Stopped containers without an owner are removed: never one of an app or a service. */
+/** Only stopped containers may be removed, and never one of an existing app or service. */
 export function judgeContainer(container: UsedContainer, facts: Facts): Verdict {
   const { labels, state } = container
   const verdict = isOurs(facts, labels)
@@ -49,7 +49,7 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
       return service ? stay(`it is part of the service ${service}`) : go('its service was deleted')
     }
     case 'build': {
-      // an image has this label too, and so does every container started from it by hand
+      // the label alone proves nothing: a container inherits it when started by hand from one of our images
       const image = images.find(({ id }) => id === imageId)
       return image && isOurs(facts, image.labels) ? byHand : go('left over from a build')
     }
@@ -72,7 +72,7 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
   }
 }
 
-/** Images are removed that no container, rollback or deployment uses. */
+/** An image may be removed when no container, rollback or deployment uses it. */
 export function judgeImage(image: UsedImage, facts: Facts): Verdict {
   const owner = isDavits(image, facts) ? 'davit' : 'other'
   const need = needOfImage(image, facts)
@@ -84,7 +84,7 @@ export function judgeImage(image: UsedImage, facts: Facts): Verdict {
   }
 }
 
-/** One that someone retagged, or built from ours, has our labels but belongs to them. */
+/** An image that someone retagged, or built from ours, carries our labels but belongs to them. */
 const isDavits = ({ labels, tags }: UsedImage, facts: Facts) =>
   isOurs(facts, labels) && tags.every((tag) => tag.startsWith('davit/'))
 
@@ -112,7 +112,10 @@ const whyOthers = ({ tags }: UsedImage) =>
 
 const engines = ['bridge', 'host', 'none', 'ingress', 'docker_gwbridge']
 
-/** Networks are removed that no container is connected to, even a stopped one, and whose project or service was deleted. */
+/**
+ * A network may be removed when no container is connected, even a stopped
+ * one, and its project or service was deleted.
+ */
 export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts): Verdict {
   const owner = isOurs(facts, labels) ? 'davit' : 'other'
   const stay = (reason: string): Verdict => ({ may: false, owner, reason })
@@ -135,8 +138,8 @@ export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts
 }
 
 /**
- * Volumes hold data. One that a container mounts is kept, even if that is stopped, and all volumes
- * of an environment or service are kept while it exists, even if its settings no longer use them.
+ * Volumes hold data. One that any container mounts is kept, and so are all volumes of an
+ * environment or service while it exists, even if its settings no longer use them.
  */
 export function judgeVolume({ name, labels }: UsedVolume, facts: Facts): Verdict {
   const owner = isOurs(facts, labels) ? 'davit' : 'other'
@@ -163,8 +166,8 @@ export const isIdle = ({ lastUsedAt }: CacheEntry, now: Date) =>
   lastUsedAt === null || now.getTime() - lastUsedAt.getTime() > idleAfter
 
 /**
- * Entries are removed that no build uses, and that are neither part of an image
- * nor the parent of a kept entry. In the order of removal: children first.
+ * An entry may be removed when no build uses it, and it is neither part of an image nor the
+ * parent of a kept entry. Sorted in order of removal: children first.
  */
 export function judgeBuildCache(entries: CacheEntry[], now = new Date()) {
   const needed = new Set<string>()
@@ -195,7 +198,7 @@ function childrenFirst(entries: CacheEntry[]): CacheEntry[] {
   function depthOf({ id, parents }: CacheEntry): number {
     const known = depths.get(id)
     if (known !== undefined) return known
-    depths.set(id, 0) // stops at a cycle, which shouldn't exist
+    depths.set(id, 0) // ends a cycle, which shouldn't exist
     const above = parents.flatMap((parent) => byId.get(parent) ?? []).map(depthOf)
     const depth = 1 + Math.max(-1, ...above)
     depths.set(id, depth)

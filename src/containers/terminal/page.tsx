@@ -7,7 +7,7 @@ import { containerPath } from '../row.ts'
 
 export const terminalPath = (container: { id: string }) => `${containerPath(container)}/terminal`
 
-/** What a touch screen's keyboard lacks, by what terminal.js sends for it. */
+/** Keys that the keyboards of touch screens lack, by the names that terminal.js uses. */
 const keys = [
   { name: 'escape', label: 'Esc' },
   { name: 'tab', label: 'Tab' },
@@ -18,7 +18,6 @@ const keys = [
   { name: 'right', label: '→', title: 'Right' },
 ]
 
-/** A shell in a container. */
 export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 'name'> }) => (
   <>
     <PageHead
@@ -36,7 +35,7 @@ export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 
   </>
 )
 
-/** A terminal, drawn by terminal.js. */
+/** Rendered by terminal.js. */
 export const TerminalView = ({
   path,
   starting,
@@ -44,15 +43,15 @@ export const TerminalView = ({
   once = false,
   children,
 }: {
-  /** Of its WebSocket. */
+  /** The path of the WebSocket. */
   path: string
-  /** What it says until something comes. */
+  /** Shown until there is output. */
   starting: string
-  /** What opens it once more. */
+  /** The label of the button that opens it again. */
   again: string
-  /** Not after what runs there has exited. */
+  /** No button to open it again after its program has exited. */
   once?: boolean
-  /** What becomes of what runs there. */
+  /** Explains what happens to its programs when the page is closed. */
   children: Child
 }) => (
   <>

@@ -5,7 +5,7 @@ import type { Place } from '../place.ts'
 
 type Asked = { user: Pick<User, 'id' | 'role'>; place: Place }
 
-/** Whether a user who sees that container may also type in it. */
+/** Expects that the user may already see the container. */
 export const mayOpenTerminal = ({ terminal }: Pick<Config, 'terminal'>, { user, place }: Asked) =>
   terminal !== 'off' &&
   ((place.kind === 'own' && place.owner?.id === user.id) ||

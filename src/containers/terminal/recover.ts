@@ -3,7 +3,7 @@ import { labelFilter } from '../../docker/labels.ts'
 import { retryWhileEngineDown } from '../../docker/retry-while-engine-down.ts'
 import { report } from '../../platform/journal.ts'
 
-/** Ends what a Davit that was killed left running in the terminals of its containers. */
+/** Ends programs that still run in terminals after Davit was killed. */
 export async function recoverTerminals(
   { docker, instanceId }: { docker: Docker; instanceId: string },
   { signal }: { signal: AbortSignal },

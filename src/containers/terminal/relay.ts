@@ -5,47 +5,47 @@ import { problemOf } from '../../web/problem.ts'
 import { sessionCheck } from '../../web/streams.ts'
 import type { Peer, Socket } from '../../web/web-socket.ts'
 
-/** What a client may say beside what is typed. */
+/** Text messages of a client; binary messages are its input. */
 const control = z.object({
   resize: z.tuple([z.int().min(1).max(1000), z.int().min(1).max(1000)]).optional(),
-  /** Bytes drawn so far. A client that has said so once is sent no more than a window beyond them. */
+  /** Bytes drawn so far. Once a client reports this, no more than a window beyond it is sent. */
   drawn: z.int().min(0).optional(),
 })
 
-/** Bytes on their way to the page: until it has drawn them, and in the socket's own buffer. */
+/** Limits in bytes: sent but not drawn yet, and in the socket's own buffer. */
 const window = { drawn: 256 * 1024, buffered: 64 * 1024 }
 
-/** Bytes. One read of a busy terminal can be longer than the whole window. */
+/** In bytes. One read of a busy terminal can be longer than the whole window. */
 const largestMessage = 16 * 1024
 
-/** Bytes typed that no program has read. A client that counts what was taken stays well below. */
+/** Bytes of input that no program has read. A client that respects acknowledgements stays well below. */
 const maxWaiting = 1024 * 1024
 
-/** Bytes after which a client gets an acknowledgement of its input. */
+/** Bytes of input after which a client gets an acknowledgement. */
 const takenStep = 16 * 1024
 
-/** The codes by which a socket is closed (RFC 6455, section 7.4.1). */
+/** Close codes of WebSockets (RFC 6455, section 7.4.1). */
 const codes = { ended: 1000, notAllowed: 1008, badMessage: 1007, restart: 1012, failed: 1011 }
 
-/** Why it ended, as a message, and the exit code, if any. */
+/** The reason as a message, and the exit code, if any. */
 export type TerminalEnd = { text: string; exitCode: number | null }
 
 type Options<Opened> = {
-  /** The signal hangs up. */
+  /** The signal aborts when the client has left or may no longer stay. */
   open: (signal: AbortSignal) => Promise<Opened>
-  /** What became of it, once its output has ended. */
+  /** Called once the output has ended. */
   ended: (opened: Opened) => Promise<TerminalEnd>
-  /** False once the user who opened it has lost access. */
+  /** False once the user has lost access. */
   isAllowed: () => boolean
   shutdown: AbortSignal
   opened: () => void
-  /** After how many milliseconds it was closed, if it had been opened. */
+  /** Only called if it was opened. Gets the milliseconds that it was open. */
   closed: (milliseconds: number) => void
-  /** Called last, when nothing of it runs any more. */
+  /** Called last, when nothing runs any more. */
   left: () => void
 }
 
-/** Carries bytes between a socket and a terminal, no faster than either takes them, until one of them ends. */
+/** Relays bytes between a socket and a terminal, no faster than either side reads, until one of them ends. */
 export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   readonly #options: Options<Opened>
   readonly #over = new AbortController()
@@ -84,7 +84,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
     this.#wake()
   }
 
-  /** Says why and hangs up; what runs in the terminal is ended then. */
+  /** Sends the reason and closes the socket, which also ends the terminal's programs. */
   end = (text: string, code: keyof typeof codes, more: { exitCode?: number | null } = {}) => {
     if (this.#over.signal.aborted) return
     this.#socket?.sendText(JSON.stringify({ ended: text, ...more }))
@@ -147,7 +147,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
     this.end(text, 'ended', { exitCode })
   }
 
-  /** Waits until the client has taken what it was sent, which holds up what writes in the terminal. */
+  /** Waits until the client has caught up, which blocks the program that writes. */
   async #room() {
     while (!this.#over.signal.aborted && this.#isFull()) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -176,7 +176,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
     }
   }
 
-  /** One at a time, and the newest next. */
+  /** One at a time; of several that wait, only the newest is applied. */
   async #resize() {
     if (this.#isResizing || !this.#terminal) return
     this.#isResizing = true

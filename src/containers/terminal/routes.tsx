@@ -22,7 +22,7 @@ import type { TerminalEnd } from './relay.ts'
 
 type RouteDeps = FindDeps & { config: Config; streams: Streams }
 
-/** A shell in a container: the page, and the socket behind it. It counts as one of the user's streams. */
+/** A terminal counts as one of the user's streams. */
 export const terminalRoutes = (deps: RouteDeps) => {
   const { config, docker, streams } = deps
   const audit = auditor(deps.db)
@@ -34,7 +34,7 @@ export const terminalRoutes = (deps: RouteDeps) => {
     refuseTerminal(config, { user, place })
     refuseUnlessRunning(container)
     if (isWebSocket(c)) return connect(c, container)
-    streams.enter(user.id, { isAllowed: () => true, end() {} })() // a page that can't connect says why
+    streams.enter(user.id, { isAllowed: () => true, end() {} })() // a WebSocket can't say there are too many
     return show(c, {
       title: `Terminal: ${container.name}`,
       page: () => <TerminalPage container={container} />,
@@ -73,7 +73,7 @@ export const terminalRoutes = (deps: RouteDeps) => {
   }
 }
 
-/** Milliseconds from the end of a container's programs until the engine says that it has stopped. */
+/** Milliseconds from the end of a container's programs until the engine reports that it has stopped. */
 const stopNotice = 1000
 
 async function shellEnd(

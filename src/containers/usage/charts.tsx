@@ -5,16 +5,14 @@ import type { Unit } from '../../web/units.ts'
 import { pointsOf } from './sample-history.ts'
 import type { Figure, History } from './sample-history.ts'
 
-/** Where the charts of a range stand on a page. */
 export const chartsId = (range: Range) => `usage-charts-${range}`
 
-/** What a container used over a range of time, drawn. */
 export const StatsCharts = ({
   history,
   memoryLimit,
 }: {
   history: History
-  /** Null where it is not known. */
+  /** Null when unknown. */
   memoryLimit: number | null
 }) => {
   if (history.samples.length === 0) return <p class="stats-note">{nothing[history.range]}</p>
@@ -33,7 +31,7 @@ export const StatsCharts = ({
 const charts: {
   name: string
   unit: Unit
-  /** The least value that may be at the upper edge; null: powers of two, or the limit. */
+  /** The lowest upper end of the scale; null uses powers of two, or the limit. */
   least: number | null
   lines: { name?: string; of: Figure }[]
 }[] = [

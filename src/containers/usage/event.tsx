@@ -12,7 +12,7 @@ const encoded = {
   json: new WeakMap<UsageNow, Uint8Array>(),
 }
 
-/** As an SSE event for pages or for programs, rendered once for all who watch. */
+/** Renders an SSE event once for all watchers. */
 export function usageEvent(look: UsageNow, as: Format) {
   const known = encoded[as].get(look)
   if (known) return known
@@ -21,7 +21,7 @@ export function usageEvent(look: UsageNow, as: Format) {
   return made
 }
 
-/** Where a page shows another range, the charts find no place and are left out. */
+/** On a page that shows another range, the charts match no element and are ignored. */
 function render({ shown, history }: UsageNow) {
   const figures = partOf(figuresId, <StatsFigures shown={shown} />)
   if (!history) return figures

@@ -3,10 +3,8 @@ import type { ContainerUsage } from '../../docker/index.ts'
 import { bytes, percent, rate } from '../../web/units.ts'
 import type { Shown } from './shown.ts'
 
-/** Where a page shows them. */
 export const figuresId = 'stats-figures'
 
-/** The current usage of a container. */
 export const StatsFigures = ({ shown }: { shown: Shown | null }) => {
   if (!shown) return <p class="stats-note">Measuring…</p>
   if (shown.state !== 'running') return <p class="stats-note">{notes[shown.state]}</p>

@@ -11,10 +11,9 @@ import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
 import type { Measurement, Shown } from './shown.ts'
 
-/** The usage of a container, now and before. */
 export type ContainerStats = {
   id: string
-  /** Null for one that runs and was not measured yet. */
+  /** Null for a running container that wasn't measured yet. */
   shown: Shown | null
   memoryLimit: number | null
   history: History
@@ -40,13 +39,12 @@ function shownOf(state: Container['state'], latest: Measurement | null): Shown |
   return latest && { state: 'running', ...latest }
 }
 
-/** The live usage of a container, and its history. */
 export const StatsPanel = ({
   stats,
   isCarried = false,
 }: {
   stats: ContainerStats
-  /** Whether the stream of a log on the page brings what is new. */
+  /** True if the stream of a log on the page also carries the usage. */
   isCarried?: boolean
 }) => (
   <section class="stats" aria-labelledby="stats-heading">
@@ -67,7 +65,6 @@ export const StatsPanel = ({
   </section>
 )
 
-/** The charts of a range, and the way to the others. */
 export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
   const { history, memoryLimit } = stats
   return (

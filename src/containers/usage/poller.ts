@@ -10,15 +10,15 @@ import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
 import type { Measurement, Shown } from './shown.ts'
 
-/** Milliseconds between two polls of a container that is watched. */
+/** Milliseconds between two polls of a watched container. */
 const usual = 2000
 
-/** Milliseconds between two readings that tell what is used now: neither noise nor long ago. */
+/** Milliseconds between two readings that say what is used now: less is noise, more is history. */
 const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
-/** What one look at a container brought; with a history, its charts are drawn again. */
+/** A history is only present when its charts must be redrawn. */
 export type UsageNow = { shown: Shown; history: History | null }
 
 type Resting = Exclude<Shown['state'], 'running'>
@@ -37,24 +37,24 @@ export class UsagePoller {
     this.#interval = interval
   }
 
-  /** Containers that are watched. */
+  /** The number of watched containers. */
   get size() {
     return this.#watched.size
   }
 
-  /** What a running container used when it was last looked at; null before that. */
+  /** The usage at the last measurement; null before that. */
   latest(id: string): Measurement | null {
     const measured = this.#measured.get(id)
     return measured?.usage ? { usage: measured.usage, time: measured.reading.readAt } : null
   }
 
-  /** Takes what was measured of every container that runs; what is watched is known better. */
+  /** Takes over the sampler's measurements, except for watched containers, whose own are newer. */
   remember(measured: Map<string, Measured>) {
     const watched = [...this.#measured].filter(([id]) => this.#watched.isOpen(id))
     this.#measured = new Map([...measured, ...watched])
   }
 
-  /** Watches until the signal; ends when the container was removed. */
+  /** Ends when the container was removed or the signal aborts. */
   follow(id: string, signal: AbortSignal): AsyncIterable<UsageNow> {
     return untilRemoved(this.#watched.follow(id, signal))
   }
@@ -96,7 +96,7 @@ export class UsagePoller {
     return this.latest(id)
   }
 
-  /** Publishes its state until it runs again; true when it was removed. */
+  /** Publishes its state until it runs again. Returns true when it was removed. */
   async *#rest(id: string, signal: AbortSignal): AsyncGenerator<UsageNow, boolean> {
     this.#measured.delete(id)
     let told: Shown['state'] | undefined

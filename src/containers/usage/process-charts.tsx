@@ -9,7 +9,6 @@ import { pointsOf } from './sample-history.ts'
 
 type Props = { usage: WorkloadUsage }
 
-/** What each process uses now and over time, and all together. */
 export const ProcessUsage = ({ usage }: Props) => (
   <Live as="section" id="process-usage" class="stats process-usage" aria-labelledby="stats-heading">
     <h2 id="stats-heading">Usage</h2>

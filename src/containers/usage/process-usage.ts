@@ -8,12 +8,12 @@ import { listContainers, listSamplesOf } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 import { samplesJson } from './shown.ts'
 
-/** Containers that count: those before have hardly any samples left in a week. */
+/** Older containers have hardly any samples left within a week. */
 const newest = 200
 
-/** What the containers of one process use together, or those of all. */
+/** What the containers of one process, or of all processes, use together. */
 export type Use = {
-  /** Null while none runs, and until one was measured. */
+  /** Null unless one is running and was measured. */
   now: { containers: number; cpu: number; memory: number; memoryLimit: number } | null
   history: History
 }
@@ -23,9 +23,9 @@ export type WorkloadUsage = { processes: (Use & { process: string })[]; total: U
 export type UsageDeps = { db: Db; logDb: LogDb; usage: UsagePoller }
 
 /**
- * What an environment or service uses, by process and together: of what is measured of every container
- * anyway. Processes come in the order in which they first ran, as in the logs, so that each has its
- * colour there; those of which nothing runs and nothing is known in that time are left out.
+ * Sums the samples of an environment or service by process and in total. Processes are
+ * in the order in which they first ran, as in the logs, so that they have the same
+ * colours there; those without data in the range are omitted.
  */
 export function usageOf(
   { db, logDb, usage }: UsageDeps,
@@ -69,7 +69,7 @@ function together(usages: ContainerUsage[]): Use['now'] {
   }
 }
 
-/** At each time, what all used that were measured then. */
+/** Adds up the samples of each time. */
 function summed(samples: Sample[]): Sample[] {
   const byTime = new Map<number, Sample>()
   for (const { time, cpu, memory, received, sent, read, written, pids } of samples) {

@@ -24,7 +24,6 @@ type RouteDeps = FindDeps & {
   streams: Streams
 }
 
-/** What a container uses: live, and over the last hour, day or week. */
 export const statsRoutes = (deps: RouteDeps) => {
   return factory
     .createApp()

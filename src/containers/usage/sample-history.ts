@@ -4,16 +4,14 @@ import type { Bounds, Point, Range } from '../../web/plot.ts'
 import { getLastSampleTime, listSamples, spans } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 
-/** Seconds that one sample of a range stands for. */
+/** The seconds of one sample in each range. */
 const spanOf: Record<Range, number> = { hour: spans.fine, day: spans.minute, week: spans.coarse }
 
-/** What a container used. */
 export type History = Bounds & { samples: Sample[] }
 
-/** What of it is drawn. */
+/** The values that are drawn. */
 export type Figure = Exclude<keyof Sample, 'time'>
 
-/** One value over time. */
 export const pointsOf = ({ samples }: Pick<History, 'samples'>, of: Figure): Point[] =>
   samples.map((sample) => ({ time: sample.time, value: sample[of] }))
 
@@ -26,13 +24,13 @@ export function readHistory(
   return { ...bounds, samples }
 }
 
-/** Which samples belong to a range that ends now. */
+/** The range ends now. */
 export function boundsOf(range: Range, now = Date.now()): Bounds {
   const until = Math.round(now / 1000 / spans.fine) * spans.fine
   return { range, span: spanOf[range], from: until - ranges[range], until }
 }
 
-/** The last hour, whenever there is more of it. */
+/** Reads the last hour again only when there is a new sample. */
 export class HistoryNews {
   readonly #logDb: LogDb
   readonly #containerId: string
@@ -44,7 +42,7 @@ export class HistoryNews {
     this.#seen = getLastSampleTime(logDb, containerId)
   }
 
-  /** Null when nothing was added since. */
+  /** Null when nothing was added since the last call. */
   read() {
     const last = getLastSampleTime(this.#logDb, this.#containerId)
     if (last === this.#seen) return null

@@ -18,28 +18,28 @@ import { instances } from '../../db/schema.ts'
 
 type Row = typeof samples.$inferSelect
 
-/** What a container used over the time that ended then. */
+/** Average usage over the span that ended at `time`. */
 export type Sample = Omit<Row, 'containerId' | 'span'>
 export type ContainerSample = Omit<Row, 'span'>
 
-/** Seconds that a sample stands for: as it is taken, and as it is kept for longer. */
+/** The seconds of one sample: as measured, and averaged to be kept longer. */
 export const spans = { fine: 10, minute: 60, coarse: 600 }
 
-/** Seconds that samples of a span are kept: a little longer than they are shown. */
+/** The seconds for which samples are kept: a little longer than they are shown. */
 const kept = [
   { span: spans.fine, seconds: 70 * 60 },
   { span: spans.minute, seconds: 25 * 3600 },
   { span: spans.coarse, seconds: 7 * 86_400 + 3600 },
 ]
 
-/** A moment that comes twice, because the clock was put back, is overwritten. */
+/** A time that repeats because the clock was set back is overwritten. */
 export function insertSamples(logDb: LogDb, taken: ContainerSample[]) {
   if (taken.length === 0) return
   const rows = taken.map((sample) => ({ ...sample, span: spans.fine }))
   logDb.insert(samples).values(rows).onConflictDoUpdate(overwrite).run()
 }
 
-/** Averages the samples of every longer span that ended in that time; gaps don't count. */
+/** Averages the samples of every longer span that ended within that time; gaps don't count. */
 export function averageSamples(logDb: LogDb, { after, until }: { after: number; until: number }) {
   for (const span of [spans.minute, spans.coarse]) {
     const [first, last] = [endOfSpan(after, span), endOfSpan(until, span)]
@@ -87,7 +87,7 @@ const overwrite = {
   },
 }
 
-/** Removes what is older than samples of its span are kept. */
+/** Removes samples that are older than their span is kept. */
 export function deleteOldSamples(logDb: LogDb, now: number) {
   for (const { span, seconds } of kept)
     logDb
@@ -98,7 +98,7 @@ export function deleteOldSamples(logDb: LogDb, now: number) {
 
 const { containerId: _, span: __, ...shown } = getTableColumns(samples)
 
-/** Of one container, oldest first. */
+/** Oldest first. */
 export const listSamples = (
   logDb: LogDb,
   {
@@ -125,7 +125,7 @@ export const listSamples = (
     .orderBy(asc(samples.time))
     .all()
 
-/** Null when there is no sample of that container. */
+/** Null when the container has no sample. */
 export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
   logDb
     .select({ time: max(samples.time) })
@@ -133,7 +133,7 @@ export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
     .where(and(eq(samples.containerId, containerId), eq(samples.span, spans.fine)))
     .get()?.time ?? null
 
-/** What several containers used at each time, by container, oldest first. */
+/** Samples of several containers by time and container, oldest first. */
 export const listSamplesOf = (
   logDb: LogDb,
   {
@@ -157,7 +157,7 @@ export const listSamplesOf = (
     .orderBy(asc(samples.time))
     .all()
 
-/** The newest containers of an environment or service, those that were removed too, with their processes. */
+/** The newest containers of an environment or service with their processes, including removed ones. */
 export const listContainers = (db: Db, workloadId: string, limit: number) =>
   db
     .select({

@@ -8,20 +8,20 @@ import type { Measured, UsagePoller } from './poller.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
 
-/** Containers that are measured in one moment. */
+/** Containers that are measured concurrently. */
 const width = 4
 
-/** Seconds between two readings after which their average says nothing about the last ten. */
+/** Seconds between two readings beyond which their average says nothing about the last ten. */
 const maxApart = 3 * spans.fine
 
 const period = spans.fine * 1000
 
-/** Seconds back to which every longer span has all its samples still. */
+/** Averaging can go back this many seconds, since all fine samples still exist. */
 const wholeFine = 3600
 
 type SamplerDeps = { docker: Docker; logDb: LogDb; usage: UsagePoller }
 
-/** Keeps the history of what every running container uses, until the signal. */
+/** Records the usage of every running container until the signal aborts. */
 export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: AbortSignal }) {
   const sampler = new Sampler(deps)
   let isAway = false
@@ -39,7 +39,7 @@ export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: Abort
   }
 }
 
-/** Measures in rounds, each against the one before. */
+/** Measures in rounds, and compares each one with the one before. */
 export class Sampler {
   readonly #deps: SamplerDeps
   readonly #clock = new ClockTrust()
@@ -50,7 +50,7 @@ export class Sampler {
     this.#deps = deps
   }
 
-  /** One round. Times are in milliseconds; `passed` counts on, whatever happens to the clock. */
+  /** In milliseconds. `passed` is monotonic, whatever happens to the clock. */
   async sample({ now, passed, signal }: { now: number; passed: number; signal?: AbortSignal }) {
     const readings = await this.#readAll(signal)
     const measured = new Map<string, Measured>()
@@ -69,7 +69,7 @@ export class Sampler {
     await Promise.all(
       Array.from({ length: width }, async () => {
         for (const { id } of containers) {
-          // an unreadable one is a gap only in its own history
+          // an unreadable one is only a gap in its own history
           const reading = await docker.containerStats(id, { signal }).catch(() => null)
           if (reading) readings.set(id, reading)
         }
@@ -92,7 +92,7 @@ export class Sampler {
   }
 }
 
-/** Null where the two do not tell what was used in the ten seconds before. */
+/** Null when the two readings don't cover the last ten seconds. */
 function usageSince(before: StatsReading | undefined, reading: StatsReading) {
   if (!before || reading.cpuTotal < before.cpuTotal) return null // it restarted
   const apart = (reading.readAt.getTime() - before.readAt.getTime()) / 1000
@@ -106,21 +106,21 @@ const toSamples = (measured: Map<string, Measured>, time: number): ContainerSamp
     return [{ containerId, time, cpu, memory, pids, ...rates }]
   })
 
-/** Milliseconds by which the clock may gain or lose on the time that passed before it has jumped. */
+/** Milliseconds by which the clock may deviate from the monotonic one before it counts as having jumped. */
 const tolerance = 60_000
 
-/** Milliseconds for which a clock must have stood before what is old by it is removed. */
+/** Milliseconds for which a clock must be steady before old samples are deleted by it. */
 const proof = 15 * 60_000
 
 /**
- * Decides whether the clock can be trusted: one that was just set, or that Davit just started with,
- * may be set again.
+ * Decides whether the clock can be trusted: one that was just set, or that
+ * Davit just started with, may be set again.
  */
 export class ClockTrust {
   #offset: number | undefined
   #since = 0
 
-  /** In milliseconds: what the clock says, and the time that passed by a counter that is never set. */
+  /** In milliseconds: the clock's time, and a monotonic one. */
   isProven({ now, passed }: { now: number; passed: number }) {
     const offset = now - passed
     if (this.#offset === undefined || Math.abs(offset - this.#offset) > tolerance)

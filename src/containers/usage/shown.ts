@@ -4,18 +4,18 @@ import type { History } from './sample-history.ts'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
 
-/** The usage of a container, or why it is unknown. */
+/** The usage of a container, or the reason why it is unknown. */
 export type Shown =
   | ({ state: 'running' } & Measurement)
   | { state: 'stopped' | 'restarting' | 'removed' | 'unknown'; time: Date }
 
-/** Of a container that nothing can be measured of; null: it runs. */
+/** Null when it runs; otherwise the state in which nothing can be measured. */
 export function restingState(state: Container['state']) {
   if (state === 'running' || state === 'paused') return null
   return state === 'restarting' ? state : 'stopped'
 }
 
-/** The usage of a container in the API: bytes, bytes a second, per cent of one processor. */
+/** In bytes, bytes per second, and per cent of one processor. */
 export const usageJson = (shown: Shown) => ({
   state: shown.state,
   time: shown.time.toISOString(),
