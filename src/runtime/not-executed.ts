@@ -35,30 +35,47 @@ export async function whyNotExecuted(
   const isRefused = exitCode === 126 || exitCode === 127 || found?.run !== undefined
   const [first = '', second = '', line = ''] = container.command
   const named = found?.run ?? found?.failed ?? found?.named
+  const user = /^(0|root)(:|$)/.test(container.user ?? 'root') ? null : container.user
+  const by = { find, user }
   const inShell = second === '-c' ? /^\s*(?:exec\s+)?([^\s;&|]+)/.exec(line)?.[1] : undefined
   return (
     (isShell.test(first) && !second.startsWith('-') ? await judgeText(second, find) : null) ??
-    (await judge(docker, { name: first, isRefused, find })) ??
-    (inShell ? await judge(docker, { name: inShell, isRefused: false, find }) : null) ??
-    (isRefused && named ? judge(docker, { name: named, isRefused, find }) : null)
+    (await judge(docker, { ...by, name: first, isRefused })) ??
+    (inShell ? await judge(docker, { ...by, name: inShell, isRefused: false }) : null) ??
+    (isRefused && named ? judge(docker, { ...by, name: named, isRefused }) : null)
   )
 }
 
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const isShell = /^(\/(usr\/)?bin\/)?(a|ba|da|k|z)?sh$/
 
+type Judged = {
+  name: string
+  /** Whether it is known that something couldn't be executed. */
+  isRefused: boolean
+  find: Find
+  /** Null for root. */
+  user: string | null
+}
+
 async function judge(
   docker: Docker,
-  { name, isRefused, find }: { name: string; isRefused: boolean; find: Find },
+  { name, isRefused, find, user }: Judged,
 ): Promise<Known | null> {
   const file = await find(name)
   if (!file) return isRefused ? missing(name) : null
   const { head, mode, isDirectory } = file
-  if (head.toString('latin1', 0, 2) === '#!') return judgeScript(name, { head, mode, find })
-  if (head.toString('latin1', 0, 4) === '\x7fELF') return judgeBinary(docker, { name, head, find })
+  const isScript = head.toString('latin1', 0, 2) === '#!'
+  const isBinary = head.toString('latin1', 0, 4) === '\x7fELF'
+  const why = isScript
+    ? await judgeScript(name, { head, mode, find })
+    : isBinary && (await judgeBinary(docker, { name, head, find }))
+  if (why) return why
   if (!isRefused) return null
   if (isDirectory) return notExecutable(name, 'is a folder')
   if ((mode & 0o111) === 0) return notExecutable(name, 'may not be executed')
+  if (user && (mode & 0o001) === 0) return notExecutable(name, `may not be executed by ${user}`)
+  if (isScript || isBinary) return null
   return notExecutable(name, 'doesn’t begin with a line such as #!/bin/sh')
 }
 
@@ -72,20 +89,25 @@ async function judgeScript(
   const [interpreter = '', ...words] = line.trim().split(/\s+/)
   const isEnv = posix.basename(interpreter) === 'env'
   const program = isEnv && words.find((word) => !/^-|=/.test(word))
-  for (const needed of [interpreter, program || interpreter])
-    if (!(await find(needed)))
-      return {
-        code: 'interpreter_missing',
-        what: `${name} needs ${needed} by its first line, and the image doesn’t have that`,
-        hint: () => `Install ${needed} in the Dockerfile, or change the first line of ${name}.`,
-      }
+  for (const needed of [interpreter, program || interpreter]) {
+    const file = await find(needed)
+    const says = `${name} needs ${needed} by its first line, `
+    if (file && !file.isDirectory && (file.mode & 0o111) !== 0) continue
+    return {
+      code: file ? 'not_executable' : 'interpreter_missing',
+      what: says + (file ? 'which may not be executed' : 'and the image doesn’t have that'),
+      hint: () => `Install ${needed} in the Dockerfile, or change the first line of ${name}.`,
+    }
+  }
   return null
 }
 
 /** Of a script that a shell was given, which reads the end of each line as a part of it. */
 async function judgeText(name: string, find: Find) {
-  const file = name === '' ? null : await find(name)
-  return file?.head.includes('\r\n') ? windowsLineEnds(name) : null
+  if (name === '') return null
+  const file = (await find(name.startsWith('/') ? name : `./${name}`)) ?? (await find(name))
+  if (!file) return missing(name)
+  return file.head.includes('\r\n') ? windowsLineEnds(name) : null
 }
 
 async function judgeBinary(

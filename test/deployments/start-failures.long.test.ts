@@ -124,12 +124,17 @@ describe('starting fails with an explanation', () => {
       'arm64',
     ],
     ['a script that isn’t there', 'x', './start.sh', 'command_not_found', './start.sh'],
+    ['one by a shell', 'x', '["sh", "start.sh"]', 'command_not_found', 'start.sh'],
+    ['a folder as interpreter', '#!/etc\n', '["/start"]', 'not_executable', 'needs /etc'],
+    ['a program of root', '#!/bin/sh\n', 'USER', 'not_executable', 'by 1000'],
     ['a folder', 'x', '["/etc"]', 'not_executable', '/etc is a folder'],
   ]
   test.each(starts)(
     'of %s %#: what the system says of it is not the cause',
     async (_, file, command, code, said) => {
-      const failure = await failureOf(dockerfile(`FROM busybox\n${start(file)}\nCMD ${command}\n`))
+      const line =
+        command === 'USER' ? 'RUN chmod 700 /start\nUSER 1000\nCMD ["/start"]' : `CMD ${command}`
+      const failure = await failureOf(dockerfile(`FROM busybox\n${start(file)}\n${line}\n`))
       expect({ step: failure.step, code: failure.code }).toEqual({ step: 'deploying', code })
       expect(failure.message).toContain(said)
     },
@@ -149,7 +154,7 @@ describe('starting fails with an explanation', () => {
   })
 
   test('when the image names a user that it does not have', async () => {
-    const { code } = await failureOf(dockerfile('FROM busybox\nUSER nobody2\nCMD ["sh"]\n'))
+    const { code } = await failureOf(dockerfile('FROM busybox\nUSER 10002\nCMD ["sh"]\n'))
     expect(code).toBe('unknown_user')
   })
 
