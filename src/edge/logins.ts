@@ -68,7 +68,8 @@ const loginOf = '{http.vars.davit_login}'
 
 const siteHeader = 'Davit-Site'
 
-const askTo = (dial: string) => ({
+/** A comparison that waits when another configuration is loaded is lost, and asked for again. */
+const askTo = (dial: string, left = 3): object => ({
   ...internal(
     { dial },
     { [siteHeader]: [loginOf], Authorization: ['{http.request.header.Authorization}'] },
@@ -77,7 +78,7 @@ const askTo = (dial: string) => ({
   handle_response: [
     { match: { status_code: [204] } },
     { match: { status_code: [401] }, routes: [{ handle: [unauthorized] }] },
-    { routes: [{ handle: [busy] }] },
+    { routes: [{ handle: [left > 0 ? askTo(dial, left - 1) : busy] }] },
   ],
 })
 
