@@ -7,13 +7,16 @@ import type { Layout } from './layout.ts'
 import { run } from './run.ts'
 import type { Work } from './run.ts'
 
-/** Davit's; null when there is no such user. */
+/** Null when Davit's user doesn't exist. */
 export function systemUser(): SystemUser | null {
   const found = fieldsOf('passwd', user)
   return found && { name: user, uid: Number(found[2]), gid: Number(found[3]) }
 }
 
-/** How root touches Davit's data: that belongs to Davit's user, who must not lead root elsewhere. */
+/**
+ * Root must act as Davit's user on Davit's data: that user could
+ * otherwise redirect root elsewhere with a link.
+ */
 export function asDavit<T>(act: () => T): T {
   return withRightsOf(systemUser(), act)
 }
@@ -23,7 +26,7 @@ export const hasUser = () => fieldsOf('passwd', user) !== null
 export const mayUseDocker = () =>
   fieldsOf('group', 'docker')?.[3]?.split(',').includes(user) ?? false
 
-/** Creates the system user, who has no password and may use Docker. Repeatable. */
+/** The user has no password and may use Docker. Repeatable. */
 export async function createUser({ home }: Layout, work: Work) {
   const todo = 'Fix that, then run davit install again.'
   const found = fieldsOf('passwd', user)
@@ -40,7 +43,7 @@ export async function createUser({ home }: Layout, work: Work) {
   await run({ ...work, todo, argv: ['usermod', '--append', '--groups', 'docker', user] })
 }
 
-/** A line of /etc/passwd or /etc/group, by its first field. */
+/** Finds a line of /etc/passwd or /etc/group by its first field. */
 function fieldsOf(table: 'passwd' | 'group', name: string) {
   const lines = readFileSync(`/etc/${table}`, 'utf8')
     .split('\n')

@@ -7,15 +7,15 @@ import { layoutIn } from './layout.ts'
 type Environment = Record<string, string | undefined>
 
 /**
- * The settings for a command that root runs where Davit was installed: those of the installation, unless the
- * environment names a data directory.
+ * When root runs a command on an installed server, the installation's
+ * settings apply, unless the environment names a data directory.
  */
 export function asInstalled(env: Environment): Environment {
   if (!isRootsOwn(env)) return env
   return { ...settingsOf(readFileSync(layoutIn().settings, 'utf8')), ...env }
 }
 
-/** The same; the rest of this process runs as Davit's user. */
+/** Like `asInstalled`, and switches the rest of this process to Davit's user. */
 export function asItsUser(env: Environment): Environment {
   const settings = asInstalled(env)
   const user = isRootsOwn(env) ? systemUser() : null
@@ -26,7 +26,7 @@ export function asItsUser(env: Environment): Environment {
   return settings
 }
 
-/** The same for a part of root's work, which opens as root what an operator names. */
+/** Like `asItsUser`, but only for `act`, so that root can still open files that the operator names. */
 export function withItsRights<T>(env: Environment, act: (settings: Environment) => T): T {
   const settings = asInstalled(env)
   return isRootsOwn(env) ? asDavit(() => act(settings)) : act(settings)

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Failure } from '../platform/errors.ts'
 import type { Layout } from './layout.ts'
 
-/** One setting of an environment file, and its place there, up to the end of its last line. */
+/** `from` and `to` are its position in the file, up to the end of its last line. */
 type Assignment = { name: string; value: string; from: number; to: number }
 
-/** The text of the settings file; null without one. Who only looks, and isn’t root, sees nothing of it. */
+/** Null without a file, and empty for a user other than root who may not read it. */
 export function settingsIn({ settings }: Pick<Layout, 'settings'>) {
   if (!existsSync(settings)) return null
   try {
@@ -16,14 +16,14 @@ export function settingsIn({ settings }: Pick<Layout, 'settings'>) {
   }
 }
 
-/** What a settings file sets, as systemd reads it. */
+/** Parses a settings file as systemd does. */
 export const settingsOf = (text: string): Record<string, string> =>
   Object.fromEntries(assignmentsIn(text).map(({ name, value }) => [name, value]))
 
-/** The text with these settings changed; comments, order and everything else stay. */
+/** Changes settings and keeps comments, the order, and everything else. */
 export function withSettings(text: string, changes: Record<string, string>): string {
   const left = new Map(Object.entries(changes))
-  const last = new Map(assignmentsIn(text).map((found) => [found.name, found])) // it wins
+  const last = new Map(assignmentsIn(text).map((found) => [found.name, found])) // the last one wins
   let changed = ''
   let at = 0
   for (const { name, from, to } of assignmentsIn(text).filter(
@@ -40,7 +40,7 @@ export function withSettings(text: string, changes: Record<string, string>): str
   return changed + (added && changed !== '' && !changed.endsWith('\n') ? '\n' : '') + added
 }
 
-/** A line that systemd reads as this value. */
+/** Quotes the value so that systemd reads it unchanged. */
 function assignment(name: string, value: string) {
   if (/\p{Cc}/u.test(value))
     throw new Failure(
@@ -84,7 +84,7 @@ function endOfComment(text: string, start: number) {
 function valueAt(text: string, start: number) {
   let value = ''
   let at = start
-  /** Up to here the value has more than spaces. */
+  /** The length without trailing spaces. */
   let length = 0
   for (let isBegun = false; !isEnd(text.charAt(at)); at++) {
     const char = text[at]!
@@ -109,7 +109,7 @@ function valueAt(text: string, start: number) {
   return { value: value.slice(0, length), end: at }
 }
 
-/** The end is the closing quote, or that of the text. */
+/** Ends at the closing quote, or at the end of the text. */
 function singleQuoted(text: string, start: number) {
   const end = text.indexOf("'", start)
   return end === -1

@@ -4,8 +4,8 @@ import { Failure } from '../platform/errors.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Holds what davit install and davit uninstall do, from their plan to their end: one would remove the work of the
- * other. The davit upgrade that an installation starts takes another lock, `holdInstallation`.
+ * Locks davit install and davit uninstall from their plan to their end: each would undo the other's work.
+ * The davit upgrade that an installation starts takes another lock, `holdInstallation`.
  */
 export function holdSetup({ lock }: Pick<Layout, 'lock'>) {
   mkdirSync(lock, { recursive: true, mode: 0o700 })

@@ -37,15 +37,15 @@ export type InstallPlan = {
   machine: Machine
   /** The executable to install. */
   source: string
-  /** The version of the one that is there; null without one that runs. */
+  /** The version of the existing executable; null if there is none that runs. */
   installed: string | null
-  /** Settings to set; others in the file stay. */
+  /** Other settings in the file are kept. */
   settings: Record<string, string>
-  /** Where Davit listens. */
+  /** The address at which Davit listens. */
   origin: string
 }
 
-/** Everything that an installation consists of, in the order in which one rests on the other. */
+/** In order of dependency. */
 export function installSteps(plan: InstallPlan): Step[] {
   return [
     packages(plan),
@@ -113,8 +113,8 @@ function home({ layout }: InstallPlan): Step {
 }
 
 /**
- * What was in use is upgraded by itself, also while it is stopped: it knows its database, and takes over again if the
- * new one fails.
+ * Upgrades an installation that was in use with its own davit upgrade, even while it is
+ * stopped: it knows its database, and is restored if the new version fails.
  */
 function executable(plan: InstallPlan) {
   const { settings, unit, data } = plan.layout
@@ -142,7 +142,7 @@ const upgraded = ({ layout, source, installed }: InstallPlan): Step => ({
 function copied({ layout, source, installed }: InstallPlan): Step {
   const target = layout.executable
   const previous = `${target}.replaced`
-  const draft = `${target}.new` // beside it, so that it has the security label of its folder
+  const draft = `${target}.new` // in the same folder, so that it gets that folder's security label
   const wasThere = existsSync(target)
   return {
     does: wasThere
@@ -168,7 +168,7 @@ function copied({ layout, source, installed }: InstallPlan): Step {
       rmSync(draft, { force: true })
       if (existsSync(previous)) renameSync(previous, target)
       else if (!wasThere) rmSync(target, { force: true })
-      rmSync(previous, { force: true }) // renaming it does nothing while both are the same file
+      rmSync(previous, { force: true }) // renameSync does nothing while both are the same file
     },
   }
 }

@@ -25,7 +25,7 @@ import type { Step } from './steps.ts'
 import { finishing } from './upgrade/finish.ts'
 import { refuseDuringUpgrade } from './upgrade/open.ts'
 
-/** What an operator may choose; what isn't given stays as it is. */
+/** Omitted settings keep their values. */
 export type Choice = { domain?: string; email?: string; host?: string; port?: string }
 
 export type Plan = {
@@ -33,19 +33,19 @@ export type Plan = {
   machine: Machine
   config: Config
   findings: Judged[]
-  /** Steps that are left; none when everything is installed and runs. */
+  /** The remaining steps; empty when everything is installed and runs. */
   steps: Step[]
   /**
-   * What is there already: nothing, a part, an installation that runs, or an upgrade that was interrupted. What is
-   * left to do beside ending that one shows only then.
+   * What is installed already. After an interrupted upgrade the only step is
+   * to finish it: others are known only then.
    */
   found: 'nothing' | 'part' | 'running' | 'upgrade'
 }
 
-/** Whether this server has settings of Davit, so that nothing has to be asked. */
+/** True when this server already has settings, so that davit install doesn't ask for any. */
 export const hasSettings = (layout = layoutIn()) => existsSync(layout.settings)
 
-/** The settings that an installation has with a choice. Throws ConfigError for a bad one. */
+/** Applies the choice to the existing settings. Throws ConfigError for an invalid one. */
 export function settingsFor(choice: Choice, layout = layoutIn()) {
   const chosen = {
     DAVIT_DATA_DIR: layout.data,
@@ -65,7 +65,7 @@ export function settingsFor(choice: Choice, layout = layoutIn()) {
   return { settings, config }
 }
 
-/** Looks at this server and finds what is left to do; changes nothing. Throws while an upgrade runs. */
+/** Changes nothing. Throws while an upgrade runs. */
 export async function planInstall(choice: Choice, source: string): Promise<Plan> {
   const layout = layoutIn()
   refuseDuringUpgrade(layout)
@@ -94,8 +94,8 @@ async function versionOf(executable: string) {
 }
 
 /**
- * Takes the steps of a plan. When one fails, the server is as before, but for packages and the user, and an
- * earlier installation runs again; the error is thrown.
+ * Runs the steps of a plan. When one fails, all but packages and the user are
+ * undone, an earlier installation runs again, and the error is thrown.
  */
 export async function install({ steps, machine, layout }: Plan, work: Work) {
   try {
@@ -111,7 +111,7 @@ export async function install({ steps, machine, layout }: Plan, work: Work) {
   }
 }
 
-/** What an operator does next: lines for the end of an installation. */
+/** The next steps for the operator, shown at the end of an installation. */
 export function nextSteps({ config, layout, machine }: Plan): string[] {
   const addresses = ownAddresses()
   const address = originOf({ ...config, host: shown(config.host, addresses) })
@@ -126,7 +126,7 @@ export function nextSteps({ config, layout, machine }: Plan): string[] {
   ]
 }
 
-/** How the first account is created; nothing once there is one. Only who can reach Davit from elsewhere needs a code. */
+/** Empty once an account exists. A setup code exists only if Davit can be reached from elsewhere. */
 function firstAccount({ data }: Layout, address: string) {
   const opened = openCurrent({ dataDir: data })
   if (!opened) return []
@@ -142,7 +142,7 @@ function firstAccount({ data }: Layout, address: string) {
   }
 }
 
-/** Without a domain Davit listens for this machine only. */
+/** Without a domain Davit may listen only on this machine. */
 function reaching({ domain, url, host, port }: Config) {
   if (domain || url || !isLoopback(host)) return []
   return [
@@ -157,7 +157,7 @@ function dnsRecords({ domain }: Config, addresses: string[]) {
   return [`DNS:         ${domain} and *.${domain} must lead to ${to} (A and AAAA records)`]
 }
 
-/** Which ports must be open, and how to open them in the firewall that is there. */
+/** Lists the ports to open, with the command for the active firewall. */
 export function openPorts(config: Config, firewall: Firewall | null): string[] {
   const [own, ...edge] = ownPorts(config)
   const ports = [...(isLoopback(config.host) ? [] : [own!]), ...edge]
@@ -174,7 +174,7 @@ export function openPorts(config: Config, firewall: Firewall | null): string[] {
 
 const isAny = (host: string) => host === '0.0.0.0' || host === '::'
 
-/** Where this machine itself reaches it. */
+/** The host at which this machine itself reaches Davit. */
 export const reachable = (host: string) => (isAny(host) ? '127.0.0.1' : host)
 
 const shown = (host: string, addresses: string[]) =>

@@ -6,18 +6,18 @@ import { bytes } from '../web/units.ts'
 import type { EngineState, Machine } from './machine.ts'
 import type { Need } from './packages.ts'
 
-/** A finding that keeps Davit from being installed. */
+/** `blocks` prevents the installation. */
 export type Judged = Finding & { blocks?: boolean }
 
-/** Free space without which neither packages nor the first build would fit. */
+/** In bytes. With less, neither packages nor the first build would fit. */
 const leastFree = 2 ** 30
 
-/** A machine with less runs Davit and little beside it. */
+/** In bytes. With less, Davit runs, but little else does. */
 const leastMemory = 480 * 2 ** 20
 
 const absent = 'not installed yet'
 
-/** What was found on a machine, and what has to be done about it first. */
+/** Reports the state of a machine, and what must be fixed before an installation. */
 export function judge(machine: Machine): Judged[] {
   const { isRoot, hasSystemd, distribution, memory, disk, confinement, firewall } = machine
   return [
@@ -44,7 +44,7 @@ export function judge(machine: Machine): Judged[] {
   ]
 }
 
-/** What Davit needs and this machine lacks. */
+/** Programs that Davit needs and that aren't installed. */
 export const missing = ({ engine, git, hasSsh }: Pick<Machine, 'engine' | 'git' | 'hasSsh'>) => {
   const lacks: [Need, boolean][] = [
     ['engine', engine.state === 'missing'],

@@ -1,33 +1,33 @@
 import { join } from 'node:path'
 
-/** The system user that Davit runs as, and its systemd unit. */
+/** The name of the system user and of the systemd unit. */
 export const user = 'davit'
 export const service = 'davit.service'
 
 export type Layout = ReturnType<typeof layoutIn>
 
-/** Where an installation has its files; tests give another root than the server's. */
+/** The paths of an installation; tests use another root. */
 export const layoutIn = (root = '/') => ({
   root,
   executable: join(root, 'usr/local/bin/davit'),
-  /** The home of the user, which has all that Davit stores. */
+  /** The home of the user, with everything that Davit stores. */
   home: join(root, 'var/lib/davit'),
   data: join(root, 'var/lib/davit/data'),
-  /** Read by systemd, which is root: it may have secrets. */
+  /** Only readable by root, as it may contain secrets; systemd passes it to Davit. */
   settings: join(root, 'etc/davit/davit.env'),
   unit: join(root, 'etc/systemd/system', service),
-  /** Of upgrades: only root may read it, since it has backups and copies of the database. */
+  /** Only readable by root, since upgrades keep backups and copies of the database there. */
   upgrades: join(root, 'var/lib/davit-upgrade'),
-  /** Of moves to and from another server: journals, and a sealed backup on its way. */
+  /** Journals of moves to and from another server, and a sealed backup in transit. */
   moves: join(root, 'var/lib/davit-move'),
   /** Locked by davit install and davit uninstall. */
   lock: join(root, 'run/davit-install'),
 })
 
 /**
- * The unit of an installation. What it must be able to do: talk to Docker, write its data, and limit what
- * builds use, for which it writes to control groups. It is started again for as long as it takes, such as until its
- * address is up at boot; bad settings, with which it ends with status 2, don’t get better by that.
+ * The unit must be able to use Docker, write its data, and write control groups, to
+ * limit builds. It restarts without limit, for example until its address exists at boot,
+ * except after status 2: a restart doesn't fix invalid settings.
  */
 export const unitText = ({ executable, home, settings }: Layout) => `[Unit]
 Description=Davit

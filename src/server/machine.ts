@@ -24,7 +24,7 @@ export type EngineState =
 
 export type Firewall = 'ufw' | 'firewalld' | 'nftables'
 
-/** What installing depends on. */
+/** Everything that an installation depends on. */
 export type Machine = {
   isRoot: boolean
   hasSystemd: boolean
@@ -34,22 +34,22 @@ export type Machine = {
   hasSsh: boolean
   memory: number
   disk: DiskSpace | null
-  /** What restricts programs on this machine, such as `SELinux (enforcing)`. */
+  /** The security module that restricts programs, such as `SELinux (enforcing)`. */
   confinement: string | null
   firewall: Firewall | null
-  /** What listens on the ports that Davit will use; Davit itself isn't among them. */
+  /** Programs other than Davit that listen on ports that Davit needs. */
   listeners: Listener[]
   service: ServiceState
 }
 
-/** The socket that an installation uses, whatever the environment of who installs says. */
+/** Ignores the environment of the person who installs. */
 export const localEngine = { host: 'unix:///var/run/docker.sock' }
 
-/** The engine that settings name in place of that one; null when they don't. */
+/** The engine that the settings use instead of the local one; null if they don't. */
 export const otherEngine = ({ dockerHost }: Pick<Config, 'dockerHost'>) =>
   isSocket(dockerHost, localEngine.host.slice('unix://'.length)) ? null : dockerHost!
 
-/** Throws when Davit uses another engine: the command would look at one that has nothing of it. */
+/** Throws if Davit uses another engine: the command would act on one without Davit's containers. */
 export function refuseOtherEngine(
   config: Pick<Config, 'dockerHost'>,
   command: string,
@@ -64,7 +64,7 @@ export function refuseOtherEngine(
   )
 }
 
-/** Looks at this machine, and changes nothing. */
+/** Changes nothing. */
 export async function lookAtMachine(layout: Layout, ports: number[]): Promise<Machine> {
   const hasSystemd = existsSync('/run/systemd/system')
   const service = hasSystemd ? await serviceState() : { isActive: false, isEnabled: false, pid: 0 }
@@ -87,7 +87,6 @@ export async function lookAtMachine(layout: Layout, ports: number[]): Promise<Ma
   }
 }
 
-/** Whether Docker responds on this machine, and which version. */
 export async function engineState(): Promise<EngineState> {
   try {
     const signal = AbortSignal.timeout(15_000)
@@ -99,7 +98,9 @@ export async function engineState(): Promise<EngineState> {
   }
 }
 
-/** Davit itself, and the Caddy that it left running, don't count. Who isn’t root can’t tell them from others. */
+/**
+ * Excludes Davit itself and the Caddy that it left running. Users other than root don't see whose they are.
+ */
 async function others(layout: Layout, listeners: Listener[], { pid }: ServiceState) {
   if (listeners.length === 0) return []
   const hasEdge = await edgeRuns(layout)
@@ -132,7 +133,7 @@ export function confinementOf({ enforce, appArmor }: Kernel) {
   return appArmor?.trim() === 'Y' ? 'AppArmor' : null
 }
 
-/** Roughly: which front end is set up to filter. */
+/** An estimate: the front end that is configured to filter. */
 export function firewallOf(read: (path: string) => string | null): Firewall | null {
   if (/^ENABLED=yes/m.test(read('/etc/ufw/ufw.conf') ?? '')) return 'ufw'
   if (existsSync('/run/firewalld')) return 'firewalld'
@@ -148,5 +149,5 @@ function read(path: string) {
   }
 }
 
-/** The folder, or what will hold it. */
+/** The folder itself, or its nearest existing parent. */
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Removes a folder with all that is in it. It may be a link to one, which goes too. What is mounted can’t be removed:
- * that stays, empty.
+ * Removes a folder and its contents, and if it is a link, also the link's
+ * target. A mount point can't be removed and stays, empty.
  */
 export function removeFolder(path: string) {
   const found = lstatSync(path, { throwIfNoEntry: false })
@@ -14,7 +14,7 @@ export function removeFolder(path: string) {
   removeTree(path)
 }
 
-/** Whether nothing is left but what is mounted. */
+/** True when only mount points are left. */
 export function isEmptied(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return true
@@ -26,7 +26,7 @@ function removeTree(path: string) {
     rmSync(path, { recursive: true, force: true })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
-    // it ends at the first mount: what else is there
+    // rmSync stops at the first mount point: remove the rest
     for (const name of readdirSync(path)) removeTree(join(path, name))
   }
 }
@@ -35,6 +35,6 @@ function targetOf(link: string) {
   try {
     return realpathSync(link)
   } catch {
-    return null // it leads nowhere
+    return null // a broken link
   }
 }

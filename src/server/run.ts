@@ -2,18 +2,17 @@ import { Failure } from '../platform/errors.ts'
 import { ProgramMissing, runProgram, startProgram } from '../platform/program.ts'
 import type { Program } from '../platform/program.ts'
 
-/** How a step talks while it works, and when it must stop. */
 export type Work = { signal: AbortSignal; say: (line: string) => void }
 
 type Call = { argv: Program['argv']; file?: string; minutes?: number } & Partial<Work>
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Where programs are looked for. An empty or relative entry would be the folder that root is in just now. */
+/** Ignores empty and relative entries: they would be the folder that root is currently in. */
 export const searchPath = (own = '') =>
   [...own.split(':').filter((folder) => folder.startsWith('/')), systemPath].join(':')
 
-/** What a program of the system needs; none may ask a question, or restart services by itself. */
+/** No program may prompt, or restart services by itself. */
 const environment = () => ({
   PATH: searchPath(process.env.PATH),
   HOME: '/root',
@@ -22,7 +21,7 @@ const environment = () => ({
   NEEDRESTART_SUSPEND: '1',
 })
 
-/** Runs a program of the system: its status and its lines. A missing program ends with status 127. */
+/** A missing program ends with status 127. */
 export async function tryRun({ argv, file, minutes = 1, signal }: Call) {
   try {
     return await runProgram({
@@ -31,7 +30,7 @@ export async function tryRun({ argv, file, minutes = 1, signal }: Call) {
       env: environment(),
       signal: signal ?? new AbortController().signal,
       deadline: minutes * 60_000,
-      grace: 20_000, // a package manager finishes the package that it is at
+      grace: 20_000, // a package manager finishes its current package
     })
   } catch (error) {
     if (!(error instanceof ProgramMissing)) throw error
@@ -39,7 +38,7 @@ export async function tryRun({ argv, file, minutes = 1, signal }: Call) {
   }
 }
 
-/** The same; when its status isn't 0 it shows the last lines, and throws a Failure with the decisive one. */
+/** If the status isn't 0, shows the last lines of output and throws a Failure with the decisive one. */
 export async function run(call: Call & { todo: string }) {
   const { status, lines } = await tryRun(call)
   if (status === 0) return lines
@@ -52,10 +51,10 @@ export async function run(call: Call & { todo: string }) {
   )
 }
 
-/** Milliseconds: what moves a server's data may take days. */
+/** In milliseconds. Moving a server's data may take days. */
 const longest = 14 * 24 * 3600 * 1000
 
-/** Starts a program of the system whose input and output the caller moves. */
+/** Starts a program whose input and output the caller streams. */
 export const openProgram = ({
   argv,
   signal,
@@ -70,5 +69,4 @@ export const openProgram = ({
   return startProgram({ argv, env, input: 'stream', signal, deadline: longest, onLine })
 }
 
-/** Whether a program is installed. */
 export const hasProgram = (name: string) => Bun.which(name, { PATH: environment().PATH }) !== null

@@ -15,7 +15,7 @@ export type ServiceState = {
   startedAt?: number
 }
 
-/** What systemd says about Davit. */
+/** The state of the service according to systemd. */
 export async function serviceState(): Promise<ServiceState> {
   const properties = 'ActiveState,UnitFileState,MainPID,ExecMainStartTimestampMonotonic'
   const argv = ['systemctl', 'show', service, `--property=${properties}`] as const
@@ -31,7 +31,7 @@ export async function serviceState(): Promise<ServiceState> {
   }
 }
 
-/** Whether what runs is what the files say now: a changed file takes effect with the next start. */
+/** False when a file has changed since the start: a change takes effect at the next start. */
 export async function runsCurrent({ executable, settings, unit }: Layout) {
   const { isActive, isEnabled, pid, startedAt = 0 } = await serviceState()
   if (!isActive || !isEnabled || pid === 0) return false
@@ -39,11 +39,11 @@ export async function runsCurrent({ executable, settings, unit }: Layout) {
     if (readlinkSync(`/proc/${pid}/exe`) !== executable) return false
     return [settings, unit].every((path) => statSync(path).mtimeMs < startedAt)
   } catch {
-    return false // it ends just now, or a file is missing
+    return false // it is just ending, or a file is missing
   }
 }
 
-/** Starts Davit as the unit says now, also if it runs already (`restart`), and resolves when it responds. */
+/** Starts Davit with the current unit (`restart`: even if it runs) and resolves when it responds. */
 export async function startService(
   origin: string,
   work: Work,
@@ -60,14 +60,14 @@ export async function startService(
   await untilReady(origin, work.signal)
 }
 
-/** Stops Davit, for now and after a reboot. What it runs runs on. Throws when it isn't stopped. */
+/** Stops Davit and disables it at boot; its containers keep running. Throws when it doesn't stop. */
 export async function stopService(work: Work) {
   const argv = ['systemctl', 'disable', '--now', service] as const
   const { status, lines } = await tryRun({ ...work, argv: [...argv], minutes: 2 })
   await tryRun({ ...work, argv: ['systemctl', 'reset-failed', service] })
   if (status === 0) return
   const { isActive, isEnabled } = await serviceState()
-  if (!isActive && !isEnabled) return // there is none
+  if (!isActive && !isEnabled) return // there is no service
   throw new Failure(
     'not_stopped',
     `Davit couldn’t be stopped: ${lines.at(-1) ?? 'systemctl failed'}`,
@@ -101,7 +101,7 @@ async function whyNotStarted(since: number) {
   return startFailure(own, denialIn(await journal('--dmesg')))
 }
 
-/** The reason for a failed start, from the lines of its log. */
+/** Finds the reason for a failed start in the lines of its log. */
 export function startFailure(lines: string[], denial: { by: string; line: string } | null) {
   if (denial)
     return new Failure(
@@ -118,7 +118,7 @@ export function startFailure(lines: string[], denial: { by: string; line: string
   )
 }
 
-/** What the kernel refused to Davit, and for whom. */
+/** What the kernel refused to Davit, and to which program. */
 export function denialIn(lines: string[]) {
   const isOurs = (line: string) => /"davit"|\/davit\b/.test(line)
   const line = lines.findLast(

@@ -2,21 +2,20 @@ import type { Work } from './run.ts'
 
 /** One change of the server. */
 export type Step = {
-  /** As an order, for lists: "Create the user davit". */
+  /** An imperative, for lists: "Create the user davit". */
   does: string
-  /** What that consists of, where it is more than one thing. */
+  /** Its parts, if there are several. */
   parts?: string[]
-  /** Whether the server is that way already, with what is left to do before. Nothing has changed yet. */
+  /** Gets the steps before it that are left to do. Runs before any change. */
   isDone: (left: Step[]) => boolean | Promise<boolean>
-  /** Repeatable: it may have been interrupted anywhere. */
+  /** Repeatable, since it may have been interrupted anywhere. */
   act: (work: Work) => Promise<void>
-  /** Puts back what was there before, where leaving the change would harm. */
+  /** Restores the earlier state, where leaving the change would do harm. */
   undo?: (work: Work) => Promise<void>
-  /** Whether Davit runs with the change afterwards, so that no other step has to restart it. */
+  /** True if Davit runs with the change afterwards, so that no other step has to restart it. */
   restarts?: boolean
 }
 
-/** The steps that are left to do. */
 export async function stepsLeft(steps: Step[]): Promise<Step[]> {
   const left: Step[] = []
   for (const step of steps) if (!(await step.isDone(left))) left.push(step)
@@ -24,8 +23,8 @@ export async function stepsLeft(steps: Step[]): Promise<Step[]> {
 }
 
 /**
- * Takes the steps in order. When one fails, it and those before it are undone in reverse order, as far as they
- * can be, and the error is thrown: the server is as it was, but for installed packages.
+ * Runs the steps in order. If one fails, it and those before it are undone in reverse order
+ * as far as possible, and the error is thrown; installed packages stay.
  */
 export async function takeSteps(steps: Step[], work: Work) {
   const taken: Step[] = []

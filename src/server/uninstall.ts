@@ -26,10 +26,10 @@ import { placesOf } from './upgrade/journal.ts'
 import { refuseDuringUpgrade } from './upgrade/open.ts'
 import { removeDropIn } from './upgrade/unit.ts'
 
-/** What is removed beside Davit itself. */
+/** What to remove in addition to Davit itself. */
 export type Extent = { data: boolean; apps: boolean }
 
-/** What is left to remove, and what an operator loses by it; changes nothing. Throws while an upgrade runs. */
+/** The remaining steps, and what the operator would lose; changes nothing. Throws while an upgrade runs. */
 export async function planUninstall(extent: Extent) {
   const layout = layoutIn()
   refuseDuringUpgrade(layout)
@@ -46,18 +46,18 @@ export async function planUninstall(extent: Extent) {
     ...(extent.apps && instanceId ? [apps(instanceId)] : []),
     unit(layout),
     ...(extent.data ? [files(layout), account()] : []),
-    executable(layout), // last: who was interrupted needs it to finish
+    executable(layout), // last: after an interruption it is needed to finish
   ])
   return { steps, lost: asDavit(() => lossesOf(layout, extent)), instanceId }
 }
 
-/** Other settings may be bad. */
+/** Reads only what it needs: other settings may be invalid. */
 function engineIn({ settings, data }: Layout) {
   const { DOCKER_HOST } = settingsOf(readFileSync(settings, 'utf8'))
   return parseConfig({ DAVIT_DATA_DIR: data, DOCKER_HOST })
 }
 
-/** Null when Davit never started, or its data was removed or can’t be read. */
+/** Null when Davit never started, or its data was removed or can't be read. */
 export function installationOf({ data }: Pick<Layout, 'data'>) {
   const path = join(data, 'davit.db')
   return unlessDamaged(() =>
@@ -65,7 +65,7 @@ export function installationOf({ data }: Pick<Layout, 'data'>) {
   )
 }
 
-/** Null when a database can’t be read, which must not keep Davit from being removed. */
+/** Null when a database can't be read, which must not prevent the removal of Davit. */
 function unlessDamaged<Result>(read: () => Result) {
   try {
     return read()
@@ -80,7 +80,7 @@ const isOfDatabase = (error: unknown): boolean =>
   error instanceof SQLiteError ||
   (error instanceof Error && isOfDatabase(error.cause))
 
-/** One line for each kind of thing. */
+/** One line for each kind. */
 export function lossesOf({ data }: Layout, extent: Extent) {
   const names = unlessDamaged(() => namesIn(data))
   if (!names) return extent.data && existsSync(data) ? [`everything in ${data}`] : []
@@ -137,7 +137,7 @@ function apps(instanceId: string): Step {
       return containers.length === 0 && volumes.length === 0
     },
     async act({ say }) {
-      const collector = { finish: async () => {} } // no one reads their logs any more
+      const collector = { finish: async () => {} } // these logs aren't needed any more
       const removed = await removeFromEngine({ docker, instanceId, collector }, { volumes: true })
       say(`    ${counted(removed.length, 'object')} removed from Docker`)
     },

@@ -26,12 +26,12 @@ import type { Request } from './messages.ts'
 import { unpack } from './tar.ts'
 
 /*
- * What the new server does with what it gets. Until it is asked to keep that, all of it can be removed again.
+ * The new server's part of a move. Until it is asked to keep the data, all of it can be removed again.
  */
 
 type Begin = Extract<Request, { ask: 'begin' }>
 
-/** Settings about a machine, which the new one has already, and what only a command reads. */
+/** Settings about the machine, where the new server keeps its own, or that only a command reads. */
 const ofMachine = [
   'DAVIT_DATA_DIR',
   'DAVIT_HOST',
@@ -41,7 +41,7 @@ const ofMachine = [
   'DAVIT_BACKUP_PASSPHRASE',
 ]
 
-/** Those of the old server that the new one takes over: an address of one machine is none of another. */
+/** The old server's settings for the new one, without addresses that only exist on one machine. */
 export const movedSettings = (settings: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(settings).filter(
@@ -53,7 +53,7 @@ export const movedSettings = (settings: Record<string, string>) =>
     ),
   )
 
-/** Files and folders that settings of the old server name, and that the new one needs as well. */
+/** Files and folders that those settings name, and that must exist on the new server. */
 export const settingFiles = (settings: Record<string, string>) =>
   Object.entries(movedSettings(settings)).flatMap(([setting, value]) => {
     const path = value.replace(/^unix:\/\//, '')
@@ -63,18 +63,18 @@ export const settingFiles = (settings: Record<string, string>) =>
 
 const withFiles = ['DAVIT_ACME_CA', 'DAVIT_EDGE_ADMIN', 'DAVIT_TEMPLATES_DIR']
 
-/** Names of those that the new one may need as well, but with values of its own, or that aren't Davit's. */
+/** Names of settings that aren't moved, but that the new server may need with other values. */
 export function settingsLeft(settings: Record<string, string>) {
   const moved = movedSettings(settings)
   return Object.keys(settings).filter((name) => !(name in moved) && !ofMachine.includes(name))
 }
 
-/** Stops Davit here and removes what it and an earlier move have, so that there is room. */
+/** Stops Davit here, and removes its data and that of an earlier move to make room. */
 export async function begin(layout: Layout, asked: Begin, work: Work) {
   const { moveId, instanceId, from } = asked
   refuseOccupied(layout, instanceId)
   await holdDavit(layout, work)
-  refuseOccupied(layout, instanceId) // until then someone could use it
+  refuseOccupied(layout, instanceId) // again, as someone could use it until it stopped
   const before = readMove(layout, 'received')
   const settings = before?.settings ?? readFileSync(layout.settings, 'utf8')
   const journal = { phase: 'receiving' as const, moveId, instanceId, from, settings }
@@ -93,9 +93,9 @@ function refuseOccupied(layout: Layout, instanceId: string) {
   )
 }
 
-/** Removes all that Davit has here, and everything of the installation that moves. */
+/** Removes all of Davit's data here, and all that belongs to the installation that moves. */
 async function clear(layout: Layout, instanceId: string) {
-  const { dataDir } = configOf(layout) // as root: it may have secrets
+  const { dataDir } = configOf(layout) // read as root: the settings may contain secrets
   const own = installationOf(dataDir)
   for (const id of new Set([own, instanceId])) if (id) await clearEngine(id)
   asDavit(() => clearData(dataDir))
@@ -106,20 +106,20 @@ function installationOf(dataDir: string) {
   try {
     return asDavit(() => (existsSync(path) ? (installationIn(path)?.id ?? null) : null))
   } catch {
-    return null // a part of one
+    return null // an incomplete database
   }
 }
 
-/** Images stay: the next attempt doesn't need to send them again. */
+/** Keeps images, so that the next attempt doesn't need to send them again. */
 async function clearEngine(instanceId: string) {
   const docker = connectDocker(localEngine)
-  const collector = { finish: async () => {} } // no one reads those logs
+  const collector = { finish: async () => {} } // these logs aren't needed any more
   await removeFromEngine({ docker, instanceId, collector }, { volumes: true, images: false })
 }
 
 function clearData(dataDir: string) {
   if (!existsSync(dataDir)) return
-  // the root of a disk has that folder, and only root may remove it
+  // the root of a file system has this folder, and only root may remove it
   for (const name of readdirSync(dataDir).filter((name) => name !== 'lost+found'))
     rmSync(join(dataDir, name), { recursive: true, force: true })
 }
@@ -130,7 +130,7 @@ export async function missingImages(images: string[]) {
   return images.filter((_, at) => !here[at])
 }
 
-/** An image that is there may have another name. */
+/** Tags an image that exists here under another name. */
 export async function nameImage({ id, name }: { id: string; name: string }) {
   await connectDocker(localEngine).tagImage(id, name)
 }
@@ -147,7 +147,7 @@ export async function takeVolume(
   await unpack(folder, source, signal)
 }
 
-/** Restores a sealed backup, which is in a file only as long as that takes. */
+/** Restores a sealed backup, and deletes its file afterwards. */
 export async function takeBackup(
   layout: Layout,
   passphrase: string,
@@ -168,7 +168,7 @@ export async function takeBackup(
   }
 }
 
-/** Starts the Davit that arrived, and resolves when it responds. What arrived is on the disk then. */
+/** Syncs the data to disk, starts Davit with it, and resolves when it responds. */
 export async function start(layout: Layout, work: Work) {
   const { folder } = await connectDocker(localEngine).info()
   const todo = 'Check the disks of the new server. Then run davit move again.'
@@ -178,14 +178,14 @@ export async function start(layout: Layout, work: Work) {
   await startDavit(layout, work)
 }
 
-/** From now on nothing of it is removed, unless a later move replaces a copy. */
+/** From now on the data is kept; only a later move may replace a copy. */
 export async function keep(layout: Layout, { isFinal }: { isFinal: boolean }, work: Work) {
   const phase = isFinal ? 'moved' : 'copy'
   writeMove(layout, 'received', { ...arrived(layout), phase, at: Date.now() })
   await unguardStart(layout, work)
 }
 
-/** Stops everything that arrived and keeps it: the old server is used again. Repeatable. */
+/** Stops everything here and keeps the data, because the old server takes over again. Repeatable. */
 export async function halt(layout: Layout, moveId: string, work: Work) {
   const journal = arrived(layout, moveId)
   writeMove(layout, 'received', { ...journal, phase: 'halted' })
@@ -197,7 +197,7 @@ export async function halt(layout: Layout, moveId: string, work: Work) {
   for (const one of await standingOf(docker, ids)) await standStill(docker, one)
 }
 
-/** The move that arrived, or that one. */
+/** Returns the move with this id, or any. Throws without one. */
 function arrived(layout: Layout, moveId?: string): Received {
   const journal = readMove(layout, 'received')
   if (journal && (moveId ?? journal.moveId) === journal.moveId) return journal
@@ -208,7 +208,7 @@ function arrived(layout: Layout, moveId?: string): Received {
   )
 }
 
-/** Removes what has arrived, and puts back the settings; Davit is then as empty as after its installation. */
+/** Removes what has arrived and restores the settings, as after installation. */
 export async function discard(layout: Layout) {
   const journal = readMove(layout, 'received')
   if (!journal || !isPartial(journal)) return
@@ -217,7 +217,7 @@ export async function discard(layout: Layout) {
   removeMove(layout, 'received')
 }
 
-/** Lets Davit run here as the journal says: what isn't kept is removed first. */
+/** Lets Davit run here as the journal says: data that isn't kept is removed first. */
 export async function settle(layout: Layout, work: Work) {
   const journal = readMove(layout, 'received')
   if (journal && isPartial(journal)) {

@@ -10,20 +10,20 @@ export type MovedVolume = {
   name: string
   labels: Record<string, string>
   size: number
-  /** Ids of the containers that have it mounted. */
+  /** Ids of the containers that mount it. */
   users: string[]
 }
 
 export type MovedImage = {
   id: string
-  /** What containers were made from it by. */
+  /** The name that its containers were created with. */
   name: string
-  /** False when another image has got that name since. */
+  /** False when another image has this name now. */
   isTagged: boolean
-  /** The name that it gets there; null when it isn't a tag. */
+  /** Its tag on the new server; null when the name isn't a tag. */
   tag: string | null
   size: number
-  /** For people. */
+  /** A readable name. */
   shown: string
 }
 
@@ -32,19 +32,23 @@ export type Group = Workload & { volumes: MovedVolume[] }
 
 export type Contents = {
   groups: Group[]
-  /** Of everything that runs, and of Caddy. */
+  /** Images of all containers, Caddy's included. */
   images: MovedImage[]
-  /** All containers of this installation, by what they are for. */
+  /** All containers of this installation. */
   containers: { id: string; kind: string }[]
-  /** Folders of this server that services use, as an admin has allowed. */
+  /** Folders of this server that services mount, as an admin has allowed. */
   binds: { of: string; folder: string }[]
-  /** Volumes that containers use and that Davit didn't create, and those of what was deleted (null). */
+  /**
+   * Volumes that aren't moved: used but not created by Davit, or left by something deleted (`of` is null).
+   */
   others: { of: string | null; name: string }[]
 }
 
 type Deps = { db: Db; docker: Docker; instanceId: string }
 
-/** Looks for everything of this installation that its database doesn't hold; Docker walks all volumes for it. */
+/**
+ * Collects everything of this installation that its database doesn't hold. Slow: Docker scans all volumes.
+ */
 export async function contentsOf({ db, docker, instanceId }: Deps): Promise<Contents> {
   const [use, listed] = await Promise.all([
     docker.diskUse(),
@@ -104,7 +108,7 @@ function ownerIn(labels: Record<string, string>) {
 
 type Listed = Awaited<ReturnType<Docker['listContainers']>>
 
-/** One that has lost its tag to a newer one is listed by its id, but a container still knows its name. */
+/** The list shows an image by its id once a newer one has its tag, but a container still knows its name. */
 async function imagesOf({ docker }: Pick<Deps, 'docker'>, listed: Listed) {
   const all = await Promise.all(
     listed.map(async ({ id: container, image, imageId: id, labels }) => {
@@ -120,7 +124,7 @@ async function imagesOf({ docker }: Pick<Deps, 'docker'>, listed: Listed) {
   )
 }
 
-/** A name with its tag; null for an id or a digest. */
+/** Adds the default tag; null for an id or a digest. */
 export function tagIn(name: string) {
   if (name.includes('@') || /^(sha256:)?[0-9a-f]{64}$/.test(name)) return null
   return /:[^/]+$/.test(name) ? name : `${name}:latest`
@@ -145,7 +149,7 @@ export type Choice = {
   without: string[]
 }
 
-/** The groups with the volumes that were chosen. Throws for a name that nothing has. */
+/** Returns the groups with the chosen volumes. Throws for an unknown name. */
 export function chooseVolumes(groups: Group[], { volumes, without }: Choice): Group[] {
   const asked = volumes === 'all' || volumes === 'none' ? [] : volumes.split(',')
   const isCalled = (group: Group, volume: MovedVolume, name: string) =>

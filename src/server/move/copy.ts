@@ -17,10 +17,10 @@ import { drafts } from './journal.ts'
 import type { Remote } from './remote.ts'
 import { packed } from './tar.ts'
 
-/** Milliseconds between two lines that say how far something is. */
+/** Milliseconds between two lines of progress. */
 const pace = 2_000
 
-/** Says how much of something was sent: now and then, and at its end. */
+/** Reports the progress from time to time, and at the end. */
 function progress(what: string, size: number, { say }: Work) {
   const began = Date.now()
   let last = began
@@ -49,7 +49,7 @@ export async function sendImages(remote: Remote, images: Contents['images'], wor
   }
 }
 
-/** Nothing may write the volumes meanwhile. */
+/** Nothing may write to the volumes meanwhile. */
 export async function sendVolumes(remote: Remote, { name: of, volumes }: Group, work: Work) {
   const docker = connectDocker(localEngine)
   for (const { name, labels, size } of volumes) {
@@ -63,7 +63,7 @@ export async function sendVolumes(remote: Remote, { name: of, volumes }: Group, 
   }
 }
 
-/** All that the database holds, and Caddy's certificates; sealed on both sides with a passphrase that no one knows. */
+/** Sends the database and Caddy's certificates, sealed with a random passphrase that no one knows. */
 export async function sendBackup(
   remote: Remote,
   {

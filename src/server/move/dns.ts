@@ -10,15 +10,15 @@ type Change = {
   type: 'A' | 'AAAA'
   from: string
   to: string
-  /** False when the name has other addresses than this server, such as those of a proxy. */
+  /** False when the name resolves to other addresses than this server's, such as a proxy's. */
   leadsHere: boolean
 }
 
-/** The names that lead to this server, by its settings and the domains of its apps. */
+/** Names that should resolve to this server: its own domain, and those of apps. */
 export function namesOf(db: Db, config: Config): string[] {
   const { domain } = config
   const hosts = planIn(db, config).hosts.map(({ name }) => name)
-  // a wildcard record is enough for those below the domain
+  // the wildcard record covers names below the domain
   const own = hosts.filter((name) => !domain || !name.endsWith(`.${domain}`))
   return [...new Set([...(domain ? [domain, `*.${domain}`] : []), ...own])].filter(
     (name) => name.includes('.') && !/^[\d.:[\]]+$/.test(name),
@@ -26,15 +26,15 @@ export function namesOf(db: Db, config: Config): string[] {
 }
 
 type Leading = {
-  /** Addresses of the new server; none when they aren't known, as behind a router. */
+  /** Addresses of the new server; empty when unknown, as behind a router. */
   to: string[]
-  /** Those of this one. */
+  /** Addresses of this server. */
   here: string[]
-  /** What people call the new server. */
+  /** The new server's name in messages. */
   newServer: string
 }
 
-/** How the records of names must change so that they lead to the new server; they are as the DNS has them now. */
+/** Looks up the current records, and returns the changes that make the names resolve to the new server. */
 export async function dnsChanges(
   names: string[],
   { signal, ...leading }: Leading & { signal: AbortSignal },
@@ -48,7 +48,7 @@ export async function dnsChanges(
   return found.flatMap((one) => changesOf(one, leading))
 }
 
-/** The same for one name, whose answer has come. */
+/** The changes for one name that was looked up. */
 export function changesOf(
   { host, addresses, problem }: Answer & { host: string },
   { to, here, newServer }: Leading,
@@ -72,7 +72,7 @@ export function changesOf(
 
 const listed = (addresses: string[], none: string) => addresses.join(', ') || none
 
-/** As a table. */
+/** Formats the changes as a table. */
 export function describeDns(changes: Change[]): string[] {
   const width = Math.max(...changes.map(({ host }) => host.length))
   const elsewhere =

@@ -19,18 +19,17 @@ import { readMove } from './journal.ts'
 import type { Facts } from './messages.ts'
 import { namesInUse } from './store.ts'
 
-/** What is missing on a server to be an installation of `davit install`; null when nothing is. */
+/** What a server lacks to be an installation by `davit install`; null when it has everything. */
 export function lacksOf({ executable, settings, unit }: Layout) {
   if (!existsSync('/run/systemd/system')) return 'systemd doesn’t run it'
   const missing = [executable, settings, unit].find((path) => !existsSync(path))
   return missing === undefined ? null : `there is no ${missing}`
 }
 
-/** The settings of the installation. */
 export const configOf = ({ settings }: Layout) =>
   parseConfig(settingsOf(readFileSync(settings, 'utf8')))
 
-/** Looks at this server, which is to receive another one; changes nothing. */
+/** Inspects the server that receives a move; changes nothing. */
 export async function factsOf(
   layout: Layout,
   { ports, instanceId, files }: { ports: number[]; instanceId: string; files: string[] },
@@ -75,11 +74,14 @@ const noEngine = {
 
 const onDisk = ({ folder, free }: DiskSpace) => ({ folder, free, disk: statSync(folder).dev })
 
-/** The user and the group that an engine maps root to, as its folder says; null when it maps none. */
+/**
+ * The user and group that an engine with user namespaces maps root to,
+ * which its folder is named after; else null.
+ */
 export const userNamespaceOf = ({ folder }: Pick<EngineInfo, 'folder'>) =>
   /\/(\d+\.\d+)$/.exec(folder)?.[1] ?? null
 
-/** Bytes of the volumes that an earlier move brought. */
+/** Bytes in the volumes of an earlier move. */
 async function copySize(layout: Layout) {
   const instanceId = readMove(layout, 'received')?.instanceId
   const { volumes } = await connectDocker(localEngine).diskUse()
@@ -87,9 +89,7 @@ async function copySize(layout: Layout) {
   return own.reduce((sum, { size }) => sum + (size ?? 0), 0)
 }
 
-/**
- * What a move of an installation would overwrite: nothing, its copy from a rehearsal, or something that must stay.
- */
+/** What a move would overwrite: nothing, an earlier copy of the same installation, or data that must stay. */
 export function occupation(
   layout: Layout,
   instanceId: string,
@@ -111,7 +111,7 @@ export function occupation(
   return { occupied: `it has ${names.slice(0, 3).join(', ')}${more}`, copyFrom: null }
 }
 
-/** A database that can’t be read may be worth something. */
+/** A database that can't be read counts as data, since it may be worth something. */
 function namesIn(path: string) {
   if (!existsSync(path)) return []
   try {

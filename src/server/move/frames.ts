@@ -3,7 +3,7 @@ import { Failure } from '../../platform/errors.ts'
 import { DamagedStream } from '../../platform/sealed-stream.ts'
 
 /*
- * What two Davits say to each other through an ssh connection: frames of a kind, a length and that many bytes.
+ * The protocol between two Davits over ssh: frames of a kind, a length and that many bytes.
  */
 
 /** A message is JSON; data is part of an image, a volume or a backup. */
@@ -11,7 +11,7 @@ const kinds = { message: 1, data: 2 } as const
 
 const headLength = 5
 
-/** Bytes of a frame; a longer one is refused before it is read. */
+/** The largest frames in bytes; a larger one is refused before it is read. */
 const most = { message: 1024 * 1024, data: 256 * 1024 }
 
 export type Frame = { message: unknown } | { data: Buffer }
@@ -29,13 +29,13 @@ export function messageFrame(value: unknown) {
   return frame('message', bytes)
 }
 
-/** As many frames as are needed. */
+/** Splits bytes into frames. */
 export function* dataFrames(bytes: Uint8Array) {
   for (let at = 0; at < bytes.length; at += most.data)
     yield frame('data', bytes.subarray(at, at + most.data))
 }
 
-/** Reads frames; throws a Failure for anything else, and when they end. */
+/** Throws a Failure for anything that isn't a frame, and at the end of the input. */
 export class FrameReader {
   readonly #bytes: ByteReader
 
@@ -56,7 +56,7 @@ export class FrameReader {
     }
   }
 
-  /** Throws for data. */
+  /** Throws for a data frame. */
   async message(): Promise<unknown> {
     const frame = await this.next()
     if ('message' in frame) return frame.message
@@ -79,7 +79,7 @@ const notFrames = (head: Buffer) =>
     'Its shell may print something when it starts: only terminals may get that (.bashrc, .profile).',
   )
 
-/** A message that isn’t one, or not now. */
+/** For a frame that is invalid, or that isn't allowed at this point. */
 export const notExpected = () =>
   new Failure(
     'move_protocol',

@@ -13,15 +13,15 @@ import { failsFast, restartService } from '../upgrade/unit.ts'
 import { configOf } from './facts.ts'
 
 /*
- * How a move keeps Davit from starting, on both servers: each start of it first asks the journals. So whatever is
- * killed, the start that waits for the end of the move puts everything back.
+ * Keeps Davit from starting during a move, on both servers: each start first checks the journals. So
+ * whatever process is killed, the start that waits for the end of the move restores the server.
  */
 
 const dropInOf = ({ unit }: Pick<Layout, 'unit'>) => join(`${unit}.d`, 'move.conf')
 
 export const isGuarded = (layout: Pick<Layout, 'unit'>) => existsSync(dropInOf(layout))
 
-/** Ends Davit, whose start then waits for the end of the move. */
+/** Stops Davit; its next start waits for the end of the move. */
 export async function holdDavit(layout: Layout, work: Work) {
   const dropIn = dropInOf(layout)
   mkdirSync(dirname(dropIn), { recursive: true, mode: 0o755 })
@@ -44,18 +44,18 @@ export async function unguardStart(layout: Layout, work: Work) {
   await reload(work)
 }
 
-/** Takes effect when systemd reads its files again. */
+/** Takes effect at the next daemon-reload. */
 export function removeGuard(layout: Pick<Layout, 'unit'>) {
   const dropIn = dropInOf(layout)
   rmSync(dropIn, { force: true })
   try {
     rmdirSync(dirname(dropIn))
   } catch {
-    // there are other files, or it was removed
+    // the folder has other files, or doesn't exist
   }
 }
 
-/** Starts Davit, or waits until the start that waited for this has ended; resolves when it responds. */
+/** Starts Davit, or waits for a start that is already under way; resolves when it responds. */
 export function startDavit(layout: Layout, work: Work) {
   const config = configOf(layout)
   return startService(originAt({ ...config, host: reachable(config.host) }), work, 'start')

@@ -9,7 +9,7 @@ import { syncDirectory } from '../upgrade/journal.ts'
 
 const text = z.string().max(8192)
 
-/** Characters of a settings file. */
+/** In characters. */
 const mostSettings = 2 ** 20
 
 const policy = z.union([
@@ -19,8 +19,8 @@ const policy = z.union([
 
 const sent = z.object({
   /**
-   * copying: this server counts, and starts what the move stopped. deciding: the new server was asked to keep what it
-   * got, and its reply isn't known. moved: it has it, and nothing starts here.
+   * copying: this server is the live one, and restarts what the move stopped. deciding: the new server was
+   * asked to take over, and its reply is unknown. moved: the new server took over, and nothing starts here.
    */
   phase: z.enum(['copying', 'deciding', 'moved']),
   moveId: text,
@@ -28,22 +28,23 @@ const sent = z.object({
   port: text.nullable(),
   identity: text.nullable(),
   at: z.number(),
-  /** Containers that were stopped, in the order in which they are started again. */
+  /** Stopped containers, in the order in which they are started again. */
   stopped: z.array(z.object({ id: text, name: text, policy, wasUp: z.boolean() })),
 })
 
 const received = z.object({
   /**
-   * receiving: what is there is a part. trying: all of it runs, but isn't kept yet. copy: a later move replaces it.
-   * moved: this is the server now. halted: it was, and has data that the old server doesn't have.
+   * receiving: the data is incomplete. trying: everything runs, but isn't kept yet.
+   * copy: a later move replaces it. moved: this server is the live one now. halted:
+   * it was, and has data that the old server doesn't have.
    */
   phase: z.enum(['receiving', 'trying', 'copy', 'moved', 'halted']),
   moveId: text,
   from: text,
   at: z.number(),
-  /** Whose containers and volumes are there. */
+  /** The installation that the received containers and volumes belong to. */
   instanceId: text,
-  /** The settings file before. */
+  /** The settings file before the move. */
   settings: z.string().max(mostSettings).nullable(),
 })
 
@@ -57,7 +58,10 @@ type Places = Pick<Layout, 'moves'>
 
 const fileOf = ({ moves }: Places, side: Side) => join(moves, `${side}.json`)
 
-/** The move from this server (`sent`), or to it (`received`); null when there is none. Throws when it was damaged. */
+/**
+ * The move from this server (`sent`) or to it (`received`); null without
+ * one. Throws when the file is damaged.
+ */
 export function readMove<S extends Side>(places: Places, side: S): Journal<S> | null {
   const file = fileOf(places, side)
   if (!existsSync(file)) return null
@@ -73,7 +77,7 @@ export function readMove<S extends Side>(places: Places, side: S): Journal<S> | 
   }
 }
 
-/** It is on the disk when this returns. Throws rather than write what couldn’t be read again. */
+/** Synced to disk when it returns. Throws rather than write what couldn't be read again. */
 export function writeMove<S extends Side>(places: Places, side: S, journal: Journal<S>) {
   files[side].parse(journal)
   mkdirSync(places.moves, { recursive: true, mode: 0o700 })
@@ -81,10 +85,10 @@ export function writeMove<S extends Side>(places: Places, side: S, journal: Jour
   syncDirectory(places.moves)
 }
 
-/** Backups on their way; what was killed leaves them, or drafts of them. */
+/** Backups in transit; a killed process leaves them or their drafts behind. */
 export const drafts = { sent: 'leaving.backup', received: 'arriving.backup' }
 
-/** Removes its journal, and the backup that it may have left. */
+/** Removes the journal, and a backup left behind. */
 export function removeMove(places: Places, side: Side) {
   if (!existsSync(places.moves)) return
   for (const name of readdirSync(places.moves))
@@ -93,21 +97,22 @@ export function removeMove(places: Places, side: Side) {
   syncDirectory(places.moves)
 }
 
-/** Whether it hasn't been kept: it is discarded when its move ends. */
+/** True for data that isn't kept: it is discarded when its move ends. */
 export const isPartial = (received: Received | null) =>
   received?.phase === 'receiving' || received?.phase === 'trying'
 
 type AtStart = {
   sent: Pick<Sent, 'phase'> | null
   received: Pick<Received, 'phase'> | null
-  /** Whether a davit move or davit receive runs. */
+  /** True while a davit move or davit receive runs. */
   isOpen: boolean
   isGuarded: boolean
 }
 
 /**
- * What a start of Davit does. While a move is open, it waits; one that was killed is undone by it: `resume` starts
- * here again what was stopped, `discard` removes what arrived. `refuse`: another server runs the apps, or may.
+ * Decides what a start of Davit does. While a move is open, it waits. The start undoes a
+ * move that was killed: `resume` restarts what was stopped here, `discard` removes what
+ * arrived. `refuse`: another server runs the apps, or may.
  */
 export function atStart({ sent, received, isOpen, isGuarded }: AtStart) {
   if (sent && isOpen) return 'wait'
@@ -118,7 +123,7 @@ export function atStart({ sent, received, isOpen, isGuarded }: AtStart) {
     case 'trying':
       return isOpen ? 'start' : 'discard'
     case undefined:
-    case 'copy': // one is about to begin, which replaces the copy
+    case 'copy': // a move that replaces the copy is about to begin
       return isOpen && isGuarded ? 'wait' : 'start'
     default:
       return 'start'

@@ -8,22 +8,22 @@ import type { Facts } from './messages.ts'
 
 export type Needs = {
   host: string
-  /** With the volumes that were chosen. */
+  /** With the chosen volumes. */
   groups: Group[]
-  /** Bytes of the images that the new server doesn't have. */
+  /** Bytes of the images that the new server lacks. */
   images: number
   /** Bytes of the databases. */
   data: number
   userNamespace: string | null
   hasContainerdStore: boolean
-  /** What settings name, with the setting. */
+  /** Files that settings name, with the setting. */
   files: { setting: string; path: string }[]
 }
 
-/** Bytes that stay free on the new server. */
+/** Bytes to keep free on the new server. */
 const reserve = 512 * 2 ** 20
 
-/** What was found on the new server; one that blocks keeps the move from beginning. */
+/** Reports the state of the new server; a blocking finding prevents the move. */
 export function judgeMove(facts: Facts, needs: Needs): Judged[] {
   const { host } = needs
   if (!facts.isRoot)
@@ -144,7 +144,7 @@ const blocked = (what: string, is: string, todo: string): Judged => ({
   blocks: true,
 })
 
-/** What is copied, in lines. */
+/** Lists what is copied, one line each. */
 export function describeGroups(chosen: Group[], all: Group[]): string[] {
   const sizes = new Map(chosen.map((group) => [group.id, group]))
   return all.map((group) => {

@@ -4,12 +4,12 @@ import { notExpected } from './frames.ts'
 
 const text = z.string().max(4096)
 const name = z.string().min(1).max(255)
-/** What the other server says is shown in a terminal. */
+/** Text from the other server is shown in a terminal, so control characters are removed. */
 const shown = text.transform(inOneLine)
 const count = z.number().int().nonnegative()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** The engine takes only such names, and none is a path. */
+/** Only names that the engine accepts; none of them is a path. */
 const volumeName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$/)
 const imageId = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 export const settingName = z.string().regex(/^(DAVIT|DOCKER)_[A-Z_]{1,60}$/)
@@ -18,7 +18,7 @@ export const settingValue = z
   .max(8192)
   .regex(/^[^\p{Cc}]*$/u)
 
-/** What the old server asks of the new one. Data frames follow image, volume and backup, and then their sum. */
+/** Requests of the old server. Data frames follow image, volume and backup, and then their checksum. */
 export const request = z.discriminatedUnion('ask', [
   z.object({
     ask: z.literal('look'),
@@ -42,7 +42,7 @@ export const request = z.discriminatedUnion('ask', [
   z.object({ ask: z.literal('image') }),
   z.object({ ask: z.literal('volume'), name: volumeName, labels: z.record(text, text) }),
   z.object({ ask: z.literal('backup'), passphrase: text }),
-  /** Anywhere, also amid data; without a reply. */
+  /** Allowed anywhere, even between data frames; has no reply. */
   z.object({ ask: z.literal('alive') }),
   z.object({ ask: z.literal('sum'), bytes: count, sha256: hash }),
   z.object({ ask: z.literal('start') }),
@@ -60,7 +60,7 @@ const state = z.object({
   id: shown,
   name: shown,
   isRunning: z.boolean(),
-  /** Nothing more will happen by itself. */
+  /** True when its state is final. */
   isOver: z.boolean(),
   state: shown,
 })
@@ -78,24 +78,24 @@ export const facts = z.object({
   version: shown,
   arch: shown,
   isRoot: z.boolean(),
-  /** What is missing to be an installation of `davit install`; null when nothing is. */
+  /** What it lacks to be an installation by `davit install`; null when it has everything. */
   lacks: shown.nullable(),
   engine: shown.nullable(),
-  /** What Davit uses there in place of the Docker of its own machine, which is what receives. */
+  /** The engine that Davit uses there instead of the local one, which receives the move. */
   otherEngine: shown.nullable(),
-  /** The users that the engine maps others to, whom files of volumes belong to; null when it maps none. */
+  /** The user and group that root is mapped to, who own the files of volumes; null without mapping. */
   userNamespace: shown.nullable(),
-  /** Whether containerd keeps the images, which have other ids there. */
+  /** True if containerd stores the images, which changes their ids. */
   hasContainerdStore: z.boolean(),
-  /** What is there in place of what a move brings, null: nothing. */
+  /** Why the server isn't empty; null if a move may use it. */
   occupied: shown.nullable(),
-  /** When an earlier move brought its copy, which is replaced. */
+  /** The time of an earlier copy, which is replaced. */
   copyFrom: shown.nullable(),
-  /** Bytes of its volumes, which are removed first. */
+  /** Bytes of the earlier copy's volumes, which are removed first. */
   replaced: count,
-  /** Ports that Davit needs, and which other programs have. */
+  /** Ports that Davit needs and other programs use. */
   taken: z.array(shown),
-  /** Those of the files that aren't there. */
+  /** Files from the request that don't exist. */
   missing: z.array(shown).default([]),
   space: z.object({ folder: shown, free: count, disk: z.number() }).nullable(),
   dataSpace: z.object({ folder: shown, free: count, disk: z.number() }).nullable(),
@@ -108,7 +108,7 @@ export type Visit = z.infer<typeof visit>
 
 const failed = z.object({ code: shown, message: shown, hint: shown })
 
-/** What the new server says to each of them, or why not. */
+/** Replies of the new server by request. */
 export const answers = {
   look: facts,
   begin: z.object({}),
@@ -136,7 +136,7 @@ export function readRequest(message: unknown): Request {
   return read.data
 }
 
-/** The answer, or the reason of a refusal. */
+/** Returns the result or the refusal. Throws for an invalid reply. */
 export function readReply<Ask extends Asked>(ask: Ask, message: unknown) {
   const read = reply.safeParse(message)
   if (!read.success) throw notExpected()

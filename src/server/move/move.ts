@@ -19,11 +19,11 @@ import { endHere, phaseThere, startHere, tookOver } from './undo.ts'
 import { compareVisits, stableOf, visitApps, withDatabase } from './visit.ts'
 
 export type Moved = {
-  /** What doesn't run there, or responds in another way, and how. */
+  /** What doesn't run there, or responds with another status. */
   differences: string[]
   /** Apps that respond as they do here. */
   alike: string[]
-  /** Those whose pages have another title or length. */
+  /** Apps whose pages have another title or length. */
   changed: string[]
   dns: Awaited<ReturnType<typeof dnsChanges>>
 }
@@ -31,8 +31,9 @@ export type Moved = {
 type Moving = { plan: MovePlan; remote: Remote; isFinal: boolean; work: Work }
 
 /**
- * Copies everything to the new server and starts it there. A rehearsal leaves this server running; a final move
- * stops it for good once everything runs there. When anything fails before that, both servers are as before.
+ * Copies everything to the new server and starts it there. A rehearsal leaves this
+ * server running; a final move stops it for good once everything runs there. If
+ * anything fails before that, both servers are restored.
  */
 export async function runMove(moving: Moving): Promise<Moved> {
   const { plan, remote, work } = moving
@@ -54,12 +55,12 @@ export async function runMove(moving: Moving): Promise<Moved> {
     return await startThere(moving, before)
   } catch (error) {
     await putBack(moving, moveId)
-    work.signal.throwIfAborted() // what it has broken doesn't say so
+    work.signal.throwIfAborted() // an abort is reported as such, not by the errors it caused
     throw error
   }
 }
 
-/** Puts both servers back, unless the new one may have taken over. A failure here is only reported. */
+/** Restores both servers, unless the new one may have taken over. A failure here is only reported. */
 async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId: string) {
   const { layout, destination } = plan
   const phase = readMove(layout, 'sent')?.phase
@@ -76,13 +77,13 @@ async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId:
   await phaseThere(layout, { ...destination, moveId }, calm).catch((error) =>
     say(`${host} can’t be reached; the copy is removed when Davit starts there: ${error.message}`),
   )
-  if (phase && isFinal) await startHereAgain() // not before that: nothing runs twice
+  if (phase && isFinal) await startHereAgain() // only after the copy is removed: nothing may run twice
 }
 
-/** From here on nothing else starts or stops what Davit runs. */
+/** From here on nothing else starts or stops containers. */
 async function copyAll({ plan, remote, isFinal, work }: Moving) {
   const { layout, contents, images } = plan
-  await sendImages(remote, images, work) // of a deployment that has just ended
+  await sendImages(remote, images, work) // a deployment may just have ended
   const isThere = ({ id }: { id: string }) => !images.some((image) => image.id === id)
   for (const { id, tag } of contents.images.filter(isThere))
     if (tag !== null) await remote.ask({ ask: 'name', id, name: tag })
@@ -112,7 +113,7 @@ async function goOn({ layout }: Pick<MovePlan, 'layout'>, work: Work) {
   work.say('Davit and everything else run here as before')
 }
 
-/** In the order in which they are started again: services first, Caddy last. */
+/** Ordered as they are started again: services first, Caddy last. */
 async function stopEverything({ layout, contents }: MovePlan, work: Work) {
   const order = ['service', 'app', 'edge']
   const oldestFirst = contents.containers.toReversed()
@@ -128,7 +129,7 @@ async function copyGroup(group: Group, { plan, remote, isFinal, work }: Moving) 
   const { layout, contents } = plan
   const users = new Set(group.volumes.flatMap((volume) => volume.users))
   const own = contents.containers.map(({ id }) => id).toReversed()
-  // someone may have mounted it elsewhere
+  // a user may have mounted it elsewhere
   const others = [...users].filter((id) => !own.includes(id))
   if (!isFinal) work.say(`Stopping ${group.name} while it is copied`)
   await stopAll(layout, [...own.filter((id) => users.has(id)), ...others])
@@ -136,10 +137,10 @@ async function copyGroup(group: Group, { plan, remote, isFinal, work }: Moving) 
   if (!isFinal) await startStopped(layout, work)
 }
 
-/** Milliseconds that apps and services have to start on the new server. */
+/** Milliseconds that apps and services may take to start on the new server. */
 const patience = 20 * 60_000
 
-/** Resolves when everything runs there that ran here; says what doesn't. */
+/** Resolves when everything runs there that ran here. Returns what doesn't. */
 async function untilRunning({ contents }: MovePlan, remote: Remote, { say, signal }: Work) {
   const expected = contents.groups.filter(({ isRunning }) => isRunning)
   const shown = new Map<string, string>()
@@ -162,7 +163,7 @@ async function untilRunning({ contents }: MovePlan, remote: Remote, { say, signa
   }
 }
 
-/** Times that apps are visited there until all respond as they do here, and milliseconds between them. */
+/** How often apps are probed there until all respond as they do here, and milliseconds in between. */
 const visits = { most: 9, pause: 5_000 }
 
 async function visitThere(before: Visit[], remote: Remote, { say, signal }: Work) {
@@ -180,7 +181,7 @@ const notAlike = (differences: string[]) =>
     'Nothing was moved: this server runs again. A rehearsal, without --cut-over, leaves the copy running so that you can find out why.',
   )
 
-/** From the moment when the new server may have taken over, this one starts nothing by itself. */
+/** Once the new server may have taken over, this one starts nothing by itself. */
 async function handOver({ layout }: MovePlan, remote: Remote, work: Work) {
   const journal: Sent = { ...readMove(layout, 'sent')!, phase: 'deciding' }
   writeMove(layout, 'sent', journal)

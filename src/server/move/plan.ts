@@ -22,12 +22,12 @@ import { nameOf } from './remote.ts'
 import type { Destination, Remote } from './remote.ts'
 import { withDatabase } from './visit.ts'
 
-/** What there is to copy. */
+/** Everything to copy. */
 export type Found = {
   contents: Contents
-  /** The same groups with the volumes that were chosen. */
+  /** The same groups with only the chosen volumes. */
   groups: Group[]
-  /** Images that the new server doesn't have. */
+  /** Images that the new server lacks. */
   images: Contents['images']
 }
 
@@ -39,11 +39,11 @@ export type MovePlan = Found & {
   instanceId: string
   facts: Facts
   findings: Judged[]
-  /** Looks again: what runs may have changed since. */
+  /** Lists everything again: it may have changed since. */
   look: () => Promise<Found>
 }
 
-/** Throws unless this server is one that `davit install` installed, and its root asks. */
+/** Throws unless `davit install` installed this server and root runs the command. */
 export function refuseOtherThanInstalled(layout: Layout) {
   if (process.getuid?.() !== 0)
     throw new Failure('not_root', 'Only root can move Davit.', 'Run it with sudo.')
@@ -59,7 +59,7 @@ export function refuseOtherThanInstalled(layout: Layout) {
 
 type Planning = { layout: Layout; destination: Destination; choice: Choice; remote: Remote }
 
-/** Looks at both servers; changes nothing. */
+/** Inspects both servers; changes nothing. */
 export async function planMove(planning: Planning): Promise<MovePlan> {
   const { layout, destination, remote } = planning
   const config = configOf(layout)
@@ -67,7 +67,7 @@ export async function planMove(planning: Planning): Promise<MovePlan> {
   refuseMissing(config.dataDir)
   const instanceId = asDavit(() => installationIn(join(config.dataDir, 'davit.db')))?.id ?? ''
   const info = await connectDocker(localEngine).info()
-  const ports = ownPorts(config).slice(1) // its own port is a setting of the new server
+  const ports = ownPorts(config).slice(1) // the new server has its own setting for Davit's port
   const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
   const files = settingFiles(settings)
   const look = { ask: 'look', ports, instanceId, files: files.map(({ path }) => path) } as const

@@ -28,12 +28,12 @@ type Streams = {
 
 type Receiving = { layout: Layout; signal: AbortSignal } & Streams
 
-/** Milliseconds without a word from the old server, which says `alive` more often than that. */
+/** Milliseconds without a message; the old server sends `alive` more often than that. */
 const longestSilence = 3 * 60_000
 
 /**
- * Receives a move, as another Davit asks by `input`, until that ends. What it wasn't asked to keep then is removed,
- * and Davit is as empty as before.
+ * Serves requests from `input` until it ends. Data that it wasn't asked
+ * to keep is then removed, and Davit is as empty as before.
  */
 export async function receiveMove({ layout, signal, input, write }: Receiving) {
   const ended = whenAborted(signal)
@@ -52,7 +52,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
   const work = { signal: new AbortController().signal, say: () => {} }
   let hold: { close: () => void } | null = null
 
-  /** The data that follows, once its sum was compared. */
+  /** Yields the data frames, and throws at the end if the checksum differs. */
   async function* data() {
     const hash = new Bun.CryptoHasher('sha256')
     for (let bytes = 0; ;) {
@@ -69,7 +69,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
     }
   }
 
-  /** Its data must have been read to the end, whatever the consumer made of a failure. */
+  /** Throws unless the data was read to its end, even if the consumer ignores a failure. */
   async function taking(take: (source: AsyncIterable<Uint8Array>) => Promise<unknown>) {
     let outcome: { failure?: unknown } | null = null
     async function* source() {
@@ -120,8 +120,8 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
     },
     async state({ moveId }) {
       if (hold) throw notExpected()
-      hold = await untilHeld(layout) // what a broken connection asked may be read only now
-      await settle(layout, work) // it may have been killed
+      hold = await untilHeld(layout) // another receiver may still handle requests of a broken connection
+      await settle(layout, work) // an earlier receiver may have been killed
       const journal = readMove(layout, 'received')
       return { phase: journal?.moveId === moveId ? journal.phase : null }
     },
@@ -154,10 +154,10 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
 
 type Of<Ask extends Asked> = Extract<Request, { ask: Ask }>
 
-/** What only a move that has begun may ask. */
+/** Only allowed once a move has begun. */
 const changes: string[] = ['name', 'image', 'volume', 'backup', 'start', 'keep']
 
-/** Holds the installation, once what holds it has ended. */
+/** Waits for the lock on the installation. */
 async function untilHeld(layout: Layout) {
   for (; ; await sleep(200)) {
     try {

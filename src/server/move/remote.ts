@@ -4,27 +4,27 @@ import { FrameReader, dataFrames, messageFrame } from './frames.ts'
 import { readReply } from './messages.ts'
 import type { Answer, Asked, Request } from './messages.ts'
 
-/** Where the new server is, as ssh takes it. */
+/** As in the arguments of ssh. */
 export type Destination = { host: string; port: string | null; identity: string | null }
 
-/** What people call it. */
+/** The host's name in messages. */
 export const nameOf = ({ host }: Pick<Destination, 'host'>) => host.split('@').at(-1)!
 
-/** Milliseconds between two words to it, milliseconds that a frame may take, and that it may take to reply. */
+/** Timeouts in milliseconds: between two `alive` messages, to write a frame, and to reply. */
 const alivePace = 30_000
 const longestWrite = 15 * 60_000
 const quick = 5 * 60_000
 const longestReply = {
   ...{ look: quick, has: quick, name: quick, running: quick, state: quick, keep: quick },
   ...{ begin: 30 * 60_000, start: 60 * 60_000, visit: 60 * 60_000, halt: 60 * 60_000 },
-  ...{ volume: 60 * 60_000, backup: 60 * 60_000, image: 4 * 60 * 60_000 }, // once all of it was sent
+  ...{ volume: 60 * 60_000, backup: 60 * 60_000, image: 4 * 60 * 60_000 }, // after everything was sent
 } satisfies Record<Asked, number>
 
 export type Remote = ReturnType<typeof connectRemote>
 
 /**
- * `davit receive` on the new server, through ssh: its keys, known_hosts and settings are those of whoever runs
- * this. It asks for nothing: there is no terminal.
+ * Runs `davit receive` on the new server through ssh, with the keys, known_hosts and
+ * settings of the current user. It can't prompt: there is no terminal.
  */
 export function connectRemote(
   { host, port, identity }: Destination,
@@ -46,7 +46,7 @@ export function connectRemote(
   const alive = setInterval(() => void tell({ ask: 'alive' }).catch(() => {}), alivePace)
   ssh.ended.catch(() => {}) // reported by the call that it breaks
 
-  /** What it resolves with; the connection ends when that takes too long. */
+  /** Ends the connection when the promise takes too long. */
   async function within<Result>(longest: number, doing: Promise<Result>): Promise<Result> {
     const timer = setTimeout(() => ssh.stop((stalled = tooSlow(host))), longest)
     return doing.finally(() => clearTimeout(timer))
@@ -54,7 +54,7 @@ export function connectRemote(
   const write = (frame: Uint8Array) => within(longestWrite, ssh.write(frame))
   const tell = (message: Request) => write(messageFrame(message))
 
-  /** Why there is no reply, where ssh says it. */
+  /** Prefers the reason that ssh printed to the broken connection. */
   async function broken(error: unknown) {
     isOver = true
     signal.throwIfAborted()
@@ -72,9 +72,9 @@ export function connectRemote(
     message: Extract<Request, { ask: Ask }>,
     send: () => Promise<void> = async () => {},
   ): Promise<Answer<Ask>> {
-    await tell(message).catch(() => {}) // the missing reply says why
+    await tell(message).catch(() => {}) // the missing reply gives the reason
     const reply = replies.message()
-    // one that comes before everything was sent is a refusal
+    // a reply before everything was sent is a refusal
     await Promise.race([send().catch(() => {}), reply.catch(() => {})])
     const { ask } = message as { ask: Ask }
     const received = await within(longestReply[ask], reply).catch(async (error) => {
@@ -88,7 +88,7 @@ export function connectRemote(
 
   return {
     ask: <Ask extends Asked>(message: Extract<Request, { ask: Ask }>) => call<Ask>(message),
-    /** Sends what a request announces; a failure of its source ends the connection. */
+    /** Sends a request with its data; an error of the source ends the connection. */
     async send<Ask extends 'image' | 'volume' | 'backup'>(
       message: Extract<Request, { ask: Ask }>,
       source: AsyncIterable<Uint8Array>,
@@ -113,11 +113,11 @@ export function connectRemote(
         }
         await tell({ ask: 'sum', bytes, sha256: hash.digest('hex') })
       }).catch((error) => {
-        throw failure instanceof Failure ? failure : error // a broken pipe is no reason
+        throw failure instanceof Failure ? failure : error // the source's failure says more than a broken pipe
       })
       return bytes
     },
-    /** Ends it; the other side puts back what it wasn't asked to keep. */
+    /** Ends the connection; the other side then removes what it wasn't asked to keep. */
     async close() {
       isOver = true
       clearInterval(alive)
@@ -137,7 +137,7 @@ const tooSlow = (host: string) =>
 
 type End = { host: string; status: number | null; said: string[] }
 
-/** What ssh, or the shell over there, has said. */
+/** Explains messages of ssh and of the remote shell. */
 const reasons: [RegExp, string, (host: string) => [message: string, hint: string]][] = [
   [
     /REMOTE HOST IDENTIFICATION HAS CHANGED/,

@@ -12,26 +12,26 @@ import { isGuarded, removeGuard, unguardStart } from './guard.ts'
 import { atStart, readMove, removeMove, wasMoved, writeMove } from './journal.ts'
 
 /*
- * The old server while it is copied. What stands still is in the journal before it is stopped, and Davit waits in
- * its start: whatever is killed, the next start of Davit starts everything again.
+ * The old server while it is copied. Stopped containers are in the journal before they are stopped, and the
+ * start of Davit waits: whatever process is killed, the next start of Davit starts everything again.
  */
 
 const calm = (work: Work) => ({ ...work, signal: new AbortController().signal })
 
-/** Stops containers, the last one first, until `startStopped`. */
+/** Stops containers in reverse order, until `startStopped`. */
 export async function stopAll(layout: Layout, ids: string[]) {
   const docker = connectDocker(localEngine)
   const move = readMove(layout, 'sent')!
   const stopped = await standingOf(docker, ids)
-  const known = new Set(move.stopped.map(({ id }) => id)) // as it was before it was stopped first
+  const known = new Set(move.stopped.map(({ id }) => id)) // keeps the state before the first stop
   const added = stopped.filter(({ id }) => !known.has(id))
   writeMove(layout, 'sent', { ...move, stopped: [...move.stopped, ...added] })
   for (const one of stopped.toReversed()) await standStill(docker, one)
 }
 
 /**
- * Starts everything again that was stopped, as far as it is still there. What doesn’t start is only said: Davit looks
- * after its own at its start. Waits for an engine that is down; throws only when `signal` ends that.
+ * Starts all stopped containers that still exist. One that doesn't start is only reported: Davit handles its
+ * own when it starts. Waits for an engine that is down; throws only when `signal` ends that.
  */
 export async function startStopped(
   layout: Layout,
@@ -48,7 +48,7 @@ export async function startStopped(
   writeMove(layout, 'sent', { ...move, stopped: [] })
 }
 
-/** Repeats what an engine that is down or restarts has refused, until the signal. */
+/** Retries while the engine is down or restarts, until the signal aborts. */
 async function onceEngineIsUp<Result>(signal: AbortSignal, work: () => Promise<Result>) {
   for (;;)
     try {
@@ -60,17 +60,20 @@ async function onceEngineIsUp<Result>(signal: AbortSignal, work: () => Promise<R
     }
 }
 
-/** Milliseconds that a command waits for Docker; the next start of Davit waits as long as it takes. */
+/** Milliseconds that a command waits for Docker; the next start of Davit waits without limit. */
 const patience = 5 * 60_000
 
-/** Lets this server be as it was before. Repeatable. */
+/** Restores this server to its state before the move. Repeatable. */
 export async function resume(layout: Layout, work: Work) {
   await startStopped(layout, { say: work.say, signal: AbortSignal.timeout(patience) })
   removeMove(layout, 'sent')
   await unguardStart(layout, calm(work))
 }
 
-/** Before each start of Davit while a move is open: does what `atStart` says. Throws to refuse the start. */
+/**
+ * Runs before each start of Davit while a move is open, and does what
+ * `atStart` decides. Throws to refuse the start.
+ */
 export async function beforeStart(layout: Layout) {
   const { signal } = new AbortController()
   for (; ; await sleep(250)) {

@@ -5,7 +5,7 @@ import { listRestored } from '../../db/restored.ts'
 import { deployments, environments, projects, services, users } from '../../db/schema.ts'
 import { getCurrent } from '../../environments/store.ts'
 
-/** What people have stored, by its names: empty in an installation that no one has used. */
+/** Everything that users have stored, by name: empty if no one has used the installation. */
 export const namesInUse = (db: Db) => [
   ...db
     .select({ name: users.email })
@@ -24,18 +24,21 @@ export const namesInUse = (db: Db) => [
     .map(({ name }) => `the service ${name}`),
 ]
 
-/** An app or a service, by the id of its environment or its own, and how it is. */
+/** An app, by its environment's id, or a service. */
 export type Workload = {
   id: string
   kind: 'app' | 'service'
   name: string
   isRunning: boolean
-  /** Nothing more will happen by itself. */
+  /** True when its state is final. */
   isOver: boolean
   state: string
 }
 
-/** All apps that were ever deployed, and all services, of all owners. What a restore has yet to start doesn't run. */
+/**
+ * All apps that were ever deployed, and all services, of all owners.
+ * Those that a restore has yet to start don't run.
+ */
 export function listWorkloads(db: Db): Workload[] {
   const restored = (kind: 'deployment' | 'service') =>
     new Set(listRestored(db, kind).map(({ objectId }) => objectId))

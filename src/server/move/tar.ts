@@ -1,10 +1,10 @@
 import { Failure } from '../../platform/errors.ts'
 import { openProgram } from '../run.ts'
 
-/** What makes a copy the same: owners by number, holes, access lists and what else files may carry. */
+/** Makes the copy exact: numeric owners, holes, access control lists and extended attributes. */
 const faithful = ['--numeric-owner', '--sparse', '--acls', '--xattrs', '--xattrs-include=*']
 
-/** A folder with everything below it as an archive; throws when any of it can’t be read, or changes meanwhile. */
+/** Archives a folder. Throws when any of it can't be read, or changes meanwhile. */
 export async function* packed(folder: string, signal: AbortSignal) {
   const said: string[] = []
   const tar = openProgram({
@@ -30,7 +30,7 @@ export async function* packed(folder: string, signal: AbortSignal) {
   }
 }
 
-/** Unpacks such an archive into an empty folder; throws when any of it couldn’t be written. */
+/** Unpacks an archive into an empty folder. Throws when any of it couldn't be written. */
 export async function unpack(
   folder: string,
   source: AsyncIterable<Uint8Array>,
@@ -53,7 +53,7 @@ export async function unpack(
   try {
     let takes = true
     for await (const chunk of source) {
-      await tar.write(chunk).catch(() => (takes = false)) // its end says why
+      await tar.write(chunk).catch(() => (takes = false)) // its exit reports the reason
       if (!takes) break
     }
     await tar.endInput().catch(() => {})

@@ -11,7 +11,7 @@ import type { Sent } from './journal.ts'
 import { connectRemote, nameOf } from './remote.ts'
 import { resume } from './standstill.ts'
 
-/** Ends a move that was interrupted. Throws on a server that another one replaces. */
+/** Finishes an interrupted move. Throws on a server that another one has replaced. */
 export async function finishLast(layout: Layout, work: Work) {
   const move = readMove(layout, 'sent')
   if (!move) return
@@ -22,7 +22,7 @@ export async function finishLast(layout: Layout, work: Work) {
   await startHere(layout, work)
 }
 
-/** What `finishLast` would do first, for a person. Throws as that does, and changes nothing. */
+/** Describes what `finishLast` would do. Throws in the same cases, and changes nothing. */
 export function leftToFinish(layout: Pick<Layout, 'moves'>): string[] {
   const move = readMove(layout, 'sent')
   if (!move) return []
@@ -39,14 +39,17 @@ export function leftToFinish(layout: Pick<Layout, 'moves'>): string[] {
       ]
 }
 
-/** The move that can be undone, or has to be finished. Throws when there is none. */
+/** The move to undo or finish. Throws when there is none. */
 export function movedFromHere(layout: Layout): Sent {
   const move = readMove(layout, 'sent')
   if (move) return move
   throw new Failure('not_moved', 'This server wasn’t moved.', 'There is nothing to undo.')
 }
 
-/** Whether the new server took over, which ends the move here. Throws when it can't be asked: nothing starts then. */
+/**
+ * If the new server took over, the move ends here. Throws when it can't
+ * be reached, since nothing may start then.
+ */
 export async function tookOver(layout: Layout, move: Sent, work: Work): Promise<boolean> {
   work.say(`Asking ${nameOf(move)} whether it took over`)
   const phase = await phaseThere(layout, move, work).catch((error) => {
@@ -58,12 +61,12 @@ export async function tookOver(layout: Layout, move: Sent, work: Work): Promise<
   return true
 }
 
-/** Times that the new server is asked, and milliseconds between them. */
+/** Attempts to reach the new server, and milliseconds in between. */
 const tries = { most: 3, pause: 5_000 }
 
 /**
- * What the new server has of a move: null is nothing. It first waits until a broken connection has ended there, and
- * removes what wasn't kept. Throws when it can't be asked.
+ * The phase of a move on the new server; null if it has nothing of it. The new server first waits until a
+ * broken connection has ended, and removes what wasn't kept. Throws when it can't be reached.
  */
 export async function phaseThere(
   layout: Layout,
@@ -83,21 +86,21 @@ export async function phaseThere(
   }
 }
 
-/** Davit doesn't start here any more, and says why. */
+/** From now on Davit refuses to start here. */
 export async function endHere(layout: Layout, move: Sent, { say }: Work) {
   const signal = new AbortController().signal // too late to interrupt it
   writeMove(layout, 'sent', { ...move, phase: 'moved' })
   await stopService({ signal, say })
 }
 
-/** Whether everything of a move stands still on the new server. Its data stay there. Throws when it can't be asked. */
+/** Stops the move's containers on the new server and keeps their data. Throws when it can't be reached. */
 export async function haltThere(layout: Layout, move: Sent, work: Work) {
   if (move.phase === 'deciding' && !(await tookOver(layout, move, work))) return
   const remote = connectRemote(move, layout.executable, work.signal)
   try {
     await remote.ask({ ask: 'halt', moveId: move.moveId })
   } catch (error) {
-    // someone has removed it there
+    // its data was already removed there
     if (!(error instanceof Failure) || error.code !== 'move_nothing') throw error
   } finally {
     await remote.close()
@@ -105,8 +108,8 @@ export async function haltThere(layout: Layout, move: Sent, work: Work) {
 }
 
 /**
- * Starts everything here that a move has stopped, and Davit. From its first line on, the next start of Davit does the
- * same when this is killed.
+ * Starts everything that a move has stopped here, and Davit. If this is killed
+ * after its first line, the next start of Davit does the same.
  */
 export async function startHere(layout: Layout, { say }: Pick<Work, 'say'>) {
   const work = { say, signal: new AbortController().signal }

@@ -14,7 +14,6 @@ import { configOf } from './facts.ts'
 import type { Visit } from './messages.ts'
 import { listWorkloads } from './store.ts'
 
-/** Reads the database of this server. */
 export async function withDatabase<Result>(
   layout: Layout,
   read: (db: Db) => Result | Promise<Result>,
@@ -28,14 +27,14 @@ export async function withDatabase<Result>(
   }
 }
 
-/** How all apps and services of this server are. */
+/** The state of each app and service of this server. */
 export const runningIn = (layout: Layout) =>
   withDatabase(layout, (db) =>
-    // an error can be longer than a message may be
+    // an error can exceed the size of a message
     listWorkloads(db).map((one) => ({ ...one, state: one.state.slice(0, 500) })),
   )
 
-/** What each app of this server responds, asked directly: neither DNS nor certificates play a part. */
+/** Sends a request to each app directly, without DNS and certificates. */
 export const visitApps = (layout: Layout): Promise<Visit[]> =>
   withDatabase(layout, async (db) => {
     const docker = connectDocker(localEngine)
@@ -53,7 +52,7 @@ export const visitApps = (layout: Layout): Promise<Visit[]> =>
     return visits
   })
 
-/** Of its first instance that takes requests; null without one. */
+/** The address of its first live instance; null without one. */
 async function addressOf({ db, docker }: { db: Db; docker: Docker }, id: string) {
   const instances = listLiveInstances(db, id).filter(({ state }) => state === 'live')
   const instance = instances.find(({ component }) => component === web) ?? instances[0]
@@ -95,7 +94,7 @@ async function beginningOf({ body }: Response) {
   return Buffer.concat(parts).subarray(0, most)
 }
 
-/** What of two visits of the same app is the same each time; the rest is null. */
+/** Keeps what is equal in two visits of the same app; the rest is null. */
 export function stableOf(first: Visit[], second: Visit[]): Visit[] {
   return first.map((one) => {
     const again = second.find(({ id }) => id === one.id)
@@ -109,7 +108,7 @@ export function stableOf(first: Visit[], second: Visit[]): Visit[] {
 
 type Responded = Pick<Visit, 'status' | 'length' | 'title'>
 
-/** How an app of the new server differs from the old one, in a phrase; null when it doesn't. */
+/** Describes how an app on the new server differs from the old one; null when it doesn't. */
 export function differenceOf(old: Visit, { status, length, title }: Responded) {
   if (old.status === null) return null
   if (status === null) return { is: 'it doesn’t respond', isStatus: true }
@@ -122,7 +121,9 @@ export function differenceOf(old: Visit, { status, length, title }: Responded) {
   return null
 }
 
-/** What each app responds there, beside what it does here. The contents of a page may have changed since. */
+/**
+ * Compares the responses of each app on both servers. The content of a page may legitimately have changed.
+ */
 export function compareVisits(before: Visit[], after: Visit[]) {
   const found = before.map((old) => {
     const now = after.find(({ id }) => id === old.id) ?? { status: null, length: null, title: null }

@@ -12,10 +12,10 @@ import type { Work } from '../run.ts'
 import type { Source } from './source.ts'
 import { vouch } from './vouch.ts'
 
-/** What an executable says of itself: `davit --version --json`. */
+/** The output of `davit --version --json`. */
 const about = z.object({
   version: z.string().regex(versionPattern),
-  /** The newest migration of each database that it knows. */
+  /** The newest migration that it knows for each database. */
   schema: z.object({ state: z.number(), logs: z.number() }),
 })
 
@@ -24,8 +24,8 @@ export type About = z.infer<typeof about>
 type Trust = { sha256: string | null; publicKey: string | null }
 
 /**
- * Copies an executable to `draft`, and checks that copy: who vouches for it, whether it can run here, what it
- * is. Leaves nothing behind when it is refused.
+ * Copies an executable to `draft` and verifies the copy: its checksum or signature, whether
+ * it can run here, and its version. Removes the copy when it is refused.
  */
 export async function stage(
   source: Source,
@@ -45,7 +45,7 @@ export async function stage(
   }
 }
 
-/** People know the file by its place, not by ours. */
+/** Names the source in messages, since users don't know the draft's path. */
 function namedAs({ place }: Source, draft: string, error: unknown) {
   if (!(error instanceof Failure)) return error
   return new Failure(error.code, error.message.replaceAll(draft, place), error.hint, {
@@ -53,7 +53,7 @@ function namedAs({ place }: Source, draft: string, error: unknown) {
   })
 }
 
-/** The hash of what was copied, in hex. */
+/** Returns the hash of the copy, in hex. */
 async function keep(source: Source, draft: string, { say }: Work) {
   await refuseFull(dirname(draft), source.size ?? 0)
   await rm(draft, { force: true })
@@ -85,13 +85,13 @@ async function keep(source: Source, draft: string, { say }: Work) {
   return hash.digest('hex')
 }
 
-/** Bytes between two lines that say how much was read. */
+/** Bytes between two lines of progress. */
 const progress = 32 * 2 ** 20
 
-/** Bytes that stay free beside what is written. */
+/** Bytes to keep free in addition. */
 const reserve = 32 * 2 ** 20
 
-/** Throws unless that many bytes fit in a folder, and then some. */
+/** Throws unless that many bytes and a reserve fit into a folder. */
 export async function refuseFull(folder: string, size: number, { what, todo } = ofUpgrade) {
   const space = await spaceOf(folder)
   if (!space || space.free >= size + reserve) return
@@ -109,10 +109,10 @@ const ofUpgrade = {
 const full = (message: string, { todo, cause }: { todo: string; cause?: unknown }) =>
   new Failure('disk_full', message, todo, { cause })
 
-/** Seconds that an executable has to say what it is. */
+/** Seconds that an executable may take to report its version. */
 const patience = 20
 
-/** Throws when it doesn't start, hangs, or is something else. */
+/** Throws when it doesn't start, hangs, or isn't Davit. */
 async function ask(draft: string, { signal }: Work): Promise<About> {
   const call = { file: draft, minutes: patience / 60, signal }
   const { status, lines } = await tryRun({

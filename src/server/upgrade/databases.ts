@@ -22,14 +22,14 @@ import type { Places, Upgrade } from './journal.ts'
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants
 
-/** What Davit's user makes of a database, for root to copy. */
+/** Davit's user writes a copy of a database here, for root to copy again. */
 const draftOf = (path: string) => `${path}.copying`
 
 const copyOf = (places: Places, name: string) => join(places.state, name)
 
 /**
- * Copies the databases of a server that doesn't run, each whole in one file. A server that gets them back looks for
- * what runs, as after a restore: the new version may have changed it.
+ * Copies the databases of a stopped server. A server that gets them back reconciles what
+ * runs, as after a restore: the new version may have changed it.
  */
 export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
   const hold = asDavit(() => lockDataDir(dataDir))
@@ -48,7 +48,10 @@ export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
   }
 }
 
-/** Davit's user can't write where the copy will be, so it makes one beside the database, which root only reads. */
+/**
+ * Davit's user can't write to the copy's folder, so it creates a copy
+ * beside the database, which root only reads.
+ */
 function copyOut(path: string, copy: string) {
   const draft = draftOf(path)
   removeDatabase(draft)
@@ -70,7 +73,7 @@ function noteIn(copy: string) {
   for (const end of ['-wal', '-shm']) rmSync(copy + end, { force: true })
 }
 
-/** Puts the copies in the place of what a new version made of them. Repeatable. */
+/** Replaces the databases of a new version by the copies. Repeatable. */
 export function putDatabasesBack(places: Places, { dataDir, databases }: Upgrade) {
   const hold = asDavit(() => lockDataDir(dataDir))
   try {
@@ -90,12 +93,12 @@ function putBack(copy: string, path: string) {
     openSync(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600),
     asCaller(() => openSync(copy, 'r')),
   )
-  // A log of the newer file must not be applied to the older one.
+  // a log of the newer file must not be applied to the older one
   for (const end of ['-wal', '-shm', '-in-use']) rmSync(path + end, { force: true })
   renameSync(draft, path)
 }
 
-/** Writes all of a file into another, both of which are open, and closes them. */
+/** Copies an open file into another one, and closes both. */
 function fill(target: number, source: number) {
   try {
     const bytes = Buffer.allocUnsafe(2 ** 20)
@@ -120,11 +123,11 @@ function sync(path: string) {
 export function removeCopies(places: Places, { dataDir }: Pick<Upgrade, 'dataDir'>) {
   for (const name of ['davit.db', 'logs.db']) {
     removeDatabase(copyOf(places, name))
-    asDavit(() => removeDatabase(draftOf(join(dataDir, name)))) // of a copy that was interrupted
+    asDavit(() => removeDatabase(draftOf(join(dataDir, name)))) // of an interrupted copy
   }
 }
 
-/** With what SQLite may have left beside it. */
+/** Also removes files that SQLite may have left beside it. */
 function removeDatabase(path: string) {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
 }

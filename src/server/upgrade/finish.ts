@@ -10,7 +10,7 @@ import type { Places, Upgrade } from './journal.ts'
 import { holdInstallation, journalAtRest } from './open.ts'
 import { activeState, closeUpgrade, openUpgrade, restartService } from './unit.ts'
 
-/** Ends an upgrade that was interrupted before what it replaces is changed in another way. */
+/** Finishes an interrupted upgrade before anything else changes the installation. */
 export function finishing(layout: Layout): Step {
   const places = placesOf(layout)
   const last = readJournal(places)
@@ -28,13 +28,16 @@ export function finishing(layout: Layout): Step {
   }
 }
 
-/** Ends an upgrade whose command was killed, which systemd continues at each start. Says which version it left. */
+/**
+ * Finishes an upgrade whose command was killed; systemd continues it at
+ * each start. Reports the resulting version.
+ */
 export async function finishLast(places: Places, work: Work) {
   const last = await journalAtRest(places, () => activeState(work), work.signal)
   if (!last) return
   work.say(`The upgrade from ${last.from} to ${last.to} was interrupted. Finishing that first.`)
   if (last.phase === 'trial' || last.phase === 'revert') {
-    await openUpgrade(places, last.timeout, work) // it may be lost with the power
+    await openUpgrade(places, last.timeout, work) // a power failure may have lost it
     if ((await activeState(work)) !== 'activating') await restartService(work)
   }
   const isBegun = last.phase !== 'swap'
@@ -44,7 +47,7 @@ export async function finishLast(places: Places, work: Work) {
   await clearUpgrade(places, last, work)
 }
 
-/** Removes what an upgrade needed only for itself, once it is over. */
+/** Removes an upgrade's temporary files once it is over. */
 export async function clearUpgrade(places: Places, upgrade: Upgrade, work: Work) {
   await closeUpgrade(places, work)
   removeCopies(places, upgrade)
@@ -52,7 +55,7 @@ export async function clearUpgrade(places: Places, upgrade: Upgrade, work: Work)
   removeJournal(places)
 }
 
-/** Resolves when systemd has taken the upgrade to its end, one way or the other. */
+/** Resolves when systemd has completed or reverted the upgrade. */
 export async function untilOver(places: Places, work: Work) {
   for (const began = Date.now(); ; await sleep(200)) {
     work.signal.throwIfAborted() // systemd continues

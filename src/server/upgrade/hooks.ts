@@ -7,15 +7,15 @@ import { readJournal, syncDirectory, writeJournal } from './journal.ts'
 import type { Places, Upgrade } from './journal.ts'
 
 /*
- * What systemd runs as root around a start of Davit while an upgrade is open, by the executable that was there
- * before. So whatever is killed, and whatever the new version does, the next start continues from the journal.
+ * systemd runs these as root around a start of Davit while an upgrade is open, with the old executable. So
+ * whatever process is killed, and whatever the new version does, the next start continues from the journal.
  */
 
-/** Before a start: takes the new executable, or puts the old one back when the new one didn't prove itself. */
+/** Before a start: installs the new executable, or restores the old one when the new one failed its trial. */
 export function beforeStart(places: Places) {
   const upgrade = readJournal(places)
   const isOver = upgrade?.phase === 'done' || upgrade?.phase === 'reverted'
-  if (isOver && !isLocked(places.state)) rmSync(places.dropIn, { force: true }) // no one else will
+  if (isOver && !isLocked(places.state)) rmSync(places.dropIn, { force: true }) // no other process will
   if (upgrade?.phase === 'swap') takeNew(places, upgrade)
   if (upgrade?.phase === 'trial') revert(places, { ...upgrade, why: upgrade.why ?? neverProved })
   if (upgrade?.phase === 'revert') revert(places, upgrade)
@@ -52,11 +52,11 @@ function revert(places: Places, upgrade: Upgrade) {
 /** Milliseconds for which the new version must respond without a break. */
 const trialTime = 5_000
 
-/** After a start: waits until the new version has proved itself; false when it didn't in time. */
+/** After a start: waits for the new version's trial; returns false when it fails. */
 export async function afterStart(places: Places, { origin }: { origin: string }): Promise<boolean> {
   const upgrade = readJournal(places)
   if (upgrade?.phase !== 'trial') return true
-  // sooner than systemd, which doesn't know why
+  // sooner than systemd's timeout, which gives no reason
   const within = Math.min(60_000, upgrade.timeout * 700)
   const why = await whyUnhealthy(origin, within)
   if (why === null) writeJournal(places, { ...upgrade, phase: 'done' })
@@ -64,7 +64,7 @@ export async function afterStart(places: Places, { origin }: { origin: string })
   return why === null
 }
 
-/** Null when it responded as it should for long enough. */
+/** Null once it has responded for the whole trial. */
 async function whyUnhealthy(origin: string, within: number): Promise<string | null> {
   const deadline = performance.now() + within
   let wellSince: number | null = null
@@ -89,10 +89,10 @@ async function askHealth(origin: string) {
   }
 }
 
-/** What systemd says of a service that ended, in its environment. */
+/** The variables that systemd sets for a service that ended. */
 type End = Record<string, string | undefined>
 
-/** After each end: keeps why the new version ended before it had proved itself. */
+/** After each end: records why the new version ended before its trial was over. */
 export function afterStop(places: Places, end: End) {
   const upgrade = readJournal(places)
   if (upgrade?.phase !== 'trial' || upgrade.why !== undefined) return

@@ -7,16 +7,18 @@ import type { Layout } from '../layout.ts'
 
 export type Places = ReturnType<typeof placesOf>
 
-/** Where an upgrade has its files. */
 export const placesOf = ({ executable, unit, upgrades }: Layout) => ({
   executable,
-  /** In the same directory, so that each takes another's place in one step. */
+  /** In the same directory, so that files replace each other atomically. */
   draft: `${executable}.new`,
   previous: `${executable}.previous`,
-  /** The old executable too, for systemd while an upgrade is open: no one else replaces or removes it. */
+  /**
+   * A link to the old executable that systemd runs while an upgrade is
+   * open: nothing else replaces or removes it.
+   */
   keeper: `${executable}.keeper`,
   state: upgrades,
-  /** What systemd runs before and after a start, while an upgrade is open. */
+  /** Makes systemd run the hooks around a start while an upgrade is open. */
   dropIn: join(`${unit}.d`, 'upgrade.conf'),
 })
 
@@ -24,8 +26,8 @@ const text = z.string().max(4096)
 
 const upgrade = z.object({
   /**
-   * swap: the next start takes the new executable. trial: it was taken, and must prove itself. revert: the old one
-   * is being put back. done, reverted: it is over.
+   * swap: the next start installs the new executable. trial: it is installed and must respond.
+   * revert: the old one is being restored. done, reverted: the upgrade is over.
    */
   phase: z.enum(['swap', 'trial', 'revert', 'done', 'reverted']),
   from: text,
@@ -37,7 +39,7 @@ const upgrade = z.object({
   timeout: z.number(),
   backup: text,
   startedAt: z.number(),
-  /** Why the old version is put back. */
+  /** The reason for a revert. */
   why: text.optional(),
 })
 
@@ -45,7 +47,7 @@ export type Upgrade = z.infer<typeof upgrade>
 
 const fileIn = ({ state }: Places) => join(state, 'upgrade.json')
 
-/** The upgrade that isn't cleared away yet; null when there is none. */
+/** The upgrade whose files still exist; null when there is none. */
 export function readJournal(places: Places): Upgrade | null {
   let content: string
   try {
@@ -55,7 +57,7 @@ export function readJournal(places: Places): Upgrade | null {
   }
   const read = upgrade.safeParse(jsonIn(content))
   if (read.success) return read.data
-  // written whole or not at all, so a person changed it: Davit must start all the same
+  // writes are atomic, so someone edited it: Davit must start all the same
   log.warn('the journal of an upgrade can’t be read, so it is ignored')
   return null
 }
@@ -68,7 +70,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** What is written is on the disk when this returns, and so is every rename before it. */
+/** Once it returns, the journal and every earlier rename are on disk. */
 export function writeJournal(places: Places, state: Upgrade) {
   mkdirSync(places.state, { recursive: true, mode: 0o700 })
   writeFileAtomically(fileIn(places), `${JSON.stringify(state, null, 2)}\n`)

@@ -14,12 +14,12 @@ const upgradeRuns = (cause?: unknown) =>
     { cause },
   )
 
-/** Throws while a davit upgrade or davit move runs: what is installed is its own until it ends. */
+/** Throws while a davit upgrade or davit move runs: until it ends, only it may change the installation. */
 export function refuseDuringUpgrade({ upgrades }: Pick<Layout, 'upgrades'>) {
   if (isLocked(upgrades)) throw upgradeRuns()
 }
 
-/** Holds what is installed until it is closed: what systemd runs meanwhile sees by it that someone waits. */
+/** Locks the installation until closed. The hooks of systemd use the lock to see that a command waits. */
 export function holdInstallation({ upgrades }: Pick<Layout, 'upgrades'>) {
   mkdirSync(upgrades, { recursive: true, mode: 0o700 })
   try {
@@ -30,7 +30,9 @@ export function holdInstallation({ upgrades }: Pick<Layout, 'upgrades'>) {
   }
 }
 
-/** Throws unless the executable that runs this command is the installed one: it stands for what is replaced. */
+/**
+ * Throws unless the installed executable runs this command, since it describes the version that is replaced.
+ */
 export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>, own: string) {
   const [installed, running] = [executable, own].map((path) => statSync(path))
   if (installed!.ino === running!.ino && installed!.dev === running!.dev) return
@@ -42,8 +44,8 @@ export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>
 }
 
 /**
- * The journal of an upgrade whose command was killed, once no start can change it unseen: the one that was asked
- * for may be taking the new executable just now. Null when there is none.
+ * The journal of an upgrade whose command was killed, once no start can still change it: one
+ * may be installing the new executable just now. Null when there is none.
  */
 export async function journalAtRest(
   places: Places,
@@ -52,7 +54,7 @@ export async function journalAtRest(
 ): Promise<Upgrade | null> {
   for (;;) {
     const state = await stateOf()
-    const journal = readJournal(places) // after that: a start that began since is seen in it
+    const journal = readJournal(places) // after the state, so that the effect of a start in between is included
     const mayBeTaken = state === 'activating' || state === 'deactivating'
     if (journal?.phase !== 'swap' || !mayBeTaken) return journal
     await sleep(200, undefined, { signal })

@@ -12,20 +12,20 @@ import {
 import type { Asking } from '../../releases/fetch.ts'
 import { thisTarget } from '../../releases/version.ts'
 
-/** Where an executable comes from, and what vouches for it there. */
+/** An executable in a file or at a URL, with its checksums and signature. */
 export type Source = {
-  /** For people: a path or an address. */
+  /** A path or a URL, for messages. */
   place: string
-  /** As the checksums name it. */
+  /** The name in the checksums. */
   name: string
-  /** Bytes, where they are known. */
+  /** In bytes; null when unknown. */
   size: number | null
   read: (take: (chunk: Uint8Array) => Promise<void>) => Promise<unknown>
-  /** A file that may be beside it; null when it isn't. */
+  /** Reads a file from the same folder; null when it doesn't exist. */
   beside: (name: string) => Promise<Uint8Array | null>
 }
 
-/** Finds what is named: a file, the address of one, or the address of a `release.json`. */
+/** Accepts a path, the URL of an executable, or the URL of a `release.json`. */
 export async function sourceOf(asked: string, asking: Asking): Promise<Source> {
   if (!/^[a-z]+:\/\//i.test(asked)) return fileSource(resolve(asked), asking)
   const url = releaseUrl(asked, asking)

@@ -7,8 +7,8 @@ import type { Work } from '../run.ts'
 import type { Places } from './journal.ts'
 
 /**
- * For a drop-in that each start has a part of, whatever its status: the next one follows at once, and there are only
- * a few. Ends within the section of the service.
+ * For a drop-in with hooks for each start: restarts at once after any exit
+ * status, but only a few times. Ends within the [Service] section.
  */
 export const failsFast = `[Unit]
 StartLimitIntervalSec=10
@@ -20,8 +20,8 @@ RestartPreventExitStatus=
 `
 
 /**
- * Makes systemd continue the upgrade at each start, by the executable that was there before: the new one may not
- * start at all, and whoever upgrades may be killed.
+ * Makes systemd continue the upgrade at each start, with the old executable: the new
+ * one may not start at all, and the command may be killed.
  */
 export async function openUpgrade({ dropIn, keeper }: Places, timeout: number, work: Work) {
   const step = (name: string) => `+${keeper} upgrade --step ${name}`
@@ -42,8 +42,8 @@ export async function closeUpgrade(places: Places, work: Work) {
 }
 
 /**
- * Removes an upgrade that didn't begin, also when it was interrupted. Systemd may have read the drop-in by then, and
- * couldn't start Davit any more without the keeper: so that is removed last.
+ * Removes an upgrade that didn't begin, or was interrupted before it did. systemd may have read
+ * the drop-in and couldn't start Davit without the keeper, so that is removed last.
  */
 export async function abandonUpgrade(places: Places, work: Work) {
   const calm = { ...work, signal: new AbortController().signal }
@@ -51,20 +51,20 @@ export async function abandonUpgrade(places: Places, work: Work) {
   for (const path of [places.draft, places.keeper]) rmSync(path, { force: true })
 }
 
-/** Takes effect when systemd reads its files again. */
+/** Takes effect at the next daemon-reload. */
 export function removeDropIn({ dropIn }: Pick<Places, 'dropIn'>) {
   rmSync(dropIn, { force: true })
   try {
     rmdirSync(dirname(dropIn))
   } catch {
-    // the operator has other files there, or it was removed
+    // the operator has other files there, or it doesn't exist
   }
 }
 
 const reload = ({ signal }: Work) =>
   run({ argv: ['systemctl', 'daemon-reload'], todo: 'Check systemd: journalctl -b.', signal })
 
-/** Asks for a restart; whatever comes of it is in the journal of the upgrade. */
+/** Only requests the restart; its result is recorded in the upgrade's journal. */
 export async function restartService({ signal }: Work) {
   await tryRun({ argv: ['systemctl', 'reset-failed', service], signal })
   const todo = 'Check systemd: journalctl -b.'
@@ -77,7 +77,7 @@ export async function activeState({ signal }: Work) {
   return (await tryRun({ argv: ['systemctl', ...ask], signal })).lines[0] ?? 'unknown'
 }
 
-/** The line in which Davit said since then why it ended; null when it said nothing of the kind. */
+/** The reason that Davit logged for its end since then; null without one. */
 export async function lastWords(since: number, { signal }: Work) {
   const options = ['--no-pager', '--output=cat', `--since=@${Math.floor(since / 1000)}`]
   const unit = `--unit=${service}`

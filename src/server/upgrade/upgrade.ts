@@ -31,18 +31,18 @@ import { abandonUpgrade, lastWords, openUpgrade, restartService } from './unit.t
 
 export type UpgradeOptions = {
   layout: Layout
-  /** A file, an address, or null for the newest of DAVIT_RELEASES. */
+  /** A file, a URL, or null for the newest release of DAVIT_RELEASES. */
   asked: string | null
   sha256: string | null
-  /** Also takes the version that runs already, or an older one. */
+  /** Also accepts the current version or an older one. */
   force: boolean
   /** Seconds that the new version has to start. */
   timeout: number
 }
 
 /**
- * Replaces the version that runs by another one. When that doesn't work, the old one and its database are put
- * back, and it throws a Failure that says why. Resolves with lines that say what was done.
+ * Replaces the running version. If that fails, the old version and its databases are restored, and it
+ * throws a Failure with the reason. Resolves with lines that report the result.
  */
 export async function upgradeServer(options: UpgradeOptions, work: Work): Promise<string[]> {
   const { layout } = options
@@ -104,7 +104,10 @@ const nothingAsked = () =>
     'Give a file or an address: davit upgrade FILE.',
   )
 
-/** What an older version doesn't know, it would overwrite: it refuses a newer database, so it never gets one. */
+/**
+ * An older version would overwrite data that it doesn't know. It refuses
+ * a newer database, so it must not get one.
+ */
 function refuseOlder(
   found: About,
   { config, options }: { config: Config; options: UpgradeOptions },
@@ -124,7 +127,9 @@ function refuseOlder(
   )
 }
 
-/** An older release is signed, too: who serves the file could bring back a fault that was fixed. */
+/**
+ * Older releases are signed, too: whoever serves the file could reintroduce a vulnerability that was fixed.
+ */
 export function whyNotBack(
   older: string,
   { asked, force }: Pick<UpgradeOptions, 'asked' | 'force'>,
@@ -143,7 +148,7 @@ export function whyNotBack(
 
 type Preparing = { config: Config; options: UpgradeOptions; work: Work }
 
-/** Everything that can fail before the server is touched. */
+/** Does everything that can fail before the server is changed. */
 async function prepare(places: Places, found: About, { config, options, work }: Preparing) {
   const { dataDir } = config
   const changesLogs = found.schema.logs !== knownSchema().logs
@@ -151,12 +156,12 @@ async function prepare(places: Places, found: About, { config, options, work }: 
   const sizes = databases.map(
     (name) => sizeOf(join(dataDir, name)) + sizeOf(join(dataDir, `${name}-wal`)),
   )
-  // one copy to go back to, and a backup of the first
+  // a copy of each to restore, and a backup of the first
   await refuseFull(
     places.state,
     sizes.reduce((sum, size) => sum + size, sizes[0]!),
   )
-  await refuseFull(dataDir, Math.max(...sizes)) // each copy is made there
+  await refuseFull(dataDir, Math.max(...sizes)) // each copy is created there
   const backup = join(places.state, `davit-${version}.backup`)
   const sealing = { passphrase: null, withLogs: false, settings: {} }
   await asDavit(() => makeBackup({ config, file: backup, force: true, ...sealing }))
@@ -170,18 +175,17 @@ async function prepare(places: Places, found: About, { config, options, work }: 
   return upgrade
 }
 
-/** Hard links: each keeps the file, whatever takes the place of the others. */
+/** A hard link keeps the file when another file replaces the original. */
 function relink(path: string, link: string) {
   const draft = `${link}.new`
   rmSync(draft, { force: true })
   linkSync(path, draft)
   renameSync(draft, link)
-  rmSync(draft, { force: true }) // it stays where both are the same file already
+  rmSync(draft, { force: true }) // renameSync doesn't remove it when both are the same file
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/** Backups of earlier upgrades that are kept. */
 const mostBackups = 3
 
 function keepNewest({ state }: Places) {

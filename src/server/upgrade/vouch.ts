@@ -5,15 +5,15 @@ import type { Source } from './source.ts'
 const sumsName = 'SHA256SUMS'
 
 type Vouching = {
-  /** Of the file that was read, in hex. */
+  /** The hash of the file that was read, in hex. */
   hash: string
-  /** What the operator says that it must be; null: the checksums beside the file say it. */
+  /** The hash that the operator expects; null uses the checksums beside the file. */
   sha256: string | null
-  /** Whose signature the checksums must have; null: none. */
+  /** The key that must have signed the checksums; null requires no signature. */
   publicKey: string | null
 }
 
-/** Throws unless the file is what a release has, or what the operator said; says which of them vouches for it. */
+/** Throws unless the file matches a release or the operator's hash; returns which of them verified it. */
 export async function vouch(
   source: Source,
   { hash, sha256, publicKey }: Vouching,
