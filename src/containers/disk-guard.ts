@@ -28,8 +28,8 @@ const interval = 2_000
 /** Bytes written since the last measurement that trigger the next one: it walks all data on the disk. */
 const step = 64 * 2 ** 20
 
-/** Milliseconds after which a completely full disk is measured again. */
-const fullAgain = 30_000
+/** Milliseconds after which a completely full disk is measured again, and one whose measurement failed. */
+const again = 30_000
 
 /** Bytes that a container must have written to count as the one that fills the disk. */
 const leastWritten = 32 * 2 ** 20
@@ -52,6 +52,7 @@ export class DiskGuard {
   /** The reasons for its stops by container id, for what reports their end. */
   readonly #reasons = new Map<string, StopReason>()
   #before: Measured | null = null
+  #notBefore = 0
   /** Replaced by tests. */
   space: () => Promise<DiskSpace | null>
 
@@ -77,9 +78,12 @@ export class DiskGuard {
     }
     const before = this.#before
     const at = performance.now()
-    const isFull = space.free < step && (!before || at - before.at > fullAgain)
+    const isFull = space.free < step && (!before || at - before.at > again)
     if (before && before.free - space.free < step && !isFull) return
+    if (at < this.#notBefore) return
+    this.#notBefore = at + again // unless it can be measured
     const now = (this.#before = { at, free: space.free, ...(await this.#measure(signal)) })
+    this.#notBefore = 0
     if (space.free >= diskFloor(space)) return
     const largest = largestWriter(before, now, before ? leastWritten : diskFloor(space) / 2)
     if (largest) await this.#stop(largest, space.free)
