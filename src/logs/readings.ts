@@ -11,15 +11,14 @@ export type Reading = Rewritten & {
 }
 
 /**
- * A text as it is, then without escapes, again and again, and at last without quotes, where programs
- * write them into a value: `it'\''s`, `it''s`. There a plus counts as the blank of a form.
+ * A text as it is, then without escapes, again and again, and without quotes, where programs write them
+ * into a value: `it'\''s`, `it''s`. There a plus counts as the blank of a form. At last as mails write it.
  */
 export function* readingsOf(
   text: string,
   { isCut, hasQuotes }: { isCut: boolean; hasQuotes: boolean },
 ): Generator<Reading> {
-  const whole = isCut ? unfinishedAt(text) : text.length
-  let reading: Reading = { text, whole, sourceOf: (range) => range }
+  let reading = asItIs(text, isCut)
   yield reading
   for (let depth = 0; depth < mostNested; depth++) {
     const next = unescaped(reading.text)
@@ -28,7 +27,16 @@ export function* readingsOf(
   }
   const bare = hasQuotes && unquoted(reading.text)
   if (bare) yield within(reading, bare, isCut)
+  const asUrl = text.replace(/=(?=[\dA-F]{2}|[\dA-F]?$)/g, '%')
+  const mail = asUrl !== text && unescaped(asUrl)
+  if (mail) yield within(asItIs(asUrl, isCut), mail, isCut)
 }
+
+const asItIs = (text: string, isCut: boolean): Reading => ({
+  text,
+  whole: isCut ? unfinishedAt(text) : text.length,
+  sourceOf: (range) => range,
+})
 
 function within(outer: Reading, { text, sourceOf }: Rewritten, isCut: boolean): Reading {
   let whole = isCut ? unfinishedAt(text) : text.length
@@ -65,9 +73,22 @@ export function* spellingsOf(secret: string): Generator<Spelling> {
   for (const text of new Set([secret, lines, lines.replaceAll('\n', '\r\n')])) {
     const bytes = Buffer.from(text)
     for (const encoded of base64Of(bytes)) yield { text: encoded, isBase64: true }
-    const hex = bytes.toString('hex')
-    for (const text of [hex, hex.toUpperCase()]) yield { text, isBase64: false }
+    for (const encoded of numbersOf(bytes)) yield { text: encoded, isBase64: false }
   }
+}
+
+/** Bytes from which on no language prints them one by one. */
+const mostListed = 1000
+
+function* numbersOf(bytes: Buffer) {
+  const hex = bytes.toString('hex')
+  yield hex
+  yield hex.toUpperCase()
+  if (bytes.length > mostListed) return
+  yield bytes.join(' ')
+  yield bytes.join(', ')
+  yield bytes.join(',')
+  yield hex.replace(/..(?!$)/g, '$& ')
 }
 
 /** Wherever the bytes begin in what is encoded, and in lines as tools break it. */

@@ -91,13 +91,12 @@ async function judgeScript(
   const program = isEnv && words.find((word) => !/^-|=/.test(word))
   for (const needed of [interpreter, program || interpreter]) {
     const file = await find(needed)
-    const says = `${name} needs ${needed} by its first line, `
     if (file && !file.isDirectory && (file.mode & 0o111) !== 0) continue
-    return {
-      code: file ? 'not_executable' : 'interpreter_missing',
-      what: says + (file ? 'which may not be executed' : 'and the image doesn’t have that'),
-      hint: () => `Install ${needed} in the Dockerfile, or change the first line of ${name}.`,
-    }
+    const hint = () => `Install ${needed} in the Dockerfile, or change the first line of ${name}.`
+    const needs = `${name} needs ${needed} by its first line`
+    if (file) return { code: 'not_executable', what: `${needs}, which may not be executed`, hint }
+    const what = `${needs}, and the image doesn’t have that`
+    return { code: 'interpreter_missing', what, hint }
   }
   return null
 }

@@ -66,9 +66,13 @@ describe('in base64', () => {
     expect(masking([bytes])(`{"k":"${slashes}"}`)).toMatch(/^\{"k":"\*\*\*=*"\}$/)
   })
 
-  test('hexadecimal digits are hidden too', () => {
-    const hex = Buffer.from(secret).toString('hex')
-    expect(masking([secret])(`\\x${hex} ${hex.toUpperCase()}`)).toBe('\\x*** ***')
+  test('hexadecimal digits and lists of bytes are hidden too', () => {
+    const bytes = Buffer.from(secret)
+    const hex = bytes.toString('hex')
+    const mask = masking([secret])
+    expect(mask(`\\x${hex} ${hex.toUpperCase()}`)).toBe('\\x*** ***')
+    expect(mask(`<Buffer ${hex.match(/../g)!.join(' ')}>`)).toBe('<Buffer ***>')
+    for (const between of [' ', ', ', ',']) expect(mask(`[${bytes.join(between)}]`)).toBe('[***]')
   })
 })
 
