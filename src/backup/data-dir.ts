@@ -5,7 +5,7 @@ import { Failure } from '../platform/errors.ts'
 /** Where a backup is unpacked and verified: while it exists, the data directory is incomplete. */
 export const stagingName = 'restoring'
 
-/** A killed restore left parts of a database: they must not be used. */
+/** A killed restore left incomplete databases, which must not be used. */
 export function refuseHalfRestored(dataDir: string) {
   if (!existsSync(join(dataDir, stagingName))) return
   throw new Failure(
@@ -15,7 +15,7 @@ export function refuseHalfRestored(dataDir: string) {
   )
 }
 
-/** Creates the data directory if there is none, for its owner only. */
+/** Only accessible to its owner. */
 export function openDataDir(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })

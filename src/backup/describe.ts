@@ -12,7 +12,7 @@ import type { FileName, Manifest } from './format.ts'
 
 const shown = ['user', 'project', 'environment', 'variable', 'service', 'deployment']
 
-/** Describes a backup in lines, without any secret. */
+/** Contains no secret. */
 export function describeContents({ davit, createdAt, key, settings, files }: Manifest) {
   const rows = files.find(({ name }) => name === 'davit.db')?.rows ?? {}
   const names = Object.keys(settings)
@@ -36,7 +36,7 @@ function sizeOf(files: Manifest['files'], name: FileName) {
   return found ? bytes(found.size) : 'left out'
 }
 
-/** What the next server will find still running and what it will start, in lines. */
+/** Describes what the next server will find still running, and what it will start. */
 export async function describeOutlook({
   dataDir,
   dockerHost,

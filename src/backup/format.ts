@@ -6,23 +6,23 @@ import { DamagedStream } from '../platform/sealed-stream.ts'
 /** The first line of a backup; the second one is the header of its seal, and chunks follow. */
 export const firstLine = 'davit backup 1'
 
-/** The files of a backup: a name is a path in the data directory, so no other is accepted. */
+/** A name is a path in the data directory, so no others are accepted. */
 const fileNames = ['secret.key', 'davit.db', 'logs.db', 'certificates.tar'] as const
 
 const manifest = z.object({
-  /** The version of Davit that made it. */
+  /** The version of Davit that wrote it. */
   davit: z.string(),
   createdAt: z.string(),
   instanceId: z.string(),
-  /** Where the key is: in the backup, or kept by the operator as DAVIT_SECRET_KEY. */
+  /** `file`: the backup contains the key. `setting`: the operator keeps it as DAVIT_SECRET_KEY. */
   key: z.enum(['file', 'setting']),
   settings: z.record(z.string(), z.string()),
   files: z.array(
     z.object({
       name: z.enum(fileNames),
-      /** Bytes. */
+      /** In bytes. */
       size: z.number().int().nonnegative(),
-      /** Rows of each table of a database. */
+      /** The number of rows in each table of a database. */
       rows: z.record(z.string(), z.number()).nullable(),
     }),
   ),
@@ -31,7 +31,7 @@ const manifest = z.object({
 export type Manifest = z.infer<typeof manifest>
 export type FileName = (typeof fileNames)[number]
 
-/** What is sealed: the manifest behind its length, then the files in its order. */
+/** The sealed content: the length of the manifest, the manifest, then the files in its order. */
 export async function* contentOf(directory: string, about: Manifest) {
   const text = Buffer.from(JSON.stringify(about))
   const length = Buffer.alloc(4)
@@ -44,7 +44,7 @@ export async function* contentOf(directory: string, about: Manifest) {
   }
 }
 
-/** The longest possible manifest: a greater length isn't valid. */
+/** In bytes. A greater length isn't valid. */
 const mostManifest = 1024 * 1024
 
 export async function readManifest(reader: ByteReader): Promise<Manifest> {
@@ -63,7 +63,7 @@ export const otherVersion = () =>
     'Restore it with the version that made it.',
   )
 
-/** Writes the files of a backup to a directory, for the owner only, and syncs them to disk. */
+/** Writes files for the owner only, and syncs them to disk. */
 export async function writeFiles(reader: ByteReader, { files }: Manifest, directory: string) {
   for (const { name, size } of files) {
     const file = await open(`${directory}/${name}`, 'wx', 0o600)
@@ -77,7 +77,7 @@ export async function writeFiles(reader: ByteReader, { files }: Manifest, direct
   await reader.end()
 }
 
-/** Reads a stream in pieces of given sizes. */
+/** Reads exact numbers of bytes from a stream. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
   #rest = Buffer.alloc(0)
@@ -103,7 +103,7 @@ export class ByteReader {
     }
   }
 
-  /** Throws when something follows. Only reading to the end proves that nothing was cut off. */
+  /** Throws when more bytes follow. Only reading to the end proves that nothing was cut off. */
   async end() {
     if (this.#rest.length > 0 || (await this.#more())) throw new DamagedStream()
   }

@@ -28,25 +28,25 @@ import type { FileName, Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
-/** Copies of databases are made in the data directory, where no one else can read them. */
+/** Copies of databases are created in the data directory, where no one else can read them. */
 const workPrefix = 'backup-'
 
 type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
-  /** Null: anyone with the file can read it. */
+  /** Without one (null), anyone with the file can read it. */
   passphrase: string | null
   withLogs: boolean
-  /** Caddy's certificates, as a tar archive; null: leave them out. */
+  /** Caddy's certificates as a tar archive; null omits them. */
   certificates?: AsyncIterable<Uint8Array> | null
-  /** Whether it may replace an existing file. */
+  /** Replaces an existing file. */
   force: boolean
   settings: Record<string, string>
 }
 
 /**
- * Writes all of Davit's data to one file while the server runs, and verifies it.
- * The file appears whole or not at all.
+ * Writes all of Davit's data to one file while the server runs, and
+ * verifies it. The file is written atomically.
  */
 export async function makeBackup({ config, file, force, ...options }: BackupOptions) {
   const { dataDir, secretKey } = config
@@ -81,7 +81,7 @@ function refuseTaken(target: string) {
   )
 }
 
-/** Left by backups that were killed: a newer one may be running. */
+/** Only old leftovers of killed backups: a newer one may still be running. */
 function removeLeftOvers(dataDir: string) {
   const dayAgo = Date.now() - 24 * 3600 * 1000
   for (const name of readdirSync(dataDir).filter((name) => name.startsWith(workPrefix)))
@@ -103,7 +103,7 @@ async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: boolean
   )
 }
 
-/** The state first: so the logs have all lines of every deployment in it until then. */
+/** The state is copied first, so that the logs have all lines of every deployment in it. */
 function copyAll(
   work: string,
   {
@@ -137,7 +137,7 @@ function copyAll(
   }
 }
 
-/** Bytes of certificates, of thousands of hosts. */
+/** In bytes: enough for thousands of hosts. */
 const mostCertificates = 256 * 2 ** 20
 
 async function keep(archive: AsyncIterable<Uint8Array>, path: string) {

@@ -5,13 +5,13 @@ import { DamagedStream, openChunks, openSeal, wantsPassphrase } from '../platfor
 import { ByteReader, firstLine, otherVersion, readManifest, writeFiles } from './format.ts'
 import type { Manifest } from './format.ts'
 
-/** Whether a backup needs a passphrase. */
+/** True when a passphrase is needed to read it. */
 export const isSealed = (path: string) =>
   reading(path, (file) => wantsPassphrase(headOf(path, file).header))
 
 /**
- * Unpacks a backup into an empty directory. Throws a Failure that names the file
- * when the passphrase is wrong, or any byte is damaged; the directory is useless then.
+ * Unpacks a backup into an empty directory. Throws a Failure that names the file when the
+ * passphrase is wrong or any byte is damaged; the directory is then unusable.
  */
 export const extract = (
   path: string,
@@ -41,7 +41,7 @@ async function reading<T>(path: string, use: (file: number) => T | Promise<T>) {
   }
 }
 
-/** The second line, and how many bytes both lines take. */
+/** Returns the second line, and the length of both lines in bytes. */
 function headOf(path: string, file: number) {
   const bytes = Buffer.alloc(256)
   const count = orUnreadable(path, () => readSync(file, bytes, 0, bytes.length, 0))

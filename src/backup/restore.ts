@@ -11,12 +11,12 @@ import type { Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
-/** Lists the settings of the backup; Davit itself only reads its environment. */
+/** Lists the settings of the backup. Davit doesn't read it: it only reads its environment. */
 export const settingsFile = 'settings.env'
 
 /**
- * Restores a backup into an empty data directory: unpacked, verified and upgraded in a staging directory, then
- * moved. What was running is recorded for the next server.
+ * Restores a backup into an empty data directory: it is unpacked, verified and migrated in a
+ * staging directory, then moved. What was running is recorded for the next server.
  */
 export const restoreBackup = ({
   config: { dataDir, secretKey },
@@ -52,7 +52,9 @@ function upgrade(directory: string, { files }: Manifest) {
     close(openLogDatabase(join(directory, 'logs.db')))
 }
 
-/** Only this file moves, since it holds everything: SQLite may leave empty ones beside it. */
+/**
+ * Only the database itself is moved, since it contains everything: SQLite may leave empty files beside it.
+ */
 function close({ $client }: ReturnType<typeof openDatabase | typeof openLogDatabase>) {
   closeCleanly($client)
   for (const end of ['-wal', '-shm']) rmSync($client.filename + end, { force: true })
@@ -67,12 +69,12 @@ const writeSettings = (directory: string, { settings }: Manifest) =>
     { mode: 0o600 },
   )
 
-/** What a data directory that counts as empty may contain. */
+/** The only entries that an empty data directory may have. */
 const nothing = /^(davit\.lock(-.*)?|lost\+found)$/
 
 /**
- * Prepares an empty data directory for a restore: `work` fills the staging directory, whose files then
- * move to their places, the database last. When anything fails, the directory is left as it was.
+ * Prepares an empty data directory for a restore: `work` fills the staging directory, whose files
+ * are then moved, the database last. On failure the directory is left as it was.
  */
 async function fillDataDir<Result>(
   dataDir: string,
@@ -103,7 +105,7 @@ async function fillDataDir<Result>(
   }
 }
 
-/** Only used when it is empty, or left by a restore that was killed. */
+/** Throws unless it is empty, or was left by a killed restore. */
 function refuseFull(dataDir: string) {
   const found = readdirSync(dataDir).filter((name) => !nothing.test(name))
   if (found.length === 0 || found.includes(stagingName)) return

@@ -6,8 +6,8 @@ import { Secrets, readKeyFile } from '../platform/secrets.ts'
 import type { Manifest } from './format.ts'
 
 /**
- * Checks files unpacked from a backup: each database is read completely, its rows are
- * counted, and the key opens the secrets. Throws otherwise.
+ * Reads each unpacked database completely, counts its rows, and opens
+ * secrets with the key. Throws if any of that fails.
  */
 export function verify(
   directory: string,

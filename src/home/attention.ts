@@ -14,12 +14,12 @@ import type { Item } from './inventory.ts'
 import type { Server } from './server.ts'
 import { listTroubledDomains, listTroubledNames } from './store.ts'
 
-/** Something that a person has to look at. */
+/** A problem that a user should look at. */
 export type Attention = {
   look: Look
   name: string
   href: string
-  /** What is wrong, as far as it is known. */
+  /** The problem, as far as it is known. */
   message: string
   /** The one thing that helps. */
   action: { name: string; href: string }
@@ -27,7 +27,7 @@ export type Attention = {
 
 type Of = { ownerId: string; isAdmin: boolean; items: Item[]; server: Pick<Server, 'disk'> }
 
-/** What is in trouble, the worst first: the server, what runs, then deployments that failed, services, domains. */
+/** The worst first: the server, running apps, failed deployments, services, domains. */
 export function readAttention(deps: ShownDeps, of: Of): Attention[] {
   const { ownerId, items } = of
   const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
@@ -41,7 +41,7 @@ export function readAttention(deps: ShownDeps, of: Of): Attention[] {
   ]
 }
 
-/** Per cent of a disk from which it needs attention. */
+/** A disk needs attention from this percentage on. */
 const almostFull = 90
 
 function ofDisk({ isAdmin, server: { disk } }: Of): Attention[] {
@@ -58,7 +58,7 @@ function ofDisk({ isAdmin, server: { disk } }: Of): Attention[] {
   ]
 }
 
-/** Caddy as a whole: what only one host lacks is with that host. */
+/** Problems of Caddy as a whole; those of a single host are listed with that host. */
 function ofEdge({ edge }: ShownDeps, { isAdmin, items }: Of): Attention[] {
   const { trouble, isOn, leftOut } = edge
   if (!trouble || (isOn && leftOut.length > 0) || (!isAdmin && items.length === 0)) return []
@@ -73,7 +73,7 @@ function ofEdge({ edge }: ShownDeps, { isAdmin, items }: Of): Attention[] {
   ]
 }
 
-/** What Caddy says may name others' hosts, and files of the server. */
+/** Caddy's own message may contain other users' hosts, and files of the server. */
 const forMembers = 'Caddy has a problem. Ask an admin to look at it.'
 
 type App = Extract<Item, { kind: 'app' }>
@@ -110,7 +110,7 @@ function ofService({ service, look, name, href }: Extract<Item, { kind: 'service
   return [{ look, name, href, message, action: { name: 'Open service', href } }]
 }
 
-/** None while names aren't served at all, which is said once. */
+/** Empty while no domain is served at all, since `ofEdge` already reports that. */
 function ofDomains(deps: ShownDeps, ownerId: string): Attention[] {
   const { edge, config, db } = deps
   const off = edge.isOn ? null : (edge.trouble ?? offBySetting(config))
@@ -123,7 +123,7 @@ function ofDomains(deps: ShownDeps, ownerId: string): Attention[] {
   ]
 }
 
-/** The first of automatic names, which often fail together: one DNS record is missing. */
+/** Automatic names often fail together, when one DNS record is missing, so only the first is listed. */
 function together({ config }: ShownDeps, names: Attention[]): Attention[] {
   const [first, ...more] = names
   if (!first || more.length === 0) return names
@@ -133,7 +133,7 @@ function together({ config }: ShownDeps, names: Attention[]): Attention[] {
 
 const isBad = ({ look }: { look: Look }) => look.tone === 'bad'
 
-/** No one has to add these to the DNS by themselves, so one that isn't there needs attention too. */
+/** Users don't add DNS records for these names themselves, so a missing one needs attention too. */
 const isBroken = ({ look, dns }: { look: Look } & Pick<ShownDomain, 'dns'>) =>
   isBad({ look }) || dns.ok === false
 

@@ -5,7 +5,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import type { IconName } from '../web/icons.tsx'
 
-/** What to do where nothing runs yet: the ways to a first app. */
+/** The ways to a first app, shown until there is one. */
 export const FirstSteps = () => (
   <section class="first-steps" aria-labelledby="first-heading">
     <h2 id="first-heading">

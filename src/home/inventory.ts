@@ -11,18 +11,17 @@ import { listApps, listOwnServices } from './store.ts'
 type AppRow = ReturnType<typeof listApps>[number]
 type ServiceRow = ReturnType<typeof listOwnServices>[number]
 
-/** An app or a service, with its state. */
 export type Item = {
   id: string
-  /** Of an app the project's is in front of it. */
+  /** An app's name includes its project's. */
   name: string
   href: string
   look: Look
-  /** Of what came last: ids are in the order in which things were created. */
+  /** The id of the latest deployment or its own: ids sort by time of creation. */
   activity: string
 } & ({ kind: 'app'; app: AppRow; isUp: boolean } | { kind: 'service'; service: ServiceRow })
 
-/** All apps and services of a user, in a fixed number of queries; without what is being deleted. */
+/** All apps and services of a user that aren't being deleted, in a fixed number of queries. */
 export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
   const apps = listApps(deps.db, ownerId)
   const live = listLive(
@@ -66,6 +65,6 @@ const orders: Record<Sort, (a: Item, b: Item) => number> = {
   state: (a, b) => toneRanks[a.look.tone] - toneRanks[b.look.tone] || newestFirst(a, b),
 }
 
-/** What is searched. */
+/** The text that the dashboard's search looks in. */
 export const textOf = (item: Item) =>
   item.kind === 'app' ? item.name : `${item.name} ${item.service.template}`

@@ -23,7 +23,7 @@ import { engineState } from './server.ts'
 import type { ServerMeter } from './server.ts'
 import { DashboardPage } from './views.tsx'
 
-/** The start page: an empty installation redirects to the creation of its first account. */
+/** An empty installation redirects to the registration of its first account. */
 export const landingRoutes = (deps: AdmissionDeps) =>
   factory.createApp().get('/', (c) => {
     if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
@@ -35,10 +35,10 @@ export const landingRoutes = (deps: AdmissionDeps) =>
     })
   })
 
-/** Projects in the JSON, the newest, and deployments. */
+/** The newest projects and deployments in the JSON, at most. */
 const most = { projects: 50, deployments: 10 }
 
-/** Seconds after which the figures of the server are read again while someone looks. */
+/** Seconds between two updates of the server's figures while a page is open. */
 const period = 10
 
 type DashboardDeps = UrlDeps &

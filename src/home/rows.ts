@@ -6,15 +6,15 @@ import { isServing } from '../map/states.ts'
 import type { Item } from './inventory.ts'
 import { listShown } from './store.ts'
 
-/** An item as its row shows it. */
+/** An item with what its row shows. */
 export type Row = Item & {
-  /** Where an app is reached while it runs. */
+  /** The address of an app while it runs. */
   url: string | null
   current: Deployment | null
   latest: Deployment | null
 }
 
-/** The items of one page with what else their rows show. */
+/** Only for the items of one page. */
 export function rowsOf(deps: UrlDeps & { config: Config }, ownerId: string, items: Item[]): Row[] {
   const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
   const ids = apps.flatMap(({ app }) => [app.current?.id ?? [], app.latest?.id ?? []].flat())

@@ -5,7 +5,7 @@ import { DocLink } from '../web/doc-link.tsx'
 import { bytes, counted, percent } from '../web/units.ts'
 import type { Engine, Server } from './server.ts'
 
-/** The server in a line: how much of it is used, and whether its engine responds. */
+/** The server's load in one line, and whether its engine responds. */
 export const ServerStrip = ({
   server: { busy, load, processors, memory, disk },
   engine,
@@ -13,7 +13,7 @@ export const ServerStrip = ({
 }: {
   server: Server
   engine: Engine
-  /** A newer version of Davit, for those who can install it. */
+  /** A newer version of Davit; null for users who can't install it. */
   newer: string | null
 }) => (
   <dl class="server-strip">
@@ -51,7 +51,7 @@ export const ServerStrip = ({
   </dl>
 )
 
-/** From here on it is close to its end. */
+/** A share of use that is shown as high. */
 const high = 0.9
 
 const Used = ({ share, label, children }: { share: number; label: string; children: Child }) => (

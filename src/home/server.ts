@@ -8,23 +8,22 @@ import { repeat } from '../platform/pause.ts'
 import { Sampled } from '../web/sampled.ts'
 import { within } from '../web/within.ts'
 
-/** What the server has, and how much of it is used. */
+/** The server's resources, and how much of them is used. */
 export type Server = {
-  /** The share of its processors that was busy lately; null until that was measured, and where it can't be. */
+  /** The recently busy share of its processors; null until measured, and where it can't be. */
   busy: number | null
-  /** Processes that ran or waited to, on average of the last minute. */
+  /** The average of the last minute: processes that were running or waiting to. */
   load: number
   processors: number
-  /** Bytes. */
+  /** In bytes. */
   memory: { used: number; size: number }
-  /** Of the data folder; null when it can't be read. */
+  /** The disk of the data directory; null when it can't be read. */
   disk: DiskSpace | null
 }
 
-/** Milliseconds over which the use of the processors is averaged. */
+/** Milliseconds over which processor use is averaged. */
 const interval = 5000
 
-/** Measures the server that Davit runs on. */
 export class ServerMeter {
   readonly #dataDir: string
   #before: Ticks | null = null
@@ -34,7 +33,7 @@ export class ServerMeter {
     this.#dataDir = dataDir
   }
 
-  /** Measures the processors until the signal. */
+  /** Measures processor use until the signal aborts. */
   run({ signal }: { signal: AbortSignal }) {
     const failed = 'the use of the processors was not measured'
     return repeat(interval, () => this.#measure(), { signal, failed })
@@ -46,13 +45,13 @@ export class ServerMeter {
       busy: this.#busy,
       load: loadavg()[0]!,
       processors: availableParallelism(),
-      memory: { used: size - freemem(), size }, // what can be freed at once is not in use
+      memory: { used: size - freemem(), size }, // memory that can be freed at once isn't counted as used
       disk: await spaceOf(this.#dataDir),
     }
   }
 
   async #measure() {
-    const ticks = ticksIn(await readFile('/proc/stat', 'utf8').catch(() => '')) // only on Linux
+    const ticks = ticksIn(await readFile('/proc/stat', 'utf8').catch(() => '')) // /proc exists only on Linux
     this.#busy = this.#before && ticks && busyBetween(this.#before, ticks)
     this.#before = ticks
   }
@@ -61,32 +60,32 @@ export class ServerMeter {
 /** Ticks of all processors since the server's start. */
 export type Ticks = { idle: number; all: number }
 
-/** Null when the text of /proc/stat has none. */
+/** Null when /proc/stat contains none. */
 export function ticksIn(stat: string): Ticks | null {
   const line = /^cpu +(\d[\d ]*)$/m.exec(stat)
   if (!line) return null
   const [user, nice, system, idle, wait = 0, ...rest] = line[1]!.trim().split(/ +/).map(Number)
   if (idle === undefined) return null
-  const interrupted = rest.slice(0, 3).reduce((sum, ticks) => sum + ticks, 0) // the rest is part of user
+  const interrupted = rest.slice(0, 3).reduce((sum, ticks) => sum + ticks, 0) // the other columns are already part of user
   return { idle: idle + wait, all: user! + nice! + system! + idle + wait + interrupted }
 }
 
-/** The share of the time between the two that was busy; null when no time has passed. */
+/** The busy share of the time between two readings; null when no time has passed. */
 export function busyBetween(before: Ticks, now: Ticks): number | null {
   const all = now.all - before.all
   return all > 0 ? Math.min(1, Math.max(0, 1 - (now.idle - before.idle) / all)) : null
 }
 
-/** Milliseconds after which the engine counts as one that doesn't respond. */
+/** Milliseconds after which the engine counts as not responding. */
 const patience = 1000
 
 export type Engine = { ok: boolean; detail: string }
 
-/** How the engine is, as a page needs it at once: as it was found last, unless it has been silent for too long. */
+/** Returns the engine's last known state at once, unless it hasn't responded for too long. */
 export function engineState(docker: Pick<Docker, 'info'>): () => Promise<Engine> {
   const sampled = new Sampled(() => askEngine(docker))
   return async () => {
-    const { pending } = sampled // since an earlier page
+    const { pending } = sampled // a request that started for an earlier page
     const found = (await sampled.look()) ?? (pending < patience && sampled.latest?.value)
     return found || ((await within(patience - pending, sampled.fresh())) ?? slow)
   }

@@ -18,7 +18,7 @@ import {
 const current = alias(deployments, 'current')
 const latest = alias(deployments, 'latest')
 
-/** Of a deployment, as far as the state of an app is read from it. */
+/** The columns of a deployment that decide an app's state. */
 const columnsOf = <Table extends typeof current | typeof latest>(deployment: Table) => ({
   id: deployment.id as Table['id'],
   number: deployment.number as Table['number'],
@@ -28,11 +28,11 @@ const columnsOf = <Table extends typeof current | typeof latest>(deployment: Tab
   errorMessage: deployment.errorMessage as Table['errorMessage'],
 })
 
-/** The id of the newest deployment of each environment, which its index knows. */
+/** The newest deployment of each environment; an index answers it. */
 const newest = (condition = sql`1`) =>
   sql`(SELECT d.id FROM deployments d WHERE d.environment_id = ${environments.id} AND ${condition} ORDER BY d.id DESC LIMIT 1)`
 
-/** All environments of a user with what serves each, or did until it was stopped, and what came last. */
+/** All environments of a user with their live or stopped deployment, and their latest one. */
 export const listApps = (db: Db, ownerId: string) =>
   db
     .select({
@@ -56,7 +56,6 @@ export const listApps = (db: Db, ownerId: string) =>
     )
     .all()
 
-/** All services of a user. */
 export const listOwnServices = (db: Db, ownerId: string) =>
   db
     .select({
@@ -72,17 +71,20 @@ export const listOwnServices = (db: Db, ownerId: string) =>
     .where(and(eq(services.ownerId, ownerId), isNull(services.deletingAt)))
     .all()
 
-/** Domains that are looked at for one page. */
+/** Domains that are checked for one page, at most. */
 const mostDomains = 200
 
-/** What is known of the DNS or the certificate of a host isn't all well. */
+/** True for a host with a DNS or certificate problem. */
 const isTroubled = or(
   eq(certificates.dnsOk, false),
   eq(certificates.status, 'failed'),
   isNotNull(certificates.errorMessage),
 )
 
-/** Domains of a user that may need attention: by their DNS or certificate, or since they are among these. */
+/**
+ * Domains of a user that may need attention: because of DNS or their
+ * certificate, or because the edge rejected them.
+ */
 export const listTroubledDomains = (
   db: Db,
   { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
@@ -104,7 +106,7 @@ export const listTroubledDomains = (
     .all()
     .map(({ domain }) => domain)
 
-/** Names of a user's environments under DAVIT_DOMAIN that may need attention, as far as no one was given them. */
+/** The same for automatic names under DAVIT_DOMAIN, except those that are also domains. */
 export function listTroubledNames(
   { db, config }: { db: Db; config: Pick<Config, 'domain'> },
   { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
@@ -128,7 +130,6 @@ export function listTroubledNames(
   return names.filter((name) => !given.includes(name.host))
 }
 
-/** The whole rows of deployments and environments. */
 export const listShown = (
   db: Db,
   { deploymentIds, environmentIds }: { deploymentIds: string[]; environmentIds: string[] },

@@ -20,18 +20,18 @@ import { ServerStrip } from './server-strip.tsx'
 
 type DashboardProps = {
   attention: Attention[]
-  /** Whether all of that is shown. */
+  /** True on the page that shows all of it. */
   isWhole: boolean
   listing: Listing<Sort>
   list: Listed<Row>
   recent: DeploymentItem[]
   server: Server
   engine: Engine
-  /** A newer version of Davit, for those who can install it. */
+  /** A newer version of Davit; null for users who can't install it. */
   newer: string | null
 }
 
-/** What needs attention, what runs, and what happened lately. */
+/** Problems first, then apps and services, then recent deployments. */
 export const DashboardPage = ({
   attention,
   isWhole,
@@ -89,7 +89,7 @@ const NewProjectLink = () => (
   </ButtonLink>
 )
 
-/** Entries that are shown at first, and on the page that shows them all. */
+/** Rows shown on the dashboard, and on the page that shows all. */
 const mostShown = 10
 const mostWhole = 500
 
@@ -194,7 +194,7 @@ const RowView = (row: Row) => (
 
 const underway = ['pending', 'cloning', 'building', 'deploying']
 
-/** While it is being deployed that, and the way there. */
+/** Links to a deployment that is under way. */
 const State = ({ look, latest }: Row) =>
   latest && underway.includes(latest.status) ? (
     <a class="status-link" href={deploymentPath(latest)}>

@@ -9,14 +9,14 @@ import type { Reach } from './reach.ts'
 import type { MapProcess } from './states.ts'
 import { clipped, factsOf, fullName, isolated } from './text.ts'
 
-/** Letters of names and facts that a box has room for, by its column. */
+/** Characters that fit into a box, by column. */
 const room = {
   domain: { name: 29, facts: 36 },
   app: { name: 27, facts: 33 },
   service: { name: 26, facts: 32 },
 }
 
-/** A map as a drawing whose boxes are links, in the order in which they are read. */
+/** Draws a map in which boxes are links, in reading order. */
 export const Drawing = ({ part, reach }: { part: Part; reach: Reach | null }) => {
   const { bands, rest, lines, width, height } = layOut(part)
   const boxes = [...bands.flatMap((one) => one.boxes), ...rest]
@@ -67,7 +67,7 @@ export const Drawing = ({ part, reach }: { part: Part; reach: Reach | null }) =>
   )
 }
 
-/** Shows what a node reaches when the pointer or the keyboard is on it. */
+/** Highlights what a node affects while it is hovered or focused. */
 export const MapScript = () => <script type="module" src={assetPath('map.js')} />
 
 const headings = { domain: 'Addresses', app: 'Apps', service: 'Services' }
@@ -113,13 +113,13 @@ const Node = ({ box, at, mark }: { box: Box; at: number; mark: Mark | undefined 
 const textOf = ({ running, wanted }: MapProcess, name: string) =>
   `${isolated(name)} ${running} of ${wanted}`
 
-/** Requests are drawn where they come in. */
+/** Traffic is only drawn at the address that receives it. */
 const drawnFacts = (node: MapNode) =>
   factsOf(node.kind === 'domain' ? node : { ...node, traffic: null }).join(', ')
 
 type StateProps = { look: Look; x: number; y: number; size: number }
 
-/** What gives an icon its size in a drawing is not its style but the drawing that it is in. */
+/** Sized by attributes, since styles don't apply to an icon inside a drawing. */
 const State = ({ look: { icon, tone }, x, y, size }: StateProps) => (
   <svg
     class="map-state"
@@ -133,7 +133,6 @@ const State = ({ look: { icon, tone }, x, y, size }: StateProps) => (
   </svg>
 )
 
-/** What a chosen node does to each of the others. */
 const marksOf = (reach: Reach | null) =>
   new Map<string, Mark>(
     reach
@@ -145,14 +144,14 @@ const marksOf = (reach: Reach | null) =>
       : [],
   )
 
-/** A line is as its end that is farther from the chosen one. */
+/** A line is marked like its end that is farther from the chosen node. */
 function markOfLine({ from, to }: Line, marks: ReadonlyMap<string, Mark>) {
   const [user, used] = [marks.get(from.node.id), marks.get(to.node.id)]
   if (user === 'dependent' && (used === 'dependent' || used === 'chosen')) return 'dependent'
   return used === 'needed' && (user === 'needed' || user === 'chosen') ? 'needed' : undefined
 }
 
-/** Lines of much traffic are thicker. */
+/** Lines with much traffic are thicker. */
 const weightOf = ({ traffic }: MapNode) =>
   traffic ? Math.min(5, 1.5 + Math.log10(1 + traffic.perMinute)).toFixed(1) : '1.5'
 

@@ -24,22 +24,25 @@ import { readRates } from './traffic.ts'
 import type { Rate } from './traffic.ts'
 
 export type MapNode = {
-  /** Of the domain, environment or service; of an address without a row, its environment's with a prefix. */
+  /**
+   * The id of the domain, environment or service. An address without its own
+   * row has a prefix and its app's or service's id.
+   */
   id: string
   kind: 'domain' | 'app' | 'service'
-  /** Of an environment the project's is in front of it. */
+  /** An environment's own name, without its project's. */
   name: string
   project: { id: string; name: string } | null
-  /** Of an address: what has it. */
+  /** The app or service that an address belongs to. */
   holder: string | null
   look: Look
-  /** What there is to say beside the state. */
+  /** Details beside the state. */
   note: string | null
-  /** Its own page. */
+  /** The node's own page. */
   href: string
-  /** Of an app only. */
+  /** Empty for all but apps. */
   processes: MapProcess[]
-  /** What the edge served lately; null where nothing is counted. */
+  /** Recent requests through the edge; null where they aren't counted. */
   traffic: Rate | null
 }
 
@@ -50,7 +53,10 @@ export type MapGraph = { nodes: MapNode[]; edges: MapEdge[] }
 
 export type MapDeps = LiveDeps & ShownDeps & { logDb: LogDb; edge: { mode: string } }
 
-/** All domains, apps and services of a user, with what each of them needs, domains of one holder together. */
+/**
+ * All domains, apps and services of a user, with their
+ * dependencies. Domains of one app or service are adjacent.
+ */
 export function readGraph(deps: MapDeps, ownerId: string): MapGraph {
   const owned = listOwned(deps.db, ownerId)
   const known = { deps, owned, ownerId, rates: readRates(deps, owned) }
@@ -116,7 +122,7 @@ function servicesOf({ owned, rates }: Known): MapNode[] {
   }))
 }
 
-/** An address, and whether it leads to what has it. */
+/** `isServed` is false for a redirect that doesn't need the app or service. */
 type Address = { node: MapNode; holder: string; isServed: boolean }
 
 function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Address[] {
@@ -152,7 +158,7 @@ function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Addre
     return port ? [...addresses, port] : addresses
   })
 
-  /** Where no name leads to it, the port of this host does. */
+  /** The published port, for an app or service that no name routes to. */
   function portOf({ ownerId }: Known, holder: MapNode): Address | null {
     const url = holder.kind === 'app' ? urlOfApp(holder.id) : urlOfService(holder.id)
     if (url === null) return null
@@ -181,7 +187,7 @@ function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Addre
   }
 }
 
-/** Given by users, and those under DAVIT_DOMAIN, in the order of their holders' lists. */
+/** Custom domains, and names under DAVIT_DOMAIN, in the order of each app's list. */
 function namesOf({ deps, owned }: Known): Domain[] {
   const own = deps.edge.isOn
     ? owned.apps.flatMap(({ environment }) => nameOfItself(deps, environment) ?? [])
@@ -197,11 +203,11 @@ function namesOf({ deps, owned }: Known): Domain[] {
 
 const holderOf = ({ environmentId, serviceId }: Domain) => environmentId ?? serviceId!
 
-/** A redirect works without what has it, unless it leads back there. */
+/** A redirect works without its app, unless it points to another address of it. */
 const leadsTo = (url: string, own: [number, Domain][]) =>
   own.some(([, { host, redirectTo }]) => redirectTo === null && host === URL.parse(url)?.hostname)
 
-/** An address is well when it is, and so is what it leads to. */
+/** An address is only healthy if its app or service is, too. */
 function address(
   holder: MapNode,
   {

@@ -2,7 +2,7 @@ import type { Look } from '../web/status-badge.tsx'
 import type { MapGraph, MapNode } from './graph.ts'
 import type { Reach } from './reach.ts'
 
-/** A map as programs see it: of a project with the services that it uses, and of a node with what it reaches. */
+/** The map in the API: a project with the services that it uses, or a node with what it affects. */
 export function mapJson(
   { nodes, edges }: MapGraph,
   { project, reach }: { project: { id: string } | null; reach: Reach | null },

@@ -1,7 +1,7 @@
 import type { MapNode } from './graph.ts'
 import type { Group, Holder, Part } from './part.ts'
 
-/** Where a node stands, in units of the drawing. */
+/** A node's position, in units of the drawing. */
 export type Box = { node: MapNode; x: number; y: number; width: number; height: number }
 
 export type Line = { from: Box; to: Box }
@@ -9,9 +9,9 @@ export type Line = { from: Box; to: Box }
 export type Layout = {
   width: number
   height: number
-  /** Each with its boxes, in the order in which they are read. */
+  /** With their boxes, in reading order. */
   bands: { group: Group; y: number; height: number; boxes: Box[] }[]
-  /** Services, with their addresses. */
+  /** The boxes of services and their addresses. */
   rest: Box[]
   lines: Line[]
 }
@@ -22,7 +22,7 @@ export const columns = {
   app: { x: 422, width: 290 },
   service: { x: 836, width: 276 },
 }
-/** The band that holds the apps of a project and their addresses. */
+/** The background of a project's apps and their addresses. */
 export const band = { x: 0, width: 728 }
 
 const top = 36
@@ -31,7 +31,7 @@ const heading = 34
 const rowHeight = 46
 const processHeight = 20
 
-/** Processes of an app are rows of it where there are several. */
+/** Processes are listed only where an app has several. */
 export const shownProcesses = ({ processes }: MapNode) => (processes.length > 1 ? processes : [])
 
 const heightOf = (node: MapNode) => {
@@ -40,8 +40,8 @@ const heightOf = (node: MapNode) => {
 }
 
 /**
- * Addresses beside what has them, apps by project, and each service at the height of the apps that use it,
- * so that few lines cross. Takes a time that grows with what there is.
+ * Places addresses beside their app or service, apps by project, and each service at the height of the
+ * apps that use it, so that few lines cross. Takes linear time, apart from sorting.
  */
 export function layOut({ groups, services, edges, users }: Part): Layout {
   const boxes = new Map<string, Box>()
@@ -73,7 +73,7 @@ export function layOut({ groups, services, edges, users }: Part): Layout {
     lines: edges.map(({ from, to }) => ({ from: boxes.get(from)!, to: boxes.get(to)! })),
   }
 
-  /** What has addresses, in the middle of them. */
+  /** Centers an app or service beside its addresses. */
   function placeRow({ node, domains }: Holder, y: number) {
     const stack = domains.length * (rowHeight + gap) - gap
     const height = Math.max(stack, heightOf(node))
@@ -83,7 +83,7 @@ export function layOut({ groups, services, edges, users }: Part): Layout {
     return y + height
   }
 
-  /** Each as near as possible to the middle of its users, in the order of these, without overlaps. */
+  /** Places each service as near as possible to the middle of its users, in their order, without overlaps. */
   function placeServices(holders: Holder[]) {
     const wished = holders
       .map(({ node }) => ({ node, y: middleOf(users.get(node.id) ?? []) }))
@@ -94,7 +94,7 @@ export function layOut({ groups, services, edges, users }: Part): Layout {
       places.push(Math.max(next, Math.min(y, bottom) - rowHeight / 2))
       next = places.at(-1)! + rowHeight + gap
     }
-    // what was pushed out below is moved up again as far as there is room
+    // services below the last app move up again, as far as there is room
     let limit = Math.max(bottom - gap, top + heading + holders.length * (rowHeight + gap) - gap)
     for (let at = places.length - 1; at >= 0; at--) {
       places[at] = Math.min(places[at]!, limit - rowHeight)
@@ -104,7 +104,7 @@ export function layOut({ groups, services, edges, users }: Part): Layout {
     return places.length > 0 ? places.at(-1)! + rowHeight : 0
   }
 
-  /** Those without a user on this page come last. */
+  /** Infinity, which sorts last, without a user on this page. */
   function middleOf(nodes: MapNode[]) {
     const shown = nodes.flatMap(({ id }) => boxes.get(id) ?? [])
     return shown.length === 0

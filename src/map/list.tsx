@@ -8,7 +8,7 @@ import { rateText } from './traffic.ts'
 
 type Props = { part: Part }
 
-/** The same as the drawing, to be read: each app with its addresses, processes and services. */
+/** The drawing as text: each app with its addresses, processes and services. */
 export const MapList = ({ part }: Props) => (
   <section class="map-list" aria-labelledby="map-list-heading">
     <h2 id="map-list-heading">As a list</h2>
@@ -26,7 +26,7 @@ export const MapList = ({ part }: Props) => (
   </section>
 )
 
-/** The list of one project, in place of its drawing where that has no room. */
+/** Replaces the drawing where there is no room for it. */
 export const ProjectMapList = ({ part }: Props) => (
   <div class="map-instead">
     <section>
@@ -114,7 +114,7 @@ const Processes = ({ node: { processes } }: { node: MapNode }) =>
 const Users = ({ nodes }: { nodes: MapNode[] }) =>
   nodes.length > 0 ? <Nodes name="Used by" nodes={nodes} /> : <Fact name="Used by">No app</Fact>
 
-/** Nodes that a list names, before it only counts. */
+/** Nodes that are named before the rest is only counted. */
 const mostNamed = 10
 
 const Nodes = ({ name, nodes }: { name: string; nodes: MapNode[] }) =>
@@ -124,7 +124,6 @@ const Nodes = ({ name, nodes }: { name: string; nodes: MapNode[] }) =>
     </Fact>
   )
 
-/** Links to their own pages. */
 export const Names = ({ nodes }: { nodes: MapNode[] }) => (
   <>
     {nodes.slice(0, mostNamed).map((node, at) => (
@@ -137,7 +136,7 @@ export const Names = ({ nodes }: { nodes: MapNode[] }) => (
   </>
 )
 
-/** `isWhole` has an app called by its project, too. */
+/** `isWhole` adds the project's name to an app's. */
 export const NodeLink = ({ node, isWhole = false }: { node: MapNode; isWhole?: boolean }) => (
   <a href={node.href}>
     {isWhole && node.kind === 'app' && (

@@ -16,16 +16,15 @@ type Project = { id: string; name: string }
 type MapPageProps = {
   graph: MapGraph
   projects: Project[]
-  /** The only one that is shown. */
+  /** Null shows all projects. */
   project: Project | null
-  /** What was chosen, with what it reaches. */
+  /** The chosen node, with what it affects. */
   reach: Reach | null
-  /** Where this page begins, and what it shows. */
+  /** The first item of this page, and its content. */
   from: number
   part: Part
 }
 
-/** What is connected, as a drawing and as a list, and what breaks if one of it stops. */
 export const MapPage = ({ graph, projects, project, reach, from, part }: MapPageProps) => (
   <>
     <PageHead title="Map" doc="logs#the-map">
@@ -57,7 +56,7 @@ export const MapPage = ({ graph, projects, project, reach, from, part }: MapPage
   </>
 )
 
-/** Projects that are offered: more of them would weigh as much as the map, and the page of each leads here. */
+/** More projects than this would make the list as long as the map; each project's own page links here. */
 const mostOffered = 100
 
 const ProjectChoice = ({ projects, project }: Pick<MapPageProps, 'projects' | 'project'>) => (
@@ -77,7 +76,7 @@ const ProjectChoice = ({ projects, project }: Pick<MapPageProps, 'projects' | 'p
   </form>
 )
 
-/** What there is, and which of it needs attention. */
+/** Counts the nodes, and those that need attention. */
 const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) => {
   const nodes = project
     ? graph.nodes.filter((node) => node.project?.id === project.id)
@@ -113,10 +112,10 @@ const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) =>
   )
 }
 
-/** Nodes in trouble that are named before the map. */
+/** Nodes with a problem that are named above the map. */
 const mostTroubled = 6
 
-/** What stops working with the chosen node. */
+/** Lists what stops working without the chosen node. */
 const Impact = ({ reach: { node, dependents, needs } }: { reach: Reach }) => {
   const own = dependents.filter(({ kind, holder }) => kind === 'domain' && holder === node.id)
   const ofApps = dependents.filter(({ kind, holder }) => kind === 'domain' && holder !== node.id)

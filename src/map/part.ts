@@ -1,34 +1,33 @@
 import type { MapEdge, MapGraph, MapNode } from './graph.ts'
 import type { Reach } from './reach.ts'
 
-/** What stands beside its addresses, of which only the first may be drawn. */
+/** An app or service with its addresses, of which only the first ones may be drawn. */
 export type Holder = { node: MapNode; domains: MapNode[]; hidden: number }
 
-/** Apps of one project. */
 export type Group = { project: { id: string; name: string }; apps: Holder[] }
 
-/** What one page shows of a map. */
+/** The content of one page of a map. */
 export type Part = {
   groups: Group[]
   services: Holder[]
-  /** Those between what is shown. */
+  /** Edges between nodes on the page. */
   edges: MapEdge[]
-  /** Where the next page begins; null for the last. */
+  /** The start of the next page; null for the last. */
   next: number | null
-  /** Environments that use each service, on this page or not. */
+  /** The environments that use each service, on this page or not. */
   users: Map<string, MapNode[]>
-  /** Services that each environment uses. */
+  /** The services that each environment uses. */
   uses: Map<string, MapNode[]>
 }
 
-/** Nodes that a page has room for, apps of one project side by side, and addresses of each. */
+/** Limits for one page: nodes, apps of one project side by side, and addresses of each. */
 const mostNodes = 56
 const mostApps = 20
 const mostDomains = { of: 5, alone: 50 }
 
 /**
- * A page of a map: projects with what they use, then services that no app uses. What the chosen node
- * reaches comes first, then what is in trouble, then the rest by name.
+ * Projects with the services that they use come first, then services that no app uses. Within both,
+ * what the chosen node affects precedes nodes with a problem, then the rest by name.
  */
 export function partOf(
   { nodes, edges }: MapGraph,
@@ -117,7 +116,7 @@ type Block = { rank: number; last: number; name: string; size: number } & {
   service?: Holder
 }
 
-/** As many as a page has room for, and one at least. */
+/** As many blocks as fit on a page, but at least one. */
 function cut(blocks: Block[], from: number) {
   let [end, room] = [from, mostNodes]
   while (end < blocks.length && (end === from || blocks[end]!.size <= room))

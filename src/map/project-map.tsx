@@ -7,7 +7,7 @@ import type { MapDeps } from './graph.ts'
 import { ProjectMapList } from './list.tsx'
 import { partOf } from './part.ts'
 
-/** What is connected in one project, for its page; null where nothing is. */
+/** A section of the project's page; null if nothing is connected. */
 export const projectMap =
   (deps: MapDeps) =>
   ({ id, ownerId }: Pick<Project, 'id' | 'ownerId'>): JSX.Element | null => {

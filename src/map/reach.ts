@@ -1,9 +1,9 @@
 import type { MapEdge, MapGraph, MapNode } from './graph.ts'
 
-/** What a node's end is felt by, and what its own work depends on. */
+/** `dependents` stop working without the node; `needs` are what it depends on. */
 export type Reach = { node: MapNode; dependents: MapNode[]; needs: MapNode[] }
 
-/** All that stops working with a node, and all that it needs, however many steps away; in the graph's order. */
+/** Follows dependencies over any number of steps. The results are in the graph's order. */
 export function reachOf({ nodes, edges }: MapGraph, node: MapNode): Reach {
   const dependents = closure(node.id, edges, ({ from, to }) => [to, from])
   const needs = closure(node.id, edges, ({ from, to }) => [from, to])
@@ -14,7 +14,7 @@ export function reachOf({ nodes, edges }: MapGraph, node: MapNode): Reach {
   }
 }
 
-/** What is reached from an id by steps from the first of a pair to the second, without that id. */
+/** The ids reachable from `start`, without `start` itself. */
 function closure(start: string, edges: MapEdge[], step: (edge: MapEdge) => [string, string]) {
   const next = Map.groupBy(edges.map(step), ([from]) => from)
   const found = new Set<string>()

@@ -5,12 +5,12 @@ import type { Look } from '../web/status-badge.tsx'
 import type { Owned } from './store.ts'
 import { counted } from '../web/units.ts'
 
-/** A process of an app, with how many of its containers are well. */
+/** A process of an app; `running` counts its healthy containers. */
 export type MapProcess = { name: string; running: number; wanted: number; look: Look }
 
 type Instance = Owned['instances'][number]
 
-/** Of what is live; of what is to run where nothing is. */
+/** From the live containers; without any, from the configured processes. */
 export function processesOf(
   { conditions }: Pick<LiveDeps, 'conditions'>,
   { processes }: Pick<Environment, 'processes'>,
@@ -43,7 +43,7 @@ type Deployments = {
   latest: Pick<Deployment, 'id' | 'status'> | null
 }
 
-/** How an app is, by the worst of its processes; while nothing runs, what came of its last deployment. */
+/** The state of the worst process; while nothing runs, the result of the last deployment. */
 export function lookOfApp({
   current,
   latest,
@@ -74,18 +74,18 @@ function lookOfLive(processes: MapProcess[], current: Deployments['current']): L
     : lookOfStatus('unhealthy')
 }
 
-/** Whether requests reach what looks so. */
+/** True if requests reach an app or service in that state. */
 export const isServing = ({ word }: Look) =>
   ['Running', 'Unhealthy'].includes(word) || word === crashLooping.word
 
-/** Of an address of something that doesn't run: that is no failure where it was stopped on purpose. */
+/** The state of an address whose app doesn't run. One that was stopped on purpose isn't an error. */
 export const notResponding = ({ tone }: Look): Look => ({
   word: 'Not responding',
   tone: tone === 'bad' ? 'bad' : 'quiet',
   icon: tone === 'bad' ? 'x' : 'minus',
 })
 
-/** Of an address of which nothing is known but what it leads to. */
+/** The state of an address without a check of its own. */
 export const ready: Look = { word: 'Ready', tone: 'good', icon: 'check' }
 
 const crashLooping: Look = { word: 'Crash-looping', tone: 'bad', icon: 'triangle-alert' }

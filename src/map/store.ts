@@ -16,7 +16,7 @@ export const listProjectNames = (db: Db, ownerId: string) =>
 
 export type Owned = ReturnType<typeof listOwned>
 
-/** All of a user that the map shows, in a fixed number of queries; without what is being deleted. */
+/** Everything of a user that the map shows and isn't being deleted, in a fixed number of queries. */
 export function listOwned(db: Db, ownerId: string) {
   const ownProjects = listProjectNames(db, ownerId)
   const ownServices = db
@@ -64,7 +64,7 @@ export function listOwned(db: Db, ownerId: string) {
   }
 }
 
-/** Containers of what is live in these environments, oldest first. */
+/** Live containers of these environments, oldest first. */
 export const listLive = (db: Db, environmentIds: string[]) =>
   db
     .select({

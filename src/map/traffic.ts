@@ -2,13 +2,13 @@ import type { LogDb } from '../db/index.ts'
 import { sumServed } from '../traffic/store.ts'
 import type { Owned } from './store.ts'
 
-/** Requests a minute, and which share of them failed on the server's side. */
+/** `errorShare` counts responses with a status of 5xx, from 0 to 1. */
 export type Rate = { perMinute: number; errorShare: number }
 
-/** Minutes that the rates are of, with the one that has just begun. */
+/** Minutes that the rates cover, including the current one. */
 const minutes = 5
 
-/** Of what the edge served lately, by what served it, or by one of its hosts or ports. */
+/** Recent traffic by app or service, or by one of its hosts or ports. */
 export function readRates(
   { logDb, edge }: { logDb: LogDb; edge: { mode: string } },
   { apps, services }: Pick<Owned, 'apps' | 'services'>,
@@ -34,7 +34,7 @@ export function readRates(
   }
 }
 
-/** As a person reads it: `12/min, 3 % errors`; null where there was nothing. */
+/** Formatted as `12/min, 3 % errors`; null without requests. */
 export function rateText(rate: Rate | null) {
   if (!rate || rate.perMinute === 0) return null
   const { perMinute, errorShare } = rate

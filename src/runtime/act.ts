@@ -5,14 +5,14 @@ import { explain } from './explain.ts'
 
 type Acted = Pick<Container, 'id' | 'name'>
 
-/** Stops any container, by default with its own stop timeout; false when it was removed. */
+/** Uses the container's own stop timeout by default. Returns false when the container was removed. */
 export const stopContainer = (
   docker: Docker,
   container: Acted,
   options: { timeoutSeconds?: number } = {},
 ) => refused(container, 'stop', docker.stopContainer(container.id, options))
 
-/** Stops it if it runs, and starts it; false when it was removed. */
+/** Starts it even if it was stopped. Returns false when it was removed. */
 export const restartContainer = (docker: Docker, container: Acted) =>
   refused(container, 'start', docker.restartContainer(container.id))
 

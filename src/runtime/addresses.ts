@@ -19,10 +19,10 @@ type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 type Row = { id: string; containerId: string | null }
 
 /**
- * Reserves an address on the network for each instance, and stores it: the engine would
- * assign a new one at each start, and reuse that of a stopped container. It is reserved until
- * the container is removed. When none is free, those of the instances to be replaced are reused:
- * these must stop first, and are returned.
+ * Reserves an address on the network for each instance, and stores it: Docker would assign a new
+ * one at each start, and reuse that of a stopped container. It stays reserved until the container
+ * is removed. When none is free, the addresses of the instances to be replaced are reused: those
+ * must stop first, and are returned.
  */
 export async function reserveAddresses<Replaced extends Row>(
   { db, docker }: AddressDeps,
@@ -68,7 +68,7 @@ export async function reserveAddresses<Replaced extends Row>(
   )
 }
 
-/** The used addresses of a network; null when there is none, or it has no IPv4. */
+/** Returns null when the network doesn't exist or has no IPv4. */
 async function lookAt({ db, docker }: AddressDeps, network: string, signal: AbortSignal) {
   const found = await docker.networkUse(network, { signal })
   if (!found?.subnet) return null
@@ -79,21 +79,21 @@ async function lookAt({ db, docker }: AddressDeps, network: string, signal: Abor
   return {
     subnet,
     used: new Set([gateway ?? gatewayOf(subnet), ...addresses.map(({ address }) => address)]),
-    /** A container created by an earlier version has one while it runs. */
+    /** A container created by an earlier version has an address only while it runs. */
     addressOf: ({ containerId }: Pick<Row, 'containerId'>) =>
       addresses.find((one) => one.containerId === containerId)?.address ?? null,
   }
 }
 
-/** Fewer containers than these fit on every network that Davit creates. */
+/** Every network that Davit creates has room for more containers than this. */
 const fewContainers = 30
 
-/** Milliseconds after which a check against an unresponsive engine is left to the job. */
+/** Milliseconds before the check gives up on an unresponsive engine and leaves it to the job. */
 const patience = 2000
 
 /**
- * Throws when there are no addresses for so many containers of a workload, which may reuse its
- * own: on its own network, or on that of a service that they join. The engine is only asked when it could matter; the job checks it in any case.
+ * Throws when the network has no room for so many containers of a workload, which may reuse its own
+ * addresses. The engine is only queried when it could matter; the job checks again in any case.
  */
 export async function refuseFullNetwork(
   { db, docker }: AddressDeps,
@@ -104,7 +104,7 @@ export async function refuseFullNetwork(
   }: {
     workload: { id: string; projectId?: string }
     wanted: number
-    /** The id of that service. */
+    /** The id of a service whose network is checked instead of the workload's own. */
     joins?: string
   },
 ) {

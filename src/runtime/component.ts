@@ -1,20 +1,20 @@
 import type { ContainerOptions } from '../docker/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
-/** A part of a release: the configuration of its containers, their dependencies, and their gate. */
+/** One part of a release, which runs as one or more equal containers. */
 export type Component = {
   /** Such as `web`, or the service of a Compose file. */
   name: string
-  /** Number of replicas, at least one. */
+  /** At least one. */
   replicas: number
-  /** `name` is the readable start of the container's; its network and Davit's labels are added. */
+  /** `name` is the readable start of the container's name; its network and Davit's labels are added. */
   options: Omit<ContainerOptions, 'network'>
-  /** Services whose networks it joins before it starts, by id. */
+  /** Ids of services whose networks it joins before it starts. */
   joins: string[]
-  /** Files to write into it before it starts. */
+  /** Written into it before it starts. */
   files: ContainerFile[]
   waits: Wait[]
-  /** Exits by itself, with success. */
+  /** True when it is expected to exit by itself, with success. */
   oneShot: boolean
   gate: Gate
 }
@@ -28,18 +28,18 @@ export const conditions = [
 ] as const
 export type Condition = (typeof conditions)[number]
 
-/** What must be up before it starts; if that isn't `required`, it starts anyway. */
+/** What must be up before it starts; it starts anyway if that isn't `required`. */
 export type Wait = { component: string; condition: Condition; required: boolean }
 
 export type Gate =
   | {
-      /** Davit probes it and runs its HEALTHCHECK, each for so many milliseconds at most. */
+      /** Davit sends it a request and runs its HEALTHCHECK, each with `timeout` in milliseconds. */
       kind: 'probe'
-      /** 0: none, it only has to stay up. */
+      /** 0 means none: it only has to stay up. */
       port: number
-      /** Null: the port must accept a connection. */
+      /** Null means that the port only has to accept a connection. */
       path: string | null
-      /** The Host that it is asked for. Default: localhost. */
+      /** The Host header of the request; localhost by default. */
       host?: string
       timeout: number
     }
@@ -48,20 +48,20 @@ export type Gate =
       kind: 'engine'
     }
 
-/** One container of a component: which of its replicas it is, from 0. */
+/** `slot` numbers the replicas of a component from 0. */
 export type Slot = { component: Component; slot: number }
 
-/** The containers of components, in the order of their start. */
+/** In the order in which they start. */
 export const slotsOf = (components: Component[]): Slot[] =>
   components.flatMap((component) =>
     Array.from({ length: component.replicas }, (_, slot) => ({ component, slot })),
   )
 
-/** The port that Davit probes; null when it has none. */
+/** Null when Davit probes none. */
 export const portOf = ({ gate }: Pick<Component, 'gate'>) =>
   gate.kind === 'probe' && gate.port > 0 ? gate.port : null
 
-/** Host ports and volumes, which two containers can't use at once. */
+/** Host ports and volumes that two containers can't use at once. */
 export const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
   ...ports
     .filter(({ host }) => host > 0)
@@ -69,7 +69,7 @@ export const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component)
   ...volumes.map(({ name }) => name),
 ]
 
-/** Exiting with success is fine, whoever depends on it. */
+/** Such a container may exit with success, even if others depend on it. */
 export const mayEnd = ({ oneShot, options: { restart } }: Pick<Component, 'oneShot' | 'options'>) =>
   oneShot || restart?.name === 'no' || restart?.name === 'on-failure'
 
@@ -78,7 +78,7 @@ const sealedAs = (releaseId: string) => `release ${releaseId}`
 export const sealComponents = (secrets: Secrets, releaseId: string, components: Component[]) =>
   secrets.seal(JSON.stringify(components), sealedAs(releaseId))
 
-/** The components of a release; null for one that an earlier version created. */
+/** Returns null for a release that an earlier version created. */
 export const openComponents = (
   secrets: Secrets,
   release: { id: string; components: string | null } | undefined,

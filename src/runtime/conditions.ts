@@ -6,19 +6,22 @@ import { ticks } from '../live/ticks.ts'
 import { report } from '../platform/journal.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
-/** What the engine's list doesn't say about a container. */
+/** These fields are missing in the engine's list of containers. */
 export type Condition = Pick<
   Container,
   'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt'
 >
 
-/** Containers inspected at a time. */
+/** Containers that are inspected at a time. */
 const width = 4
 
 const telling =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
 
-/** The condition of each container, cached from the engine's events: a page of many inspects none of them. */
+/**
+ * Caches the condition of each container from the engine's events, so that a long page inspects
+ * none of them.
+ */
 export class Conditions {
   readonly crashes = new CrashCount()
   readonly #known = new Map<string, Condition>()
@@ -26,7 +29,7 @@ export class Conditions {
   readonly #waiting = new Set<string>()
   #looking: Promise<void> = Promise.resolve()
 
-  /** Null for a container that wasn't inspected yet. */
+  /** Returns null for a container that hasn't been inspected yet. */
   of(id: string): Condition | null {
     const known = this.#known.get(id)
     return known ? { ...known, oomKilled: known.oomKilled || this.crashes.ranOut(id) } : null
@@ -37,7 +40,7 @@ export class Conditions {
     this.#changes.listen('all', signal, { push: wake })
   }
 
-  /** Yields at once and when any container changed, as `ticks` does; after 10 s in any case. */
+  /** Yields at once and whenever a container changes, as `ticks` does; after 10 s in any case. */
   changes(signal: AbortSignal, { interval = 1000, longest = 10_000 } = {}) {
     return ticks((wake) => this.listen(signal, wake), { signal, interval, longest })
   }
@@ -46,7 +49,7 @@ export class Conditions {
     return this.crashes.isLooping(id, Date.now())
   }
 
-  /** Listens until the signal; `onEvent` gets events after they were counted. */
+  /** Listens until the signal; `onEvent` gets an event after it was counted. */
   async run(
     { docker, feed }: { docker: Docker; feed: EngineFeed },
     { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
@@ -64,7 +67,7 @@ export class Conditions {
     await this.#looking
   }
 
-  /** One after the other, so that the last result is kept. */
+  /** Runs one after the other, so that the latest result is kept. */
   #look(signal: AbortSignal, see: () => Promise<unknown>) {
     this.#looking = this.#looking
       .then(see)

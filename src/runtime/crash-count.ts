@@ -1,16 +1,16 @@
 import type { EngineEvent } from '../docker/index.ts'
 
-/** Milliseconds: this many restarts within this time are a crash loop, and a run this long ends it. */
+/** Milliseconds. So many restarts within this time are a crash loop, and a run this long ends it. */
 export const calm = 60_000
 const loopFrom = 3
 
-/** The error of a live deployment whose containers end again and again. */
+/** The error of a live deployment whose containers keep crashing. */
 export const crashLoop = 'crash_loop'
 
-/** Of one that Davit stopped because it filled the disk. */
+/** The error of a live deployment that Davit stopped because it filled the disk. */
 export const diskFilled = 'disk_filled'
 
-/** Why Davit stops what it runs. */
+/** Reasons for which Davit itself stops a live version. */
 export const stopCodes = [crashLoop, diskFilled] as const
 export type StopCode = (typeof stopCodes)[number]
 
@@ -19,9 +19,9 @@ export const isStopCode = (code: string | null | undefined): code is StopCode =>
 
 type Run = {
   startedAt: number
-  /** It exited by itself with a failure, and no one has started or stopped it since. */
+  /** True after it exited by itself with a failure, until someone starts or stops it. */
   ended: boolean
-  /** Times of restarts after it exited by itself, since its last stable run. */
+  /** When it was restarted after exiting by itself, since its last stable run. */
   restarts: number[]
   looping: boolean
   oom: boolean
@@ -30,7 +30,7 @@ type Run = {
 
 type Heard = Pick<EngineEvent, 'id' | 'action' | 'time' | 'attributes'>
 
-/** Counts how often containers failed by themselves and were restarted, from the engine's events. */
+/** Counts from the engine's events how often containers failed by themselves and were restarted. */
 export class CrashCount {
   readonly #runs = new Map<string, Run>()
 
@@ -43,29 +43,32 @@ export class CrashCount {
     else if (action === 'stop' || action === 'destroy') this.#runs.delete(id)
   }
 
-  /** Restarts since it last ran for a minute. */
+  /** Counts since it last ran for a minute. */
   restartsOf(id: string) {
     return this.#runs.get(id)?.restarts.length ?? 0
   }
 
-  /** How it last exited by itself. */
+  /** Returns null unless it has exited by itself. */
   lastEndOf(id: string) {
     return this.#runs.get(id)?.lastEnd ?? null
   }
 
-  /** Whether a process of it was killed for memory since its start; the engine's list may say so only at its end. */
+  /**
+   * True when a process of it was killed for memory since its start; the engine's list may say so
+   * only once it ended.
+   */
   ranOut(id: string) {
     return this.#runs.get(id)?.oom ?? false
   }
 
-  /** Whether it restarted 3 times in a minute and has not run for a minute since. */
+  /** True when it restarted 3 times in a minute and hasn't run for a minute since. */
   isLooping(id: string, now: number) {
     const run = this.#runs.get(id)
     return run !== undefined && run.looping && (run.ended || isShort(now - run.startedAt))
   }
 }
 
-/** A clock that was set back doesn't prolong a loop. */
+/** Uses the distance, so that a clock that was set back doesn't prolong a loop. */
 const isShort = (milliseconds: number) => Math.abs(milliseconds) < calm
 
 const fresh = (startedAt: number): Run => ({
@@ -84,7 +87,10 @@ function restarted(run: Run, at: number): Run {
   return { ...run, startedAt: at, ended: false, restarts, looping, oom: false }
 }
 
-/** Success ends a row as a minute does: a process may finish its work, and be started again for more. */
+/**
+ * Success resets the count as a stable minute does: a process may finish its work and be started
+ * again for more.
+ */
 function ended(run: Run, at: number, exitCode: number): Run {
   if (exitCode === 0) return fresh(run.startedAt)
   const before = isShort(at - run.startedAt) ? run : fresh(run.startedAt)

@@ -10,12 +10,12 @@ import type { Instance } from './store.ts'
 import { lastFirst } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** Milliseconds in which a request that read the old addresses has connected. */
+/** Milliseconds after which a request that read the old addresses has connected. */
 const takesHold = 500
 
 type DrainDeps = Pick<RuntimeDeps, 'db' | 'edge'>
 
-/** Waits until open connections to instances have ended, at most for the drain time of their environment. */
+/** Waits until open connections to the instances have ended, at most for the environment's drain time. */
 export async function drain(
   { db, edge }: DrainDeps,
   workload: WorkloadKey,
@@ -32,8 +32,8 @@ export async function drain(
 }
 
 /**
- * Stops and removes the containers of releases that were replaced. If they served requests
- * through the edge, each is drained first, in the background; not with `now`.
+ * Stops and removes the containers of replaced releases. If the edge sent them requests, each is
+ * drained first, in the background; not with `now`.
  */
 export async function removeReplaced(
   deps: RuntimeDeps,
@@ -64,7 +64,7 @@ async function drainAndRemove(
     if (!hurry.aborted) throw error
   })
   shutdown.throwIfAborted()
-  await remove(deps, workload, instance, { signal: shutdown }) // the next process does the rest
+  await remove(deps, workload, instance, { signal: shutdown }) // the next process removes it otherwise
 }
 
 async function remove(
@@ -78,12 +78,12 @@ async function remove(
   updateInstance(deps.db, instance.id, { state: 'removed' })
 }
 
-/** How many containers of a workload a network surely has room for. */
+/** Containers of a workload for which a network always has room. */
 const mostAtOnce = 2 * processLimits.instances
 
 /**
- * Waits while too many containers of earlier releases are still draining: each uses memory and
- * addresses. The last one replaced may drain while the next one starts.
+ * Waits while too many containers of earlier releases are draining: each uses memory and addresses.
+ * The last release replaced may drain while the next one starts.
  */
 export async function awaitDrains(run: RollOutRun) {
   const { db, instanceTasks, workload, release, hooks, signal } = run
@@ -97,6 +97,6 @@ export async function awaitDrains(run: RollOutRun) {
   await instanceTasks.ended(inTheWay, signal)
 }
 
-/** Instances of replaced releases that aren't removed yet. */
+/** Only those whose containers haven't been removed yet. */
 export const listReplaced = ({ db }: Pick<RuntimeDeps, 'db'>, { id }: WorkloadKey) =>
   listInstances(db, id).filter(({ state }) => state === 'draining')

@@ -20,14 +20,14 @@ import { KeyedLock } from '../platform/semaphore.ts'
 import { stopAndRemove } from './remove.ts'
 import type { RuntimeDeps } from './workload.ts'
 
-/** A hash of its settings; a container with another one is replaced. */
+/** Its value is a hash of the settings; a container with another hash is replaced. */
 const madeLabel = 'davit.edge'
 
 type EdgeDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
 
 const locks = new KeyedLock()
 
-/** The engine that the edge runs its Caddy on. */
+/** Runs the edge's Caddy in a container. */
 export const edgeEngine = (deps: EdgeDeps): Engine => ({
   async look({ signal }) {
     const { docker } = deps
@@ -38,7 +38,7 @@ export const edgeEngine = (deps: EdgeDeps): Engine => ({
       listEdges(deps, signal),
       docker.hasImage(image, { signal }),
     ])
-    // Davit in a container with the engine's socket: the engine doesn't see its files
+    // in a container with the engine's socket, Davit's files aren't on the engine's machine
     const isContained = !existsSync(folder)
     return { ...nothing, isContained, isRunning: edges.some(holdsPorts), hasImage }
   },
@@ -57,8 +57,8 @@ const holdsPorts = ({ state }: ContainerSummary) => state === 'running' || state
 
 /**
  * Makes this installation's Caddy run, from a local image: a missing container is created, a
- * stopped one is started, one of an earlier version of Davit is replaced. Returns the container's id.
- * Throws a Failure when the image is too old; there is no container then.
+ * stopped one is started, one of an earlier version of Davit is replaced. Returns the container's
+ * id. Throws a Failure when the image is too old; then there is no container.
  */
 export const ensureEdgeContainer = (
   deps: EdgeDeps,
@@ -98,16 +98,16 @@ export const ensureEdgeContainer = (
     }
   })
 
-/** Whether it runs now. One that can't is removed. */
+/** Returns true when it runs. One that can't be started is removed. */
 async function startAgain(
   deps: EdgeDeps,
   { id, state }: ContainerSummary,
   { folder, signal }: { folder: string; signal: AbortSignal },
 ) {
-  // one whose socket was removed must restart to be configurable
+  // without its admin socket it can't be configured, and must restart
   if (state === 'running' && (await appears(adminSocket(folder), signal))) return true
   try {
-    // a paused or restarting one ignores a start
+    // a paused or restarting container ignores a start
     if (state !== 'created' && state !== 'exited')
       await deps.docker.restartContainer(id, { timeoutSeconds: 1, signal })
     else await deps.docker.startContainer(id)
@@ -119,7 +119,7 @@ async function startAgain(
   }
 }
 
-/** Certificates of a backup; without them Caddy requests new ones. */
+/** Copies the certificates of a backup; without them Caddy would request new ones. */
 async function putCertificates(
   { docker }: EdgeDeps,
   id: string,
@@ -136,8 +136,8 @@ async function putCertificates(
 }
 
 /**
- * The certificates and accounts of this installation's Caddy, as a tar archive. Throws a Failure
- * when there are none.
+ * Yields a tar archive of the certificates and accounts of this installation's Caddy. Throws a
+ * Failure when there are none.
  */
 export async function* readCertificates(deps: EdgeDeps, { signal }: { signal: AbortSignal }) {
   const { path, name } = certificatesInside
@@ -157,7 +157,7 @@ const noCertificates = () =>
     'Leave out --certificates. Your own Caddy stores its certificates itself.',
   )
 
-/** Milliseconds that a Caddy that has just started may take to listen. */
+/** Milliseconds that a Caddy may take to listen after its start. */
 const listenTime = 2000
 
 async function appears(path: string, signal: AbortSignal) {
@@ -169,13 +169,13 @@ async function appears(path: string, signal: AbortSignal) {
   return true
 }
 
-/** Removes this installation's Caddy; its certificates stay. */
+/** Keeps its certificates. */
 export const removeEdgeContainer = (deps: EdgeDeps, { signal }: { signal: AbortSignal }) =>
   locks.run(deps.instanceId, signal, async () => {
     for (const { id } of await listEdges(deps, signal)) await remove(deps, id)
   })
 
-/** With their current states, which the engine's list may not have yet. */
+/** Inspects each, since the engine's list may have outdated states. */
 async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) {
   const labels = labelFilter(instanceId, { kind: 'edge' })
   const listed = await docker.listContainers({ labels, all: true, signal })
@@ -183,7 +183,7 @@ async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) 
   return listed.flatMap((edge, at) => (found[at] ? { ...edge, state: found[at].state } : []))
 }
 
-/** No one keeps its output. */
+/** No log collector stores the output of an edge. */
 const remove = (deps: EdgeDeps, id: string) =>
   stopAndRemove({ ...deps, collector: { finish: async () => {} } }, id)
 
@@ -203,12 +203,12 @@ type Watched = Pick<RuntimeDeps, 'instanceId'> & {
   edge: Pick<Edge, 'doubt' | 'look' | 'leftOut'>
 }
 
-/** Events that end a container, or stop it from working. */
+/** Events after which a container no longer works. */
 const ends = ['die', 'pause', 'destroy']
 
 /**
- * Makes the edge check when its container ends, and when another ends that may have used a port that the
- * edge needs. Until the signal.
+ * Makes the edge check when its container ends, or another one that may have used a port that the
+ * edge needs. Ends with the signal.
  */
 export async function watchEdge(
   { feed, edge, instanceId }: Watched,

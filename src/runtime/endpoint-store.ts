@@ -5,10 +5,10 @@ import type { Tx } from './store.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 
-/** Davit's containers that are or will be on a network. */
+/** Counts Davit's containers that are or will be on a network. */
 export const countEndpoints = (db: Tx, network: string) => countRows(db, endpoints, heldOn(network))
 
-/** Their reserved addresses there, by instance. */
+/** Returns the reserved addresses by instance. */
 export function listHeld(db: Tx, network: string) {
   // matches the partial index, which excludes addresses that are no longer reserved
   const holds = sql`${endpoints.address} IS NOT NULL AND ${endpoints.held} = 1`
@@ -16,7 +16,7 @@ export function listHeld(db: Tx, network: string) {
   return new Map(rows.map(({ instanceId, address }) => [instanceId, address!]))
 }
 
-/** The address that was assigned last, whether it is still reserved or not. */
+/** The address that was assigned last, even if it is no longer reserved. */
 export function lastAddress(db: Tx, network: string) {
   const hadOne = and(eq(endpoints.network, network), isNotNull(endpoints.address))
   return getRow(db, endpoints, hadOne, desc(endpoints.id))?.address ?? null
@@ -24,7 +24,7 @@ export function lastAddress(db: Tx, network: string) {
 
 type Endpoint = { instanceId: string; network: string; address: string | null }
 
-/** Stores the endpoint of an instance on a network; without an address another one has taken it over. */
+/** Without an address, another endpoint has taken it over. */
 export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
   db
     .insert(endpoints)
@@ -35,7 +35,10 @@ export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
     })
     .run()
 
-/** For a container whose address isn't stored: one of an earlier version, or one taken over. */
+/**
+ * For a container whose address isn't stored: an earlier version created it, or its address was
+ * taken over.
+ */
 export const adoptAddress = (
   db: Tx,
   { containerId, network, address }: { containerId: string; network: string; address: string },
@@ -45,11 +48,11 @@ export const adoptAddress = (
   if (instance) keepAddress(db, { instanceId: instance.id, network, address })
 }
 
-/** Its container was removed: its addresses can be reused, after all others. */
+/** Call it once the container was removed. Its addresses are reused last. */
 export const releaseAddresses = (db: Tx, instanceId: string) =>
   db.update(endpoints).set({ held: false }).where(eq(endpoints.instanceId, instanceId)).run()
 
-/** Containers that belong on a network, and the workload of each. */
+/** The containers that belong on a network, each with its workload. */
 export const listMembers = (db: Tx, network: string) =>
   db
     .select({
@@ -62,10 +65,10 @@ export const listMembers = (db: Tx, network: string) =>
     .where(and(heldOn(network), isNotNull(instances.containerId)))
     .all()
 
-/** Whether the service exists, so that its network can be joined. */
+/** Its network can't be joined once it is being deleted. */
 export const isJoinable = (db: Tx, serviceId: string) =>
   countRows(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt))) > 0
 
-/** Undefined when there is no such service. */
+/** Returns undefined when there is no such service. */
 export const getServiceName = (db: Tx, serviceId: string) =>
   getRow(db, services, eq(services.id, serviceId))?.name

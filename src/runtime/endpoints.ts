@@ -7,10 +7,9 @@ import type { Instance } from './store.ts'
 import { ensureNetworkOf, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, Workload } from './workload.ts'
 
-/** A container's endpoint on a network; without an address the engine chooses one at each start. */
+/** Without an address the engine chooses one at each start. */
 export type Endpoint = { network: string; address: string | undefined }
 
-/** An instance, and the spec of its container. */
 type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
 
 type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
@@ -19,8 +18,9 @@ type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
 }
 
 /**
- * Creates the networks of these instances, their workload's own and those of the services that they join,
- * and reserves their addresses there (see `reserveAddresses`). Returns them by instance, its own first, and the instances that have to stop first.
+ * Creates the networks that these instances join, their workload's own and those of services, and
+ * reserves their addresses there (see `reserveAddresses`). Returns the endpoints by instance, the
+ * workload's own network first, and the instances that have to stop first.
  */
 export async function reserveEndpoints(
   run: Run,
@@ -35,7 +35,7 @@ export async function reserveEndpoints(
   for (const other of [workload, ...joined]) {
     const network = await ensureNetworkOf(run, other, signal)
     if (other !== workload && !isJoinable(db, other.id)) {
-      // it was deleted meanwhile, and its network may have been created after that
+      // the service was deleted meanwhile, and its network may have been created after that
       await unlessUsed(docker.removeNetwork(network))
       continue
     }
@@ -54,7 +54,7 @@ export async function reserveEndpoints(
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>
   serviceId === null ? !options.granted?.hostNetwork : joins.includes(serviceId)
 
-/** Connects a created container to all but the network that it was created on. */
+/** Skips the network that it was created on. */
 export async function connectJoined(
   { docker }: Pick<Run, 'docker'>,
   { containerId, endpoints }: { containerId: string; endpoints: Endpoint[] },
@@ -64,8 +64,8 @@ export async function connectJoined(
 }
 
 /**
- * Reconnects the apps that belong on the network of a service but aren't there: it was removed
- * with a failed start, and recreated. They reach the service with their next attempt.
+ * Reconnects the apps that belong on a service's network but aren't there, because it was removed
+ * after a failed start and recreated. They reach the service with their next attempt.
  */
 async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
   const { db, docker, signal } = run

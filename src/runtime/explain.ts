@@ -4,7 +4,7 @@ import { roomHint } from '../platform/disk-space.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { Component } from './component.ts'
 
-/** The names of a workload's settings in hints. */
+/** How hints name a workload's settings. */
 const environment = {
   again: 'deploy again',
   command: 'CMD or ENTRYPOINT in the Dockerfile',
@@ -38,7 +38,7 @@ export const words = { environment, service, release, run }
 export type Subject = keyof typeof words
 export type Words = typeof environment
 
-/** The names of a component's settings in hints, which may be its own. */
+/** Hints name the component's own settings where it has some. */
 export function wordsFor(
   subject: 'environment' | 'service',
   { name, options }: Pick<Component, 'name' | 'options'>,
@@ -55,19 +55,19 @@ export function wordsFor(
   }
 }
 
-/** From the engine's message to a sentence and a next step; the first match counts. */
+/** Maps the engine's message to a sentence and a next step. The first match counts. */
 export type Rule = {
   /** Searched in the engine's message. */
   seen: RegExp
   code: string
-  /** What went wrong, after "Start failed: ". */
+  /** Follows "Start failed: ". */
   message: (match: RegExpExecArray, error: Error) => string
   hint: string | ((of: Words) => string)
 }
 
 type Context = {
   subject: Subject
-  /** By default those of the subject. */
+  /** Those of the subject by default. */
   said?: Words
   /** Such as "Start failed". */
   what: string
@@ -76,7 +76,7 @@ type Context = {
   otherwise?: string
 }
 
-/** Turns an error thrown while starting a container into a code, a sentence and a next step. */
+/** Maps an error thrown while starting a container to a code, a sentence and a next step. */
 export function explain(
   error: unknown,
   {
@@ -118,7 +118,7 @@ export function explain(
   )
 }
 
-/** What the engine says when a container can't be created or started. */
+/** For messages of the engine when it can't create or start a container. */
 const startRules: Rule[] = [
   {
     seen: /^(?:Cannot restart container [^:\s]+: )?(?:failed to set up container networking: )?Address already in use$/,
@@ -194,17 +194,17 @@ const startRules: Rule[] = [
 const lineBefore = (text: string, index: number) =>
   text.slice(text.lastIndexOf('\n', index) + 1, index)
 
-/** The engine's message, and the line of a command that says more than its exit code. */
+/** Appends the line of a command that says more than its exit code. */
 const saidBy = (error: EngineError) =>
   inShort(
     error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message,
   )
 
-/** The engine repeats its input, however long: patterns look at both ends. */
+/** The engine repeats its input, however long: only both ends are searched. */
 const inShort = (text: string) =>
   text.length > 4000 ? `${text.slice(0, 1000)} … ${text.slice(-3000)}` : text
 
-/** Without the prefixes of the software layers it passed through. */
+/** Removes the prefixes of the software layers that passed the message on. */
 const lastLine = (text: string) =>
   text
     .trim()

@@ -1,14 +1,13 @@
 import type { Docker } from '../docker/index.ts'
 
-/** A file of a container, and its beginning. */
 export type ContainerFile = { isDirectory: boolean; mode: number; head: Buffer }
 
-/** Bytes of a file that are read. */
+/** In bytes. */
 const mostRead = 64 * 1024
 
 const mostLinks = 8
 
-/** What stands at an absolute path of a container, links followed; null when nothing does. */
+/** Follows links. Returns null when nothing exists at this absolute path. */
 export async function fileAt(
   docker: Docker,
   id: string,
@@ -24,7 +23,7 @@ export async function fileAt(
   return null
 }
 
-/** The beginning of the archive of a path; empty when there is nothing. */
+/** The first bytes of the path's archive; empty when the path doesn't exist. */
 async function archiveOf(docker: Docker, id: string, path: string) {
   const chunks: Buffer[] = []
   let size = 0
@@ -41,7 +40,7 @@ async function archiveOf(docker: Docker, id: string, path: string) {
 
 const block = 512
 
-/** The first entry of a tar archive, behind the records that say more about it. */
+/** Skips the records that only describe the following entry. */
 function firstEntry(tar: Buffer): (ContainerFile & { link: string | null }) | null {
   for (let at = 0; at + block <= tar.length;) {
     const header = tar.subarray(at, at + block)

@@ -5,20 +5,19 @@ import { whyNotExecuted } from './not-executed.ts'
 import type { Known } from './not-executed.ts'
 import type { Subject, Words } from './explain.ts'
 
-/** The container that didn't pass its gate, as named in sentences. */
+/** The container that didn't pass its gate, as sentences name it. */
 export type Gated = {
   id: string
   subject: Subject
-  /** "the app", "the process worker", or the name of a Compose service. */
+  /** Such as "the app", "the process worker", or the name of a Compose service. */
   name: string
-  /** The names of its settings in hints. */
   words: Words
   memoryMb: number
 }
 
 /**
- * Why a container that had to keep running ended, or one that had to succeed didn't; with the
- * observed exit code, because one that the engine has restarted shows none.
+ * Explains why a container ended that had to keep running, or failed that had to succeed. Pass the
+ * observed exit code: a container that the engine has restarted shows none.
  */
 export async function exitFailure(docker: Docker, gated: Gated, seen?: number): Promise<Failure> {
   const { id, subject, name, words } = gated
@@ -43,7 +42,7 @@ export async function exitFailure(docker: Docker, gated: Gated, seen?: number): 
   return oomKilled ? failure : new Failure(code, message, hint + quoted(subject, lines))
 }
 
-/** What its exit code means: by the files of its container if it was never executed. */
+/** Explains an exit code, using the container's files if its command was never executed. */
 export async function whyEnded(
   docker: Docker,
   ended: { container: Container; exitCode: number; oomKilled: boolean; lines: string[] },
@@ -53,7 +52,7 @@ export async function whyEnded(
   return (ran ? null : await whyNotExecuted(docker, container, ended)) ?? knownExits[exitCode]
 }
 
-/** Why something ended; `unknown` is the hint when its exit code says nothing. */
+/** `unknown` is the hint when the exit code says nothing. */
 export function endedFailure(
   what: string,
   {
@@ -120,7 +119,7 @@ type SilenceFailureOptions = {
   lastSeen: string
 }
 
-/** Why a container that runs but doesn't respond didn't pass; `timeout` in seconds. */
+/** For a container that runs but doesn't respond; `timeout` in seconds. */
 export function silenceFailure({
   name,
   port,
@@ -139,10 +138,13 @@ export function silenceFailure({
   )
 }
 
-/** Characters of a line that a message quotes. */
+/** In characters. */
 const maxQuoted = 300
 
-/** Why a container whose health check doesn't pass was given up; without a timeout (s) the engine decided. */
+/**
+ * For a container whose health check doesn't pass. Without a timeout (in seconds) it was the engine
+ * that gave up.
+ */
 export async function healthFailure(
   docker: Docker,
   gated: Gated,
@@ -168,7 +170,7 @@ export async function healthFailure(
   )
 }
 
-/** Last lines of a container that say why it ended. */
+/** The last lines usually say why a container ended. */
 const fewLines = 8
 
 export async function lastLines(docker: Docker, id: string) {
@@ -182,6 +184,6 @@ export async function lastLines(docker: Docker, id: string) {
   return lines
 }
 
-/** Those of a service's container are quoted in a hint; those of an app are in its deployment's log. */
+/** For a service, whose output is in no deployment log. */
 const quoted = (subject: Subject, lines: string[]) =>
   subject === 'environment' || lines.length === 0 ? '' : `\nIts last lines:\n${lines.join('\n')}`

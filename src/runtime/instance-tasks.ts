@@ -3,18 +3,21 @@ import { unlessAborted } from '../platform/pause.ts'
 import type { Instance } from './store.ts'
 
 export type TaskSignals = {
-  /** Aborted when waiting must end: the rest is done at once. */
+  /** Aborted when waiting must end: the rest of the task is done at once. */
   hurry: AbortSignal
-  /** Aborted when Davit stops: what is left is the next process's. */
+  /** Aborted when Davit stops: the next process does the rest. */
   shutdown: AbortSignal
 }
 
-/** Whether the task restores its requests, or removes its container. */
+/** A task either waits until its instance can get requests again, or removes its container. */
 type Kind = 'return' | 'removal'
 
 type Task = { kind: Kind; workloadId: string; hurry: AbortController; done: Promise<void> }
 
-/** Background tasks for single instances, independent of other work on their workload, one at a time for each. */
+/**
+ * Background tasks of single instances, one at a time for each, independent of other work on their
+ * workload.
+ */
 export class InstanceTasks {
   readonly #tasks = new Map<string, Task>()
   readonly #stop = new AbortController()
@@ -24,8 +27,8 @@ export class InstanceTasks {
   }
 
   /**
-   * Starts a task, unless the instance has one: only a removal replaces the wait for
-   * its return. Failures are logged.
+   * Does nothing if the instance has a task, except that a removal replaces a wait for its return.
+   * Failures are logged.
    */
   begin(
     { id, workloadId }: Pick<Instance, 'id' | 'workloadId'>,
@@ -57,19 +60,21 @@ export class InstanceTasks {
     return unlessAborted(Promise.all(all), signal)
   }
 
-  /** Ends all waiting for a workload; resolves when its tasks are done. */
+  /** Ends all waiting for a workload. Resolves when its tasks are done. */
   async hurry(workloadId: string) {
     const all = [...this.#tasks.values()].filter((task) => task.workloadId === workloadId)
     for (const { hurry } of all) hurry.abort()
     await Promise.all(all.map(({ done }) => done))
   }
 
-  /** Resolves when there are no tasks. */
   async idle() {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks.values().map(({ done }) => done))
   }
 
-  /** Starts nothing more and leaves the rest to the next process; resolves when all tasks have returned. */
+  /**
+   * Starts no more tasks and leaves the rest to the next process. Resolves when all tasks have
+   * returned.
+   */
   async stop() {
     this.#stop.abort()
     await this.idle()

@@ -14,7 +14,7 @@ import type { InstanceState, Tx } from './store.ts'
 import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 
-/** An instance with its address; null when unknown. */
+/** The address is null when unknown. */
 export type Place = {
   id: string
   component: string
@@ -23,7 +23,7 @@ export type Place = {
   port: number | null
 }
 
-/** Instances of a workload that may run, with their addresses on its own network. */
+/** Instances that may run, with their addresses on the workload's own network. */
 export function listPlaces(db: Tx, workload: WorkloadKey): Place[] {
   const network = ownNetworkOf(db, workload)
   return db
@@ -46,24 +46,24 @@ export function listPlaces(db: Tx, workload: WorkloadKey): Place[] {
     .all()
 }
 
-/** The name of the network on which it is reached. */
+/** The edge reaches the workload on this network. */
 export function ownNetworkOf(db: Tx, { id, kind }: WorkloadKey) {
   if (kind === 'service') return networkNameOf({ id })
   const environment = getRow(db, environments, eq(environments.id, id))
   return networkNameOf({ id, ...(environment && { projectId: environment.projectId }) })
 }
 
-/** Seconds that open connections have when an instance is replaced. */
+/** In seconds. */
 export const getDrainSeconds = (db: Tx, { id, kind }: WorkloadKey) =>
   kind === 'app' ? (getRow(db, environments, eq(environments.id, id))?.drainSeconds ?? 0) : 0
 
-/** Whether it exists and isn't being deleted. */
+/** False when it is being deleted or doesn't exist. */
 export const isKept = (db: Tx, environmentId: string) =>
   getRow(db, environments, eq(environments.id, environmentId))?.deletingAt === null
 
 export const listEnvironmentIds = (db: Db) => listValues(db, environments.id)
 
-/** Instances of live releases of environments whose port is unknown. */
+/** Only instances of the live releases of environments. */
 export const listWithoutPort = (db: Db) =>
   db
     .select({ id: instances.id, component: instances.component, release: releases })
@@ -79,7 +79,7 @@ export const listWithoutPort = (db: Db) =>
     )
     .all()
 
-/** Environments whose `web` may run, but whose address is unknown. */
+/** Environments whose `web` may run although its address isn't stored. */
 export const listUnplaced = (db: Db) =>
   db
     .select({ id: instances.workloadId })
@@ -102,7 +102,7 @@ export const listNamedServiceIds = (db: Db) => [
   ),
 ]
 
-/** The default target of a service: the first TCP port it publishes; null without one. */
+/** The default target of a service's domains: its first published TCP port. Null without one. */
 export function usualTarget(db: Tx, serviceId: string) {
   const [first] = listRows(
     db,
@@ -113,7 +113,7 @@ export function usualTarget(db: Tx, serviceId: string) {
   return first ? { component: first.target, port: first.containerPort } : null
 }
 
-/** The domains of a service, each with its component and port. */
+/** Each with the component and the port that it routes to. */
 export function listServiceDomains(db: Db, serviceId: string) {
   const usual = usualTarget(db, serviceId)
   return listRows(db, domains, eq(domains.serviceId, serviceId)).map((domain) => ({

@@ -21,8 +21,8 @@ import type { WorkloadKey } from './workload.ts'
 export type LeadDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'lead'> }
 
 /**
- * Points the domains of a workload to its healthy instances, atomically, or to the page
- * that says why there are none. Depends only on stored state, so that it can be repeated.
+ * Routes the domains of a workload to its healthy instances, atomically, or to the page that says
+ * why there are none. Depends only on stored state, so that it can be repeated.
  */
 export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
   const { id, kind } = workload
@@ -48,7 +48,7 @@ export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
 /** States of instances of the live release. */
 const serving = new Set(['live', 'unhealthy', 'stopped'])
 
-/** Where its requests are sent; null while there should be none. */
+/** Null while it must not get requests. */
 function addressOf({ state, address, port }: Place) {
   return state === 'live' && address && port ? `${address}:${port}` : null
 }
@@ -68,10 +68,10 @@ type Kind = Job['kind'] | undefined
 const stops = new Set<Kind>(['stop-app', 'stop'])
 const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'change'])
 
-/** Keys that have been set since the start of this process. */
+/** Keys that this process has set, by edge. */
 const led = new WeakMap<object, Set<string>>()
 
-/** Updates all workloads, and removes the slots of deleted ones. */
+/** Routes all workloads, and removes the slots of deleted ones. */
 export function leadAll(
   deps: LeadDeps & { secrets: Secrets; edge: Pick<Edge, 'keep' | 'forget'> },
 ) {
@@ -91,7 +91,7 @@ function fillPorts({ db, secrets }: { db: Db; secrets: Secrets }) {
   }
 }
 
-/** The same for those created since: a host must not lead to a key without slots. */
+/** Routes the workloads created since: a host must not point to a key without slots. */
 export function leadNew(deps: LeadDeps & { edge: Pick<Edge, 'forget'> }) {
   const { db, edge } = deps
   const known = led.get(edge) ?? new Set()
@@ -113,10 +113,10 @@ export function leadNew(deps: LeadDeps & { edge: Pick<Edge, 'forget'> }) {
   forgetGone(deps, known, present)
 }
 
-/** Keys without an owner whose hosts may still be active. */
+/** Keys without an owner whose hosts may still be active, by edge. */
 const leaving = new WeakMap<object, string[]>()
 
-/** The edge has surely dropped their hosts only after its next check; until then they must lead somewhere. */
+/** The edge has dropped their hosts only after its next check; until then they need a target. */
 function forgetGone(
   { edge }: { edge: Pick<Edge, 'forget'> },
   known: Set<string>,
@@ -133,13 +133,13 @@ function forgetGone(
   )
 }
 
-/** Instances of which that is remembered: events that are outdated are seconds old. */
+/** Older entries are dropped: outdated events are only seconds old. */
 const mostRemembered = 10_000
 
-/** When each instance was last found healthy, in milliseconds; the latest is last. */
+/** Milliseconds at which each instance was last found healthy; the latest entry is last. */
 const wellSince = new WeakMap<object, Map<string, number>>()
 
-/** Stores that an instance passed its gate, and sends requests to it. */
+/** Stores that an instance passed its gate, and routes requests to it. */
 export function setLive(deps: LeadDeps, workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
   const since = wellSince.get(deps.edge) ?? new Map<string, number>()
   since.delete(id)
@@ -149,11 +149,11 @@ export function setLive(deps: LeadDeps, workload: WorkloadKey, { id }: Pick<Inst
   leadTo(deps, workload)
 }
 
-/** Whether it was found healthy since that time: earlier events are outdated. */
+/** True when it was found healthy after that time, which makes earlier events outdated. */
 export const isWellSince = (deps: LeadDeps, { id }: Pick<Instance, 'id'>, time: Date) =>
   (wellSince.get(deps.edge)?.get(id) ?? 0) > time.getTime()
 
-/** Stops sending requests to these instances, which still run, or soon will again. */
+/** Stops routing to these instances, which still run or will soon run again. */
 export function leaveOut(deps: LeadDeps, workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
   if (!deps.edge.isOn) return
   for (const { id } of instances) updateInstance(deps.db, id, { state: 'unhealthy' })

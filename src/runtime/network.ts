@@ -3,7 +3,7 @@ import { freeSubnet, isSubnetTaken, unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 
-/** Attempts when someone else keeps taking the free subnet just found. */
+/** Someone else may keep taking the free subnet that was just found. */
 const maxTries = 30
 
 type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
@@ -18,7 +18,7 @@ type Wanted = {
 /** The engine allows two simultaneous creations with one name, and then finds neither by it. */
 const locks = new KeyedLock()
 
-/** The network of the filter, created on its own subnet when first needed. Returns its name. */
+/** Creates the network on its own subnet when it is first needed. Returns its name. */
 export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
   locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
@@ -26,7 +26,7 @@ export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
     return wanted.name
   })
 
-/** Whether it exists. A duplicate of the name is removed: a killed Davit may have requested it. */
+/** Also removes a duplicate of the name: a Davit that was killed may have requested it. */
 async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: Wanted) {
   const found = await docker.listNetworks({ labels: filter, signal })
   let spare = found.length - 1

@@ -3,18 +3,18 @@ import type { Container, Docker } from '../docker/index.ts'
 import { fileAt } from './file-in-container.ts'
 import type { Words } from './explain.ts'
 
-/** Why an exit code says what it does, after "Start failed: the app exited with code 127: ". */
+/** Explains an exit code. `what` follows "Start failed: the app exited with code 127: ". */
 export type Known = { code: string; what: string; hint: (of: Words) => string }
 
 type Find = (name: string) => ReturnType<typeof fileAt>
 
-/** How an init, a shell or the engine names what it couldn't execute. */
+/** The ways in which an init, a shell or the engine names what it couldn't execute. */
 const refused =
   /^exec (?<run>\S+): |exec (?<failed>\S+) failed: |(?<named>[^\s:'"‘’]+)['"’]?: (?:command not found|not found|[Nn]o such file|[Pp]ermission denied|[Ee]xec format error|[Cc]annot execute\b|[^:]{1,80}: bad interpreter)/
 
 /**
- * Why a program of a container that ended was never executed, as far as its files show: the system reports
- * a script whose interpreter is missing as a script that is missing. Null when they don't.
+ * Explains from a container's files why one of its programs was never executed: the system reports
+ * a script whose interpreter is missing as a missing script. Returns null when they don't show it.
  */
 export async function whyNotExecuted(
   docker: Docker,
@@ -51,7 +51,7 @@ const isShell = /^(\/(usr\/)?bin\/)?(a|ba|da|k|z)?sh$/
 
 type Judged = {
   name: string
-  /** Whether it is known that something couldn't be executed. */
+  /** True when something certainly couldn't be executed. */
   isRefused: boolean
   find: Find
   /** Null for root. */
@@ -101,7 +101,7 @@ async function judgeScript(
   return null
 }
 
-/** Of a script that a shell was given, which reads the end of each line as a part of it. */
+/** Judges a script given to a shell, which takes a carriage return at the end of a line as part of it. */
 async function judgeText(name: string, find: Find) {
   if (name === '') return null
   const file = (await find(name.startsWith('/') ? name : `./${name}`)) ?? (await find(name))
@@ -132,13 +132,13 @@ async function judgeBinary(
   }
 }
 
-/** By their numbers in ELF. */
+/** By their machine numbers in the ELF header. */
 const architectures: Record<number, string> = {
   ...{ 3: '386', 21: 'ppc64le', 22: 's390x', 40: 'arm', 62: 'amd64', 183: 'arm64', 243: 'riscv64' },
 }
 const alsoRuns: Record<string, string> = { amd64: '386', arm64: 'arm' }
 
-/** What loads the libraries of a program; null for one that has all in itself. */
+/** The program interpreter named in the ELF header; null for a static program. */
 function loaderOf(head: Buffer): string | null {
   const is64 = head[4] === 2
   const at = is64 ? Number(head.readBigUInt64LE(32)) : head.readUInt32LE(28)

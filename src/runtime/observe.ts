@@ -8,10 +8,9 @@ import { listDifferent } from './reconcile.ts'
 import { untilEngineResponds } from './undo.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** How the workloads of a kind are observed. */
 export type Observed<Deps> = {
   kind: WorkloadKey['kind']
-  /** Updates the stored state of one from its containers. */
+  /** Updates a workload's stored state from its containers. */
   observe: (
     deps: Deps,
     id: string,
@@ -23,7 +22,10 @@ export type Observed<Deps> = {
 
 type UntilStopped = { signal: AbortSignal }
 
-/** After a start: observes workloads whose containers differ from the database. Waits for the engine. */
+/**
+ * For the start of Davit: observes the workloads whose containers differ from the database. Waits
+ * for the engine.
+ */
 export async function observeDifferent<Deps extends RuntimeDeps>(
   deps: Deps,
   { kind, observe }: Observed<Deps>,
@@ -40,13 +42,13 @@ export async function observeDifferent<Deps extends RuntimeDeps>(
     )
 }
 
-/** Keeps the stored states current, whoever starts, stops or removes containers, until the signal. */
+/** Keeps the stored states current, whoever starts, stops or removes containers. Ends with the signal. */
 export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFeed }>(
   deps: Deps,
   { kind, observe, listAlways = () => [] }: Observed<Deps>,
   { signal }: UntilStopped,
 ) {
-  /** Workloads that couldn't be observed, with whether to check them again. */
+  /** Workloads that couldn't be observed; true when another event came during the attempt. */
   const failing = new Map<string, boolean>()
 
   for await (const event of deps.feed.listen(signal)) {
@@ -69,7 +71,7 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
     return keepTrying(id, () => observe(deps, id, { orphans: orphans || failing.has(id), signal }))
   }
 
-  /** A failed observation is retried until it succeeds, without blocking others: a state must not stay wrong. */
+  /** Retries until it succeeds, without blocking others: a stored state must not stay wrong. */
   async function keepTrying(id: string, work: () => Promise<void>) {
     if (failing.has(id)) {
       failing.set(id, true) // this event may come too late for the observation that is running
@@ -102,5 +104,5 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
 const plural = { app: 'apps', service: 'services' }
 const idField = { app: 'environmentId', service: 'serviceId' } as const
 
-/** A container that is stopped between two restarts sends no `die`, only `stop`. */
+/** A container that is stopped between two restarts only sends `stop`, no `die`. */
 const telling = /^(start|die|stop|destroy|health_status)/

@@ -3,10 +3,9 @@ import { words } from './explain.ts'
 import { endedFailure, fixReported } from './gate-failures.ts'
 import type { Ended } from './run-once.ts'
 
-/** A release command, or a run. */
 export type OnceSubject = keyof typeof named
 
-/** How their failures start. */
+/** `what` is the start of the failure's message. */
 export const named = {
   release: { subject: 'release', what: 'Release command failed' },
   run: { subject: 'run', what: 'Run failed' },
@@ -31,7 +30,7 @@ export const wasRemoved = (subject: OnceSubject) =>
     `To try again, ${words[subject].again}.`,
   )
 
-/** Why a command that exited by itself failed; null when it succeeded. */
+/** Explains why a command that exited by itself failed; null when it succeeded. */
 export function endFailure(
   subject: OnceSubject,
   ended: Ended,

@@ -8,14 +8,14 @@ import type { WorkloadKey } from './workload.ts'
 
 const isOnce = eq(instances.state, 'once')
 
-/** One-off containers beside the release of a workload, as long as the container may exist. */
+/** One-off containers that may exist beside the workload's release. */
 export const listOnce = (db: Tx, workloadId: string) =>
   listRows(db, instances, and(eq(instances.workloadId, workloadId), isOnce))
 
 export const getOnce = (db: Tx, id: string) =>
   getRow(db, instances, and(eq(instances.id, id), isOnce))
 
-/** Stores that a one-off container is about to be created, from the image of a release. */
+/** Call it before a one-off container is created from the image of a release. */
 export const insertOnce = (
   db: Db,
   {
@@ -32,7 +32,7 @@ export const insertOnce = (
     return tx.insert(instances).values(row).returning().get()
   })
 
-/** Its container was removed. A release that was stored only for it is deleted. */
+/** Call it once the container was removed. Also deletes a release that was stored only for it. */
 export const deleteOnce = (db: Db, { id, releaseId }: Instance) =>
   db.transaction((tx) => {
     deleteInstance(tx, id)

@@ -7,7 +7,7 @@ import { listPlaces } from './lead-store.ts'
 import type { Instance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** Milliseconds after which a container that doesn't respond is checked again. */
+/** Milliseconds after which a container that doesn't respond is inspected again. */
 const patience = 10_000
 
 /** Milliseconds between two checks of a container that is about to start. */
@@ -16,9 +16,9 @@ const interval = 250
 type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId: string }
 
 /**
- * Sends requests to an instance again once it accepts connections, such as one that Docker
- * restarted. Gives up when the container has ended, or its health check fails: that is handled
- * when it changes. `isFree`: no restart is running, whose gate would decide.
+ * Routes requests to an instance again once it accepts connections, such as one that Docker
+ * restarted. Gives up when the container has ended or its health check fails: the next event
+ * handles that. `isFree` returns true while no restart is running, whose gate would decide.
  */
 export async function putBack(
   deps: RuntimeDeps,
@@ -40,14 +40,14 @@ export async function putBack(
     if (!hurry.aborted) throw error
   }
 
-  /** Its address, unless something else was decided meanwhile. */
+  /** Null once something else was decided. */
   function awaited() {
     const place = listPlaces(deps.db, workload).find(({ id }) => id === instance.id)
     return place?.state === 'unhealthy' && isFree() ? place : null
   }
 }
 
-/** Whether it runs, or is about to, and isn't known to be unhealthy. */
+/** True when it runs or is about to, and isn't known to be unhealthy. */
 const mayBeWell = ({ state, health }: Pick<Container, 'state' | 'health'>) =>
   (state === 'running' || state === 'restarting') && health !== 'unhealthy'
 

@@ -29,12 +29,12 @@ import type { Instance } from './store.ts'
 import { filterOf, isUp } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** A container of the live release; null when it was removed. */
+/** The container is null when it was removed. */
 export type Seen = { instance: Instance; container: Container | null }
 
 type Work = { locks: KeyedLock; rollingOut: Set<string> }
 
-/** The work in progress on an engine: one at a time for each workload. */
+/** Work in progress by engine, one at a time for each workload. */
 const atWork = new WeakMap<Docker, Work>()
 
 function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
@@ -43,7 +43,7 @@ function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
   return work
 }
 
-/** Runs work during which `reconcile` leaves the workload alone. */
+/** Keeps `reconcile` from touching the workload meanwhile. */
 export function whileRollingOut<Result>(
   deps: Pick<RuntimeDeps, 'docker'>,
   { id }: WorkloadKey,
@@ -56,16 +56,16 @@ export function whileRollingOut<Result>(
 }
 
 type Options = {
-  /** Whether to look for containers that the database doesn't know, too. */
+  /** True to handle also containers that the database doesn't know. */
   orphans: boolean
   signal: AbortSignal
 }
 
 /**
  * Compares a workload in the database with its containers, and resolves differences: an interrupted
- * roll-out is undone, replaced containers and orphans are removed, and instances of the
- * live release become `live` or `stopped` like their containers. Null during a roll-out. One-off
- * containers are left alone while they are needed.
+ * roll-out is undone, replaced containers and orphans are removed, and instances of the live
+ * release become `live` or `stopped` like their containers. Returns null during a roll-out. One-off
+ * containers are kept while they are needed.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -87,7 +87,7 @@ export async function reconcile(
   })
 }
 
-/** Apps or services for which `reconcile` has something to do, from one list of all containers. */
+/** Workloads for which `reconcile` has something to do, from one list of all containers. */
 export async function listDifferent(
   deps: RuntimeDeps,
   kind: WorkloadKey['kind'],
@@ -119,8 +119,9 @@ export async function listDifferent(
 }
 
 /**
- * Containers that aren't in the database. Leftovers of a roll-out are removed; a service's container
- * that an earlier version created, or one that is newer than the backup of this database, is adopted.
+ * Handles containers that aren't in the database. Leftovers of a roll-out are removed. A service's
+ * container that an earlier version created, or that is newer than this database's backup, is
+ * adopted.
  */
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, docker, instanceId } = deps
@@ -137,7 +138,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   }
 }
 
-/** Restored workloads are looked for first. */
+/** Nothing is removed before the restored workloads are reconciled. */
 const isRestoring = ({ db }: RuntimeDeps) =>
   [...listRestored(db, 'deployment'), ...listRestored(db, 'service')].length > 0
 
@@ -162,14 +163,14 @@ function adopt(
   return true
 }
 
-/** One by one: when a container has just ended, the engine's list still says that it runs. */
+/** Inspects one by one: the engine's list may still show a container as running that has just ended. */
 async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, docker, edge } = deps
   const seen: Seen[] = []
   for (const { id, containerId } of listLiveInstances(db, workload.id)) {
     const container = containerId ? await docker.inspectContainer(containerId) : null
     const instance = getInstance(db, id) // it may have ended meanwhile
-    if (!instance) continue // so may its environment
+    if (!instance) continue // its environment may have been deleted meanwhile
     const state = stateOf(edge, instance, container)
     if (state !== instance.state) updateInstance(db, id, { state })
     if (edge.isOn && container) place(deps, workload, { instance, container })
@@ -195,7 +196,7 @@ function stateOf(
   return state === 'live' || port === null ? 'live' : 'unhealthy'
 }
 
-/** Unknown details of instances from an earlier version or a restore are read from the container. */
+/** Reads details from the container that an earlier version or a restore left unknown. */
 function place(
   { db }: RuntimeDeps,
   workload: WorkloadKey,
@@ -210,7 +211,7 @@ function place(
   if (address) adoptAddress(db, { containerId: container.id, network, address })
 }
 
-/** Sends requests to it again once it is healthy. The gate of a restart decides that for itself. */
+/** Routes requests to it again once it is healthy. The gate of a restart decides that for itself. */
 export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
   const { rollingOut } = workOn(deps)
   const isFree = () => !rollingOut.has(workload.id) || isRollingOut(deps.db, workload.id)

@@ -8,20 +8,21 @@ import type { RuntimeDeps } from './workload.ts'
 
 type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
 
-/** One thing that was removed: a container, image, network, volume, and others by their callers. */
+/** The kind is container, image, network or volume; callers add their own. */
 export type Removed = { kind: string; name: string }
 
 const removals = new KeyedLock()
 
-/** Serialises the removal of one object: a request and the recovery at startup may both do it. */
+/** A request and the recovery at startup may both remove the same object. */
 export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
   return removals.run(id, new AbortController().signal, work)
 }
 
 /**
- * Removes everything of a project, an environment, a service or the whole installation from the engine, whether it
- * is in the database or not; named volumes only if requested. An environment keeps the network of its
- * project. Containers whose data stays are stopped gracefully. What others use stays too. Repeatable.
+ * Removes everything of a project, an environment, a service or the whole installation from the
+ * engine, whether it is in the database or not; named volumes only if requested. An environment
+ * keeps the network of its project, and what others use stays. Containers whose data stays are
+ * stopped gracefully. Repeatable.
  */
 export async function removeFromEngine(
   deps: Pick<RuntimeDeps, 'docker' | 'instanceId' | 'collector'>,
@@ -35,9 +36,9 @@ export async function removeFromEngine(
   const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
-  // one that someone started from our image has the image's labels, but another kind
+  // a container that someone started from our image has the image's labels, but another kind
   const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
-  // a database whose data goes has nothing to write; a process may still have a job to finish
+  // a database whose data is deleted has nothing to write; a process may still have a job to finish
   const timeoutSeconds = volumes && kind !== 'app' ? 0 : undefined
   const oldestFirst = (await docker.listContainers(own)).reverse()
   await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async ({ id, name }) => {
@@ -57,10 +58,10 @@ export async function removeFromEngine(
   return removed
 }
 
-/** Attempts, each handling containers that joined the network since the previous one. */
+/** Each attempt disconnects the containers that joined the network since the previous one. */
 const mostTries = 3
 
-/** Removes a network after disconnecting the apps on it; false when others use it. */
+/** Disconnects the apps on it first. Returns false when others use it. */
 async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
   const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
   for (let tries = 0; tries < mostTries; tries++) {
@@ -73,7 +74,7 @@ async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
   return false
 }
 
-/** Stops a container, and removes it when its last lines are stored. */
+/** Removes it only when its last lines are stored. */
 export async function stopAndRemove(
   { docker, collector }: Pick<RuntimeDeps, 'docker' | 'collector'>,
   id: string,
@@ -87,11 +88,11 @@ export async function stopAndRemove(
 /** Throws while the engine doesn't respond, so that a removal is refused before it starts. */
 export const refuseWithoutEngine = ({ docker }: Pick<EngineDeps, 'docker'>) => docker.info()
 
-/** Names of the volumes of a project, an environment or a service. */
+/** Returns their names. */
 export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>
   (await docker.listVolumes({ labels: labelFilter(instanceId, of) })).map(({ name }) => name)
 
-/** Removes one unused object: the engine refuses one that is in use. False when it didn't exist. */
+/** The engine refuses to remove an object in use. Returns false when it didn't exist. */
 export const removeUnused = (
   docker: Docker,
   { kind, id }: { kind: 'containers' | 'networks' | 'volumes'; id: string },

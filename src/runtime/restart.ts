@@ -14,19 +14,19 @@ import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
 type Restart = {
   workload: Workload
-  /** Of the live release, in the order of their start; null where they aren't known. */
+  /** Those of the live release, in the order of their start; null when unknown. */
   components: Component[] | null
   hooks?: Pick<RollOut['hooks'], 'enter' | 'passed'>
   signal: AbortSignal
-  /** Whether running containers are stopped first; otherwise only stopped ones are started. */
+  /** True to stop running containers first; otherwise only stopped ones are started. */
   stops: boolean
 }
 
 /**
- * Restarts the containers of the live release in order, each through its gate. If the edge
- * serves one, another serves meanwhile: a replica, else a new container that replaces
- * it, unless that needs its ports or volumes. False, without doing anything, when one is
- * missing, or its published ports or network names differ from its component.
+ * Restarts the containers of the live release in order, each through its gate. If the edge routes
+ * to one, another serves meanwhile: a replica, else a new container that replaces it, unless that
+ * needs its ports or volumes. Returns false, without doing anything, when one is missing or its
+ * published ports or network names differ from its component.
  */
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
   whileRollingOut(deps, restart.workload, restart.signal, async () => {
@@ -49,7 +49,7 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
 
 type Found = Made & Pick<Container, 'state'>
 
-/** Those that serve visitors restart one by one, after all others. */
+/** Containers that serve visitors restart one by one, after all others. */
 function inTurn({ edge }: RuntimeDeps, made: Found[]) {
   const groups = Map.groupBy(made, ({ component, state }) => {
     if (!edge.isOn || portOf(component) === null || state !== 'running') return 'together'
@@ -70,7 +70,7 @@ async function restartSome(
   { stops }: Pick<Restart, 'stops'>,
 ) {
   const { docker, db, workload, signal } = run
-  // one that the engine is about to restart would never pass its gate
+  // a container that the engine is about to restart would never pass its gate
   const toStop = made.filter(({ state }) => stops || state === 'restarting')
   const toStart = made.filter(({ state }) => stops || state !== 'running')
   leaveOut(run, workload, instancesOf(toStart))
@@ -94,8 +94,8 @@ async function restartSome(
 const instancesOf = (made: Made[]) => made.map(({ instance }) => instance)
 
 /**
- * Stops the containers of the live release, those that depend on others first; they are kept
- * for a restart. New requests are kept away first, and open ones have time to end.
+ * Stops the containers of the live release, those that depend on others first, and keeps them for a
+ * restart. New requests are no longer routed to them before that, and open ones have time to end.
  */
 export const stopLive = (
   deps: RuntimeDeps,
@@ -115,7 +115,7 @@ export const stopLive = (
     leadTo(deps, workload)
   })
 
-/** The gate is unknown for containers of an earlier version, or found after a restore. */
+/** The gate of a container is unknown if an earlier version created it, or a restore found it. */
 async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
   const rows = listLiveInstances(deps.db, workload.id).filter(
     ({ containerId }) => containerId !== null,
@@ -149,7 +149,7 @@ async function findLive(
   return made
 }
 
-/** Its published ports, and its names on its network. */
+/** True when its published ports and its names on the network are those of the component. */
 function isAsItSays(container: Container, { options }: Component, network: string) {
   const { ports = [], networkAliases = [] } = options
   const addresses = ports.map(({ address }) => address)

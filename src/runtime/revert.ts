@@ -22,12 +22,12 @@ import { Undo } from './undo.ts'
 import { filterOf, isUp, lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** A release that did not become live. */
+/** The release didn't become live. */
 type Failed = {
   workload: WorkloadKey
   releaseId: string
   shutdown: AbortSignal
-  /** Instances whose containers the engine refused to remove. */
+  /** Ids of instances whose containers the engine refused to remove. */
   stay: Set<string>
 }
 
@@ -55,7 +55,7 @@ async function startLive(deps: RuntimeDeps, { workload, shutdown: signal }: Fail
   await startAgain({ ...deps, workload, network: networkNameOf(workload), signal }, down)
 }
 
-/** The containers of the live release that should run, in the order of their start. */
+/** Containers of the live release that should run, in the order of their start. */
 export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Placed[] {
   const components = openComponents(secrets, getLiveRelease(db, id))
   return listInstances(db, id).flatMap((instance) => {
@@ -66,7 +66,7 @@ export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Pla
   })
 }
 
-/** Removes its containers without writing to the database, so that the old ones start again even on a full disk. */
+/** Doesn't write to the database, so that the old containers start again even on a full disk. */
 export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
   await lastFirst(workload, listNew(deps.db, { workload, releaseId }), async (instance) => {
@@ -85,8 +85,8 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
 }
 
 /**
- * Its container. If the engine's response to the creation was lost, it is found
- * by its name; never one that belongs to another instance.
+ * If the engine's response to the creation was lost, the container is found by its name; never one
+ * that belongs to another instance.
  */
 export async function findContainer(
   { db, docker, instanceId }: RuntimeDeps,
@@ -102,13 +102,13 @@ export async function findContainer(
   return containers.find(isOurs)?.id
 }
 
-/** Whether it belongs to the instance: by its name, if the creation hasn't been confirmed yet. */
+/** Compares the names while the creation hasn't been confirmed. */
 export const isContainerOf = (
   { id, containerId }: Pick<Instance, 'id' | 'containerId'>,
   container: Pick<ContainerSummary, 'id' | 'name'>,
 ) => (containerId ? containerId === container.id : container.name.endsWith(endOfName(id)))
 
-/** Ends the roll-out in the database. A remaining container is left to `reconcile`. */
+/** Ends the roll-out in the database. `reconcile` handles a remaining container. */
 export const forget = async (
   { db }: RuntimeDeps,
   { workload, releaseId, shutdown: signal, stay }: Failed,

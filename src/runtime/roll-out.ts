@@ -19,11 +19,12 @@ import { lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps } from './workload.ts'
 
 /**
- * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the one
- * before are stopped and removed. Old ones stop first if both use a volume or a host port. Until
- * the commit a failure undoes everything, and the old ones serve again; throws the failure.
- * Nothing is undone afterwards: what can't be removed then, `reconcile` removes. Docker's
- * responses are awaited even when the signal aborts: an aborted call could still take effect unnoticed.
+ * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the
+ * previous one are stopped and removed. Old ones stop first if both use a volume or a host port.
+ * Until the commit a failure undoes everything, the old ones serve again, and the failure is
+ * thrown. Nothing is undone afterwards: `reconcile` removes what can't be removed then. Docker's
+ * responses are awaited even when the signal aborts: an aborted call could still take effect
+ * unnoticed.
  */
 export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
   whileRollingOut(deps, of.workload, of.signal, async () => {
@@ -36,7 +37,7 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
     const before = getLiveRelease(deps.db, of.workload.id)
     await switchOver(run, before)
     await finish(run, before).catch((error) => {
-      if (of.shutdown.aborted) return // the next start does it
+      if (of.shutdown.aborted) return // the next process does it
       report('a replaced container could not be removed yet', error, { workload: of.workload.id })
     })
   })
@@ -44,8 +45,8 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
 type Release = ReturnType<typeof getLiveRelease>
 
 /**
- * Sends requests to the new release, and removes the previous one. If the switch fails, containers that
- * still get requests are kept.
+ * Routes requests to the new release, and removes the previous one. If the switch fails, containers
+ * that still get requests are kept.
  */
 async function finish(run: RollOutRun, before: Release) {
   const { workload, release, hooks, shutdown } = run
@@ -54,7 +55,7 @@ async function finish(run: RollOutRun, before: Release) {
     await retryOnDiskFull(() => leadTo(run, workload), { signal: shutdown })
     if (takesPort) {
       await removeReplaced(run, { workload })
-      await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses it until then
+      await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses its ports until then
     }
     if (release.edge === true && !before?.edge) await within(lookTime, run.edge.look())
   } finally {
@@ -86,7 +87,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     }
     const { old, waiting } = whatIsInTheWay(run, made, prepared)
     if (old.length > 0) {
-      // containers that don't need theirs pass their gates before anything stops
+      // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
       await startAndGate(run, sooner, { of: made })
       quietFrom = performance.now()
@@ -140,8 +141,9 @@ const commit = (
   })
 
 /**
- * Old containers whose ports or volumes new ones need, which have to stop first, and the new ones that
- * wait for that; all of them if no old one has to. Nothing is known about a release of an earlier version.
+ * Returns the old containers that must stop first because new ones need their ports or volumes, and
+ * the new ones that wait for that: all of them if no old one has to stop. Nothing is known about a
+ * release of an earlier version.
  */
 function whatIsInTheWay(
   run: RollOutRun,
@@ -166,7 +168,7 @@ const previous = ({ length }: Placed[]) =>
 
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
-/** Returns it, in whole milliseconds. */
+/** Returns it in whole milliseconds. */
 function tellDowntime({ hooks }: RollOutRun, milliseconds: number) {
   hooks.log?.(`Downtime during the switch: ${(milliseconds / 1000).toFixed(1)} s.`)
   return Math.round(milliseconds)

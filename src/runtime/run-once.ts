@@ -18,20 +18,20 @@ import { untilEngineResponds } from './undo.ts'
 import { networkNameOf } from './workload.ts'
 import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
-/** A one-off command, beside the live version. */
+/** A one-off command that runs beside the live version. */
 export type Once = {
-  /** Of its job, whose log has its output. */
+  /** The id of its job, whose log has its output. */
   id: string
   workload: Workload
-  /** Whose image it runs. */
+  /** The release whose image it runs. */
   releaseId: string
   component: Component
   /** Seconds from its start. */
   timeout: number
   subject: OnceSubject
-  /** Whether it keeps running while Davit restarts: then the next process resumes it. */
+  /** True when it keeps running while Davit restarts, and the next process resumes it. */
   resumes: boolean
-  /** Called and awaited when its container was created, before it starts. */
+  /** Awaited when its container was created, before it starts. */
   created?: (containerId: string, signal: AbortSignal) => Promise<void>
   started?: (containerId: string) => void
   /** Ends it. */
@@ -40,26 +40,26 @@ export type Once = {
   shutdown: AbortSignal
 }
 
-/** How it exited by itself. */
+/** It exited by itself. */
 export type Ended = { exitCode: number; oomKilled: boolean; why?: Known | undefined }
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 
-/** What this process works on, by engine. */
+/** Ids that this process works on, by engine. */
 const atWork = new WeakMap<Docker, Set<string>>()
 
 const atWorkOn = ({ docker }: Pick<RuntimeDeps, 'docker'>) =>
   atWork.get(docker) ?? atWork.set(docker, new Set()).get(docker)!
 
-/** Whether someone works on it: this process, or the one that resumes the job of a run. */
+/** True while someone works on it: this process, or the one that resumes the job of a run. */
 export const isOnceWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: string) =>
   atWorkOn(deps).has(id) || getJob(deps.db, id)?.kind === 'run'
 
 /**
- * Runs one container of a component to its end, outside of a release, with the network, volumes
- * and address that one of a release would have. When this settles its last lines are stored and it
- * doesn't run any more, unless it keeps running for the next process; store the outcome, then call
- * `removeOnce`. Throws a Failure when it didn't exit by itself, and the reason of the signal.
+ * Runs one container of a component to its end, outside of a release, with the network, volumes and
+ * address of one in a release. When this settles, its last lines are stored and it no longer runs,
+ * unless it keeps running for the next process. Store the outcome, then call `removeOnce`. Throws a
+ * Failure when it didn't exit by itself, and the reason of the signal.
  */
 export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   const run: OnceRun = { ...deps, ...once, network: networkNameOf(once.workload) }
@@ -75,7 +75,7 @@ export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   }
 }
 
-/** Removes the container, which may not have been created. If that fails, `reconcile` removes it later. */
+/** The container may not exist. If the removal fails, `reconcile` removes it later. */
 export async function removeOnce(
   deps: RuntimeDeps,
   { workload, id }: { workload: WorkloadKey; id: string },
@@ -105,7 +105,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
   return ended
 }
 
-/** Creates the container, or finds the one from the last process: only that can have been started. */
+/** Creates the container, or finds the one of the last process: only that can have been started. */
 async function bring(run: OnceRun) {
   const { db, workload, id, releaseId, component, resumes, signal } = run
   const known = resumes ? getOnce(db, id)?.containerId : null

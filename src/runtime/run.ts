@@ -2,7 +2,6 @@ import type { Component } from './component.ts'
 import type { Instance, Tx } from './store.ts'
 import type { RuntimeDeps, Workload } from './workload.ts'
 
-/** The result of a roll-out. */
 export type Outcome = {
   /** Milliseconds of downtime; null when the old containers weren't stopped first. */
   downtimeMs: number | null
@@ -10,45 +9,43 @@ export type Outcome = {
 
 export type RollOut = {
   workload: Workload
-  /** Components in the order of their start. */
+  /** Its components are in the order of their start. */
   release: {
     id: string
     components: Component[]
-    /** Whether the edge, not Docker, serves the port of its environment. */
+    /** True when the edge, not Docker, publishes the port of its environment. */
     edge?: boolean
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
   hooks: {
-    /** Log of the roll-out; if given, it includes the output of starting containers. */
+    /** If given, it also gets the output of starting containers. */
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
-    /** The step that starts. */
+    /** Called when a step starts. */
     enter?: (state: 'creating' | 'starting') => void
-    /** A container passed its gate; those that depend on it wait for this. */
+    /** Called when a container passed its gate; those that depend on it wait for this. */
     passed?: ((container: Placed, signal: AbortSignal) => Promise<void>) | undefined
     /** Runs in the transaction that makes the release the live one. */
     commit: (tx: Tx, outcome: Outcome) => void
-    /** The commit is stored. */
+    /** Called once the commit is stored. */
     committed?: () => void
-    /** Everything was undone, except for the problems. */
+    /** Called when everything was undone, except for the problems. */
     undone?: ((outcome: Outcome & { problems: string[] }) => void) | undefined
   }
-  /** Aborts and undoes it, until the commit. */
+  /** Until the commit, aborts the roll-out and undoes it. */
   signal: AbortSignal
-  /** Aborted when Davit stops: the rest is left to the next process. */
+  /** Aborted when Davit stops: the next process does the rest. */
   shutdown: AbortSignal
 }
 
-/** The input of a step. */
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
-/** The input of a gate. */
 export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal'> & {
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }
 
-/** A container, and its component; null when an earlier version created it. */
+/** The component is null when an earlier version created the container. */
 export type Placed = {
   id: string
   component: Component | null

@@ -1,16 +1,16 @@
 import type { Docker, RestartPolicy } from '../docker/index.ts'
 import { isUp } from './workload.ts'
 
-/** A container as it was before it was stopped. */
+/** A container's state before it was stopped. */
 export type Standing = {
   id: string
   name: string
   policy: RestartPolicy
-  /** Else it is only kept from being started by Docker. */
+  /** False when it only had to be kept from being started by Docker. */
   wasUp: boolean
 }
 
-/** What is needed to put those back that run now, or that Docker may start; the others are left out. */
+/** Only includes containers that run, or that Docker may start. */
 export async function standingOf(docker: Docker, ids: string[]): Promise<Standing[]> {
   const found = await Promise.all(ids.map((id) => docker.inspectContainer(id)))
   return found.flatMap((one) =>
@@ -20,14 +20,15 @@ export async function standingOf(docker: Docker, ids: string[]): Promise<Standin
   )
 }
 
-/** Stops it with its own timeout. Docker doesn't start it again, not even at boot. */
+/** Uses its own stop timeout. Docker doesn't start it again, not even at boot. */
 export async function standStill(docker: Docker, { id, policy, wasUp }: Standing) {
-  // at its start an engine starts also what was stopped, where the policy is always or its exit was a failure
+  // when it starts, an engine also starts stopped containers with the policy always, or whose exit
+  // was a failure
   if (policy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
   if (wasUp) await docker.stopContainer(id)
 }
 
-/** Undoes that, in whatever state it is; nothing when it was removed meanwhile. */
+/** Reverts `standStill` in any state; does nothing when the container was removed meanwhile. */
 export async function startAgain(docker: Docker, { id, policy, wasUp }: Standing) {
   const found = await docker.inspectContainer(id)
   if (!found) return
@@ -35,7 +36,7 @@ export async function startAgain(docker: Docker, { id, policy, wasUp }: Standing
   if (wasUp && !isUp(found)) await docker.startContainer(id)
 }
 
-/** An empty volume in place of one of that name; its folder on this machine. */
+/** Replaces the volume of that name by an empty one. Returns its folder on this machine. */
 export async function emptyVolume(
   docker: Docker,
   { name, labels }: { name: string; labels: Record<string, string> },

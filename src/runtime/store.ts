@@ -9,15 +9,14 @@ import type { WorkloadKey } from './workload.ts'
 export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
-/** A container of a release: the name of its component, and the number of the replica. */
 export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
 
 /** The database, or a transaction of it. */
 export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /**
- * In a selection of deployments: the id of a container of each, even if removed: of its first
- * `web`, else of the first component.
+ * Selects one container id of each deployment, even of a removed container: of its first `web`,
+ * else of the first component.
  */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
@@ -27,7 +26,7 @@ export const deployedContainer = sql<string | null>`(
 
 export const getInstance = (db: Tx, id: string) => listRows(db, instances, eq(instances.id, id))[0]
 
-/** The instance of a container that gets requests; undefined when none. */
+/** The live instance of a container; undefined when it has none. */
 export const findLiveInstance = (db: Tx, containerId: string) =>
   listRows(
     db,
@@ -35,11 +34,11 @@ export const findLiveInstance = (db: Tx, containerId: string) =>
     and(eq(instances.containerId, containerId), eq(instances.state, 'live')),
   )[0]
 
-/** Whether it should be running, healthy or not. */
+/** True when it should be running, healthy or not. */
 export const isWanted = ({ state }: Pick<Instance, 'state'>) =>
   state === 'live' || state === 'unhealthy'
 
-/** Stores a release, and that its containers are about to be created. */
+/** Stores a release whose containers are about to be created. */
 export const insertRelease = (
   db: Db,
   {
@@ -52,7 +51,7 @@ export const insertRelease = (
     workload: WorkloadKey
     id: string
     components: string | null
-    /** Whether the edge serves the port of its environment. */
+    /** True when the edge publishes the port of its environment. */
     edge?: boolean | undefined
     slots: SlotKey[]
   },
@@ -82,7 +81,7 @@ export const workloadRow = ({ id, kind }: WorkloadKey) => ({
   ...(kind === 'app' ? { environmentId: id } : { serviceId: id }),
 })
 
-/** In a transaction: adopts existing containers as the live release of their workload. */
+/** Call it in a transaction. Adopts existing containers as the live release of their workload. */
 export function adoptRelease(
   tx: Db,
   {
@@ -111,7 +110,7 @@ export function adoptRelease(
 export const insertInstance = (db: Tx, values: typeof instances.$inferInsert) =>
   db.insert(instances).values(values).returning().get()
 
-/** Changes the given fields. When the container was removed, its addresses are released. */
+/** Also releases the addresses of a removed container. */
 export function updateInstance(db: Tx, id: string, changes: Partial<Instance>) {
   if (changes.state === 'removed') releaseAddresses(db, id)
   db.update(instances).set(changes).where(eq(instances.id, id)).run()
@@ -120,7 +119,7 @@ export function updateInstance(db: Tx, id: string, changes: Partial<Instance>) {
 export const deleteInstance = (db: Tx, id: string) =>
   db.delete(instances).where(eq(instances.id, id)).run()
 
-/** Instances of releases whose containers may exist, oldest first. */
+/** Oldest first, without those whose containers were removed. */
 export function listInstances(db: Tx, workloadId: string) {
   const mayBeThere = and(eq(instances.workloadId, workloadId), isOfRelease)
   return listRows(db, instances, mayBeThere, asc(instances.id))
@@ -128,7 +127,7 @@ export function listInstances(db: Tx, workloadId: string) {
 
 const isOfRelease = notInArray(instances.state, ['removed', 'once'])
 
-/** Those of the live release, whether they run or were stopped, oldest first. */
+/** Oldest first; they run or were stopped. */
 export const listLiveInstances = (db: Tx, workloadId: string) =>
   listRows(
     db,
@@ -140,7 +139,7 @@ export const listLiveInstances = (db: Tx, workloadId: string) =>
     asc(instances.id),
   )
 
-/** All instances of apps or of services, including one-off ones. */
+/** Includes one-off instances. */
 export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
   db
     .select({ instance: instances })
@@ -150,7 +149,7 @@ export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
     .all()
     .map(({ instance }) => instance)
 
-/** Whether the object named by the labels is in the database: one from a backup lacks newer ones. */
+/** A database restored from a backup lacks newer objects. */
 export function isKnown(db: Tx, { deploymentId, serviceId }: ReturnType<typeof readLabels>) {
   const table = serviceId ? services : deployments
   return countRows(db, table, eq(table.id, serviceId || deploymentId)) > 0
@@ -163,15 +162,14 @@ const columnOf = (kind: WorkloadKey['kind']) =>
 export const getNextReleaseId = (db: Tx, workloadId: string) =>
   listValues(db, workloads.nextReleaseId, eq(workloads.id, workloadId))[0] ?? null
 
-/** Whether a roll-out is in progress. */
 export const isRollingOut = (db: Tx, workloadId: string) =>
   getNextReleaseId(db, workloadId) !== null
 
-/** Workloads with an unfinished roll-out. */
+/** Their roll-out is unfinished. */
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
   listValues(db, workloads.id, and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
 
-/** The live release, also while it is stopped. */
+/** Also while it is stopped. */
 export const getLiveRelease = (db: Tx, workloadId: string) =>
   db
     .select({
@@ -185,20 +183,19 @@ export const getLiveRelease = (db: Tx, workloadId: string) =>
     .where(eq(workloads.id, workloadId))
     .get()
 
-/** The settings a release was created from, sealed; null once dropped. */
+/** Sealed; null once dropped. */
 export const getSettings = (db: Tx, id: string) =>
   listValues(db, releases.settings, eq(releases.id, id))[0] ?? null
 
-/** Stores the settings a release was created from. */
 export const keepSettings = (tx: Tx, { id, settings }: { id: string; settings: string }) =>
   tx.update(releases).set({ settings }).where(eq(releases.id, id)).run()
 
-/** How many previous releases keep their settings: each can have 500,000 characters. */
+/** Previous releases that keep their settings, each with up to 500,000 characters. */
 const settingsKept = 20
 
 /**
- * Makes the release live, with these states; the containers of all others are to be removed. A
- * rollback can restore the settings of the last of them whose images are kept.
+ * Makes the release live, with these states; the containers of all others have to be removed. A
+ * rollback can restore the settings of the last ones whose images are kept.
  */
 export function makeLive(
   db: Tx,
@@ -234,7 +231,7 @@ export function makeLive(
   for (const [id, state] of states) updateInstance(db, id, { state })
 }
 
-/** Replacement instances of the live release that were interrupted are removed. */
+/** Marks interrupted replacements of instances of the live release for removal. */
 export const giveUpUnfinished = (db: Tx, workloadId: string) =>
   db
     .update(instances)
@@ -244,7 +241,10 @@ export const giveUpUnfinished = (db: Tx, workloadId: string) =>
     )
     .run()
 
-/** In a transaction: only the live release is kept, and any whose containers remain. */
+/**
+ * Call it in a transaction. Ends the roll-out, and deletes its release unless a container of it
+ * remains.
+ */
 export function forgetRelease(tx: Tx, { id, workloadId }: { id: string; workloadId: string }) {
   tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
   if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return

@@ -2,14 +2,14 @@ import { isEngineAway, waitForEngine } from '../docker/retry-while-engine-down.t
 import type { Docker } from '../docker/index.ts'
 
 type Step = {
-  /** The message when it fails. */
+  /** The message when this step fails. */
   failed: string
   work: () => Promise<unknown>
 }
 
 type Options = { docker: Docker; shutdown: AbortSignal; log?: ((text: string) => void) | undefined }
 
-/** The undo steps of what was done, last first. */
+/** Runs the undo steps of what was done, last first. */
 export class Undo {
   readonly #steps: Step[] = []
 
@@ -18,8 +18,9 @@ export class Undo {
   }
 
   /**
-   * Runs each step as soon as the engine responds, even if the previous one failed. Returns what couldn't
-   * be undone; throws when Davit stops while the engine is unreachable: the next process does the rest.
+   * Runs each step as soon as the engine responds, even if the previous one failed. Returns what
+   * couldn't be undone; throws when Davit stops while the engine is unreachable: the next process
+   * does the rest.
    */
   async run({ log, ...options }: Options) {
     const problems: string[] = []
@@ -36,7 +37,7 @@ export class Undo {
   }
 }
 
-/** Tries once in any case, and again when the engine was unreachable, until Davit stops. */
+/** Tries at least once, and again while the engine is unreachable, until Davit stops. */
 export async function untilEngineResponds<Result>(
   { docker, shutdown: signal }: Pick<Options, 'docker' | 'shutdown'>,
   work: () => Promise<Result>,

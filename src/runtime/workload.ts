@@ -15,26 +15,25 @@ export type RuntimeDeps = {
   edge: Pick<Edge, 'isOn' | 'ready' | 'look' | 'lead' | 'keep' | 'drained'>
   instanceTasks: InstanceTasks
   collector: {
-    /** Resolves when the output of a container is stored. */
+    /** Resolves when the container's output is stored. */
     finish: (containerId: string) => Promise<void>
   }
   instanceId: string
 }
 
-/** What runs: an environment or a service, by its id. */
+/** The id of an environment or a service. */
 export type WorkloadKey = { id: string; kind: 'app' | 'service' }
 
 export type Workload = WorkloadKey & {
   ownerId: string
-  /** Of an environment. */
+  /** Only set for an environment. */
   projectId?: string
 }
 
-/** The filter for its containers. */
+/** The label filter of its containers. */
 export const filterOf = (instanceId: string, { id, kind }: WorkloadKey) =>
   labelFilter(instanceId, { kind, ...(kind === 'app' ? { environmentId: id } : { serviceId: id }) })
 
-/** The labels of what is made for it. */
 export function labelsOf(instanceId: string, workload: Workload, releaseId = '') {
   const { id, kind, ownerId, projectId = '' } = workload
   const of = { instanceId, kind, ownerId, projectId }
@@ -61,11 +60,11 @@ export async function lastFirst<Container>(
       if (done.status === 'rejected') throw done.reason
 }
 
-/** Whether it runs, or is about to by its restart policy. */
+/** True when it runs, or is about to because of its restart policy. */
 export const isUp = ({ state }: Pick<Container, 'state'>) =>
   ['running', 'restarting', 'paused'].includes(state)
 
-/** Its network, created when first needed: the project's, or a service's own. Returns its name. */
+/** Created when first needed: the project's network, or a service's own. Returns its name. */
 export function ensureNetworkOf(
   deps: Pick<RuntimeDeps, 'docker' | 'config' | 'instanceId'>,
   workload: Workload,

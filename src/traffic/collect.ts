@@ -28,7 +28,7 @@ import { Tally } from './tally.ts'
 /** Milliseconds between two reads of the log, and between two removals of old rows. */
 const interval = { read: 1000, retain: 600_000 }
 
-/** Chunks of the log that are stored together. */
+/** Chunks of the log that are stored in one transaction. */
 const atOnce = 16
 
 type CollectDeps = {
@@ -41,7 +41,7 @@ type CollectDeps = {
   edge: Pick<Edge, 'folder' | 'forwarders'>
 }
 
-/** Counts the edge's requests and stores log lines of them, until the signal. */
+/** Counts the edge's requests and stores log lines of them, until the signal aborts. */
 export async function keepTraffic(deps: CollectDeps, { signal }: { signal: AbortSignal }) {
   const collector = new TrafficCollector(deps)
   const read = async () => {
@@ -65,7 +65,7 @@ export function dropOld({ db, logDb }: Pick<CollectDeps, 'db' | 'logDb'>, now = 
   deleteOld(logDb, Math.floor(now / 1000))
 }
 
-/** What was read but isn't stored yet. */
+/** Read, but not stored yet. */
 type Batch = { tallies: Map<string, Minute>; lines: Map<string, NewLine[]> }
 type Minute = Pick<Place, 'sourceId' | 'key'> & { minute: number; tally: Tally }
 
@@ -74,7 +74,7 @@ export class TrafficCollector {
   readonly #deps: CollectDeps
   readonly #owners: Owners
   readonly #kept = new KeptLines()
-  /** Of the log when the last read that came to its end began. */
+  /** The state of the log before the last complete read; unchanged means nothing new. */
   #mark: string | null | undefined
 
   constructor(deps: CollectDeps) {
@@ -82,7 +82,7 @@ export class TrafficCollector {
     this.#owners = new Owners(deps)
   }
 
-  /** Reads and stores new lines, up to some chunks of the log. False when that was all. */
+  /** Reads and stores a limited number of new chunks. Returns false when none are left. */
   async collect(): Promise<boolean> {
     const { logDb, edge } = this.#deps
     if (logDb.$client.reserve.isGone) return false // the remaining space is for the clean-up
@@ -110,7 +110,7 @@ export class TrafficCollector {
     return !isEnd
   }
 
-  /** An unreadable line is incomplete, from a killed Caddy. */
+  /** Ignores an unreadable line: a killed Caddy left it incomplete. */
   #take({ tallies, lines }: Batch, text: string) {
     const request = readAccessLine(text)
     if (!request) return

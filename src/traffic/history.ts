@@ -25,7 +25,7 @@ export type TrafficHistory = Bounds & {
   hosts: { key: string; requests: number }[]
   samples: Sample[]
   total: Tally
-  /** Seconds covered by the total. */
+  /** Seconds that the total covers. */
   seconds: number
 }
 

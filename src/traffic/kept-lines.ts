@@ -3,13 +3,13 @@ import { accessProcess } from '../logs/log-line.tsx'
 import type { NewLine, Origin } from '../logs/log-line.tsx'
 import { bytes, counted } from '../web/units.ts'
 
-/** Log lines of requests that are stored per second, for one environment or service and for all; and the burst. */
+/** Stored log lines per second, for one environment or service and for all of them, and their burst. */
 const bounds = { each: { rate: 20, burst: 1000 }, all: { rate: 500, burst: 2000 } }
 
 /** Seconds of the rate that must accumulate before lines are stored again: one gap instead of many. */
 const saved = 5
 
-/** No container of a release has this name. */
+/** A name that no container of a release has. */
 const origin: Origin = {
   deploymentId: '',
   container: 'davit-edge',
@@ -20,14 +20,14 @@ const origin: Origin = {
 type Source = { usual: Allowance; failed: Allowance; left: number }
 
 /**
- * Which requests get a line in the log of their environment or service: not all at high rates,
+ * Decides which requests get a line in the log of their environment or service: at high rates not all do,
  * so that they don't displace the app's own output. Failed requests have their own budget.
  */
 export class KeptLines {
   readonly #sources = new Map<string, Source>()
   readonly #all = new Allowance(bounds.all)
 
-  /** The lines to store for a request: none, its line, or before it one that says how many are missing. */
+  /** The lines to store for a request: none, its line, or a note on how many are missing and its line. */
   of(sourceId: string, request: AccessLine): NewLine[] {
     const source = this.#sourceOf(sourceId)
     const { time } = request
@@ -58,7 +58,7 @@ export class KeptLines {
   }
 }
 
-/** A token bucket: a rate per second, with bursts after a quiet time. When empty, it refills before it gives again. */
+/** A token bucket. Once empty, it refills a bit before it allows again, for one gap instead of many. */
 class Allowance {
   isSaving = false
   readonly #rate: number
@@ -89,7 +89,7 @@ class Allowance {
 const noteOf = (count: number) =>
   `There is no log line here for ${counted(count, 'request')}, because of the rate. All are counted.`
 
-/** Characters of a path that are kept. */
+/** Characters of a path that are stored. */
 const longest = 2000
 
 function textOf({ method, host, path, status, seconds, sent, received, client }: AccessLine) {
@@ -103,7 +103,7 @@ function textOf({ method, host, path, status, seconds, sent, received, client }:
   ].join(', ')
 }
 
-/** Visitor-controlled text: it must not move the cursor or change the text direction. */
+/** Escapes text from visitors: it must not move the cursor or change the text direction. */
 const visible = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => {
     const code = character.codePointAt(0)!.toString(16).padStart(2, '0')

@@ -6,7 +6,7 @@ import { timeOfId } from '../db/new-id.ts'
 
 type Owner = { sourceId: string; since: number; row: string }
 
-/** The owner of the requests for a host, a host with a path, or a port, according to the database. */
+/** Maps a host, a host with a path, or a port to its owner in the database. */
 export class Owners {
   readonly #deps: { db: Db; config: { domain: string | null } }
   #owners = new Map<string, Owner>()
@@ -16,14 +16,16 @@ export class Owners {
     this.#deps = deps
   }
 
-  /** Reloads changes. */
+  /** Reloads the owners if the database has changed. */
   look() {
     const changes = ownChangesOf(this.#deps.db)
     if (changes !== this.#changes) this.#owners = this.#read()
     this.#changes = changes
   }
 
-  /** The environment or service; null without an owner, or when it wasn't its owner yet at that time. */
+  /**
+   * The id of the environment or service; null without an owner, or if it became the owner after that time.
+   */
   of(key: string, time: number): string | null {
     const owner = this.#owners.get(key)
     return owner && owner.since <= time ? owner.sourceId : null
@@ -49,7 +51,7 @@ export class Owners {
   }
 }
 
-/** An id can be in the future, when the clock was set back: the time is unknown then. */
+/** An id may be in the future after the clock was set back: the time is then unknown. */
 function sinceOf(id: string) {
   const time = timeOfId(id) ?? 0
   return time > Date.now() ? 0 : time

@@ -25,7 +25,7 @@ export const trafficQuery = rangeQuery.extend({
 
 export type TrafficDeps = Pick<HeadDeps, 'config'> & { logDb: LogDb; edge: Omit<Counting, 'isOff'> }
 
-/** What an environment or service served, and whether that is counted. */
+/** With the reason if requests aren't counted. */
 export async function trafficOf(
   deps: TrafficDeps,
   source: { id: string },
@@ -38,7 +38,6 @@ export async function trafficOf(
   }
 }
 
-/** The same in the API. */
 export const servedJson = ({ traffic, counting }: Awaited<ReturnType<typeof trafficOf>>) =>
   trafficJson(traffic, { isCounted: counting.mode === 'caddy' })
 
@@ -81,7 +80,7 @@ export const trafficRoutes = (deps: HeadDeps & TrafficDeps) => {
     return findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
   }
 
-  /** An environment of someone else is missing whatever is asked. */
+  /** Another user's environment is missing, even if the query is invalid. */
   function ownFirst() {
     return factory.createMiddleware(async function checkEnvironment(c, next) {
       own(c)

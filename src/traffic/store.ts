@@ -9,10 +9,10 @@ type Row = typeof traffic.$inferSelect
 /** The traffic of one host in a span of time. */
 export type Served = Omit<Row, 'seriesId' | 'span' | 'time'>
 
-/** Which host of which environment or service, and when. */
+/** Identifies a row: a host of an environment or service, and a time. */
 export type Place = { sourceId: string; key: string } & Pick<Row, 'span' | 'time'>
 
-/** Seconds that a row covers: at first, and downsampled. */
+/** Seconds that a row covers: as counted, and downsampled. */
 export const spans = { minute: 60, hour: 3600 }
 
 /** Seconds that rows of a span are stored: a little longer than they are shown. */
@@ -26,7 +26,7 @@ const atOnce = 7200
 
 const value = sql.placeholder
 
-/** The queries for each batch of lines and host. */
+/** The queries that run for each batch of lines and host. */
 const prepared = preparedOnce((logDb: LogDb) => {
   const { sourceId, key } = trafficSeries
   const { seriesId, span, time, ...counts } = traffic
@@ -76,7 +76,7 @@ export function changeServed(
   save.run({ seriesId, span, time, ...change(row.get({ seriesId, span, time })) })
 }
 
-/** Of an environment or service, or of one of its hosts; oldest first. */
+/** The traffic of an environment or service, or of one of its hosts, oldest first. */
 export const listServed = (
   logDb: LogDb,
   {
@@ -109,7 +109,7 @@ export const listServed = (
     .orderBy(asc(traffic.time))
     .all()
 
-/** Requests since then, and those of them that failed, by environment or service and by host. */
+/** Requests and failed requests since a time, by environment or service and by host. */
 export const sumServed = (
   logDb: LogDb,
   { sourceIds, after }: { sourceIds: string[]; after: number },
@@ -133,7 +133,7 @@ export const sumServed = (
     .groupBy(trafficSeries.id)
     .all()
 
-/** Seconds since 1970, the end of the first row; null when there is none. */
+/** The end of the first row, in seconds since 1970; null without rows. */
 export const getFirstTime = (logDb: LogDb, sourceId: string, span: number) =>
   logDb
     .select({ time: min(traffic.time) })
@@ -142,7 +142,6 @@ export const getFirstTime = (logDb: LogDb, sourceId: string, span: number) =>
     .where(and(eq(trafficSeries.sourceId, sourceId), eq(traffic.span, span)))
     .get()?.time ?? null
 
-/** Removes expired rows, and hosts without rows. */
 export function deleteOld(logDb: LogDb, now: number) {
   for (const { span, seconds } of kept) {
     const oldest = logDb
@@ -161,7 +160,6 @@ export function deleteOld(logDb: LogDb, now: number) {
   logDb.delete(trafficSeries).where(notInArray(trafficSeries.id, used)).run()
 }
 
-/** Environments and services that have traffic. */
 export const listSources = (logDb: LogDb) =>
   logDb
     .selectDistinct({ id: trafficSeries.sourceId })

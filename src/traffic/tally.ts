@@ -5,7 +5,7 @@ import type { Served } from './store.ts'
 /** The traffic of a host over some time. Tallies can be added. */
 export class Tally {
   requests = 0
-  /** By the first digit of the status, from 1 to 5. */
+  /** Counts by the first digit of the status, from 1 to 5. */
   readonly statuses = [0, 0, 0, 0, 0]
   received = 0
   sent = 0
@@ -31,7 +31,7 @@ export class Tally {
     this.durations.addPacked(durations)
   }
 
-  /** As it is stored. */
+  /** In the form that is stored. */
   get served(): Served {
     const { requests, statuses, received, sent, durations } = this
     const [status1, status2, status3, status4, status5] = statuses as [

@@ -11,17 +11,17 @@ import { percentilesOf } from './history.ts'
 import type { Sample, TrafficHistory } from './history.ts'
 import type { Tally } from './tally.ts'
 
-/** Whether requests are counted, and why not. */
+/** Explains whether requests are counted, and if not, why. */
 export type Counting = {
   mode: 'caddy' | 'external' | 'direct'
   trouble: Failure | null
-  /** The settings have it `direct`. */
+  /** True when DAVIT_EDGE is `direct`. */
   isOff: boolean
 }
 
 type Props = { path: string; traffic: TrafficHistory; counting: Counting }
 
-/** The traffic of an environment or service, in the range that is chosen on its page. */
+/** The traffic of an environment or service in the range chosen on the page. */
 export const TrafficPanel = ({ path, traffic, counting }: Props) => {
   const { hosts } = traffic
   return (
@@ -164,7 +164,7 @@ const rateOf =
 const charts: {
   name: string
   unit: Unit
-  /** The minimum of the upper bound. */
+  /** The minimum upper end of the scale. */
   least: number
   lines: { name?: string; class?: string; of: Value }[]
 }[] = [

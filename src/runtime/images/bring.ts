@@ -35,39 +35,39 @@ type Asked = {
   ownerId: string
   /** As the user wrote it. */
   image: string
-  /** `linux/arm64`; the engine's own otherwise. */
+  /** Such as `linux/arm64`; by default the engine's own. */
   platform?: string | undefined
-  /** Whether one that was pulled with a login is pulled again when its registry has a newer one. */
+  /** True to pull an image again that needs a login, if its registry has a newer one. */
   isFresh?: boolean
-  /** Whether it gets a private name for its owner, even if it is public. */
+  /** True to give it a private name for its owner even if it is public. */
   isApart?: boolean
   signal: AbortSignal
-  /** Called before the image is pulled, and with its progress. */
+  /** Called before the pull, which may have to wait. */
   onPull?: () => void
   onLayer?: (layer: LayerProgress) => void
 }
 
-/** The image's private name on the engine. */
+/** `name` is the image's name on the engine, often a private one. */
 export type Brought = {
   name: string
   image: Image
-  /** Whether it was pulled now. */
+  /** False when the engine already had it. */
   pulled: boolean
 }
 
 type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string; platform: string }
 
 /**
- * Makes sure the engine has an image that the user may use, and pulls it if needed: one that was pulled
- * with a login belongs to its owner, everything else must be public. Throws what a pull would throw when
- * the image exists, but not for them.
+ * Pulls an image unless the engine has it and the user may use it. One that was pulled with a login
+ * belongs to its owner; everything else must be public. Throws what a pull would throw when the
+ * image exists, but isn't available to the user.
  */
 export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
   bring(deps, asked).catch((error) => {
     throw isOverloaded(error) ? named(error, asked.image) : error
   })
 
-/** The engine may use a name that its owner doesn't know. */
+/** Names the image as its owner knows it: the engine may use another name. */
 const named = ({ code, message, hint }: Failure, image: string) =>
   new Failure(code, message.replace('The image', `The image ${image}`), hint)
 
@@ -104,7 +104,7 @@ async function bring(deps: ImageDeps, asked: Asked): Promise<Brought> {
   return { name, image: found, pulled: true }
 }
 
-/** An unusable one is removed: every list of images would include it. */
+/** Removes an unusable image, which would appear in every list of images. */
 async function inspectPulled(
   { docker }: ImageDeps,
   name: string,
@@ -113,12 +113,15 @@ async function inspectPulled(
   try {
     return (await docker.inspectImage(name, { signal }))!
   } catch (error) {
-    if (isOverloaded(error)) await docker.removeImage(name).catch(() => {}) // someone else's uses it
+    if (isOverloaded(error)) await docker.removeImage(name).catch(() => {}) // fails when another user's image uses it
     throw error
   }
 }
 
-/** An unreachable registry, or an expired login, is no reason to lose an image that was pulled before. */
+/**
+ * False when the registry is unreachable or the login expired: neither is a reason to lose the
+ * pulled image.
+ */
 const hasMoved = async (
   { docker }: ImageDeps,
   { given, name, auth, signal }: Task & { given: GivenImage; auth: RegistryAuth | undefined },
@@ -142,8 +145,9 @@ async function pull(
 }
 
 /**
- * By its digest, so that no tag ever names it on the engine; that name is removed once it has one that
- * only its owner knows. Images that the operator pulled by hand keep their names.
+ * Pulls by digest, so that no tag ever names the image on the engine. The name with the digest is
+ * removed as soon as the image has one that only its owner knows. Images that the operator pulled
+ * by hand keep their names.
  */
 async function pullApart(
   deps: ImageDeps,
@@ -154,7 +158,7 @@ async function pullApart(
   await refusePrivate(deps, { registry: reference.registry, signal })
   const digest = await docker.imageDigest(name, { auth, signal, as: wanted })
   const source = `${repositoryOf(reference)}@${digest}`
-  task.onPull?.() // even if it has to wait for other users' builds
+  task.onPull?.() // before the wait for other users' builds
   return imageLock.alone(ownerId, signal, async () => {
     await losePublicNames(deps)
     const isHere = await docker.hasImage(source, { signal })
@@ -178,7 +182,7 @@ async function pullApart(
   })
 }
 
-/** Removes the names of images pulled with a login by which other users' builds could find them. */
+/** Removes the names by which other users' builds could find images that were pulled with a login. */
 export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }) {
   for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
     await docker.removeImage(publicName!)
@@ -190,7 +194,7 @@ export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }
 /** Milliseconds after which the engine has certainly noticed that a pull was aborted. */
 const lateEnd = 10 * 60_000
 
-/** Builds for an owner, never during pulls with other users' logins. */
+/** Never runs while an image is pulled with another user's login. */
 export const buildApart = (
   deps: { db: Db; docker: Docker },
   { ownerId, signal }: { ownerId: string; signal: AbortSignal },
@@ -201,7 +205,10 @@ export const buildApart = (
     return build()
   })
 
-/** A local image may have been pulled with someone else's login, including the operator's. */
+/**
+ * Checks access: a local image may have been pulled with someone else's login, including the
+ * operator's.
+ */
 async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   const { ownerId, image, reference } = task
   const of = readLabels(here.labels)
@@ -218,7 +225,7 @@ async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   await askForEveryone(deps, known, task)
 }
 
-/** Whether one of the image's registries serves it without a login. */
+/** Throws the last refusal unless one of the image's registries serves it without a login. */
 async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image, signal }: Task) {
   let refusal: unknown
   for (const reference of known)
@@ -234,7 +241,7 @@ async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image,
   throw refusal
 }
 
-/** A user's containers prove access to their images, from before access was recorded. */
+/** A user's running containers prove access to their images, pulled before Davit recorded access. */
 async function isOfOwnContainers(
   { db, docker, instanceId }: ImageDeps,
   { id }: Image,

@@ -8,23 +8,23 @@ export class ImageLock {
   readonly #held = new Set<Claim>()
   readonly #waiting = new Map<Claim, () => void>()
 
-  /** How many callers wait. */
+  /** Number of callers that wait. */
   get waiting() {
     return this.#waiting.size
   }
 
-  /** Whether another owner waits for what this one does alone. */
+  /** True when this owner pulls and another owner waits for it. */
   isAwaited(ownerId: string) {
     const holds = [...this.#held].some((claim) => claim.alone && claim.ownerId === ownerId)
     return holds && this.#waiting.keys().some((claim) => claim.ownerId !== ownerId)
   }
 
-  /** Concurrent with other builds, but not with pulls of other owners. */
+  /** Runs beside other builds, but not beside pulls of other owners. */
   share<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: false }, signal, work)
   }
 
-  /** While no other owner builds, and no one else pulls. */
+  /** Runs while no other owner builds and no one else pulls. */
   alone<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: true }, signal, work)
   }
@@ -71,5 +71,5 @@ export class ImageLock {
 const canMeet = (a: Claim, b: Claim) =>
   a.alone || b.alone ? a.ownerId === b.ownerId && a.alone !== b.alone : true
 
-/** One lock per process, since image names are shared on an engine. */
+/** One per process, since an engine's image names are shared. */
 export const imageLock = new ImageLock()

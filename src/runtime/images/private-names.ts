@@ -1,11 +1,11 @@
 import { randomBytesOf } from '../../platform/secrets.ts'
 import type { ImageReference } from '../../registries/image-registry.ts'
 
-/** A host that can't exist: an image with such a name can't be pulled. */
+/** This host can't exist, so an image with such a name can't be pulled. */
 export const privateRegistry = 'davit.invalid'
 
 /**
- * A name on the engine for an image that only its owner may use: no one else can guess it. It contains
+ * Returns a name that no one else can guess, for an image that only its owner may use. It contains
  * the owner's name for the image, for `shownImage`.
  */
 export function privateName({ registry, path, tag, digest }: ImageReference) {
@@ -19,7 +19,7 @@ const privateNames = new RegExp(
   'g',
 )
 
-/** A text for display: images as their owner wrote them, or as Docker shortens them. */
+/** Replaces private names in a text by images as their owner wrote them, or as Docker shortens them. */
 export const shownImage = (text: string) =>
   text
     .replace(privateNames, (_, host: string) => `${host.replace('__', ':')}/`)

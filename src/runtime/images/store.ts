@@ -36,24 +36,21 @@ export const recordGivenImage = (db: Db, values: typeof givenImages.$inferInsert
     .returning()
     .get()
 
-/** Those that the engine may still have under their public name. */
+/** The engine may still have these under their public name. */
 export const listNamedInPublic = (db: Db) =>
   listRows(db, givenImages, isNotNull(givenImages.publicName))
 
 export const forgetPublicName = (db: Db, id: string) =>
   db.update(givenImages).set({ publicName: null }).where(eq(givenImages.id, id)).run()
 
-/** Whether one of the images, each as `repository@digest`, is known to be public. */
+/** Each digest has the form `repository@sha256:…`. */
 export const isKnownPublic = (db: Db, digests: string[]) =>
   countRows(db, publicImages, inArray(publicImages.digest, digests)) > 0
 
 export const recordPublic = (db: Db, digest: string) =>
   db.insert(publicImages).values({ digest }).onConflictDoNothing().run()
 
-/**
- * Whether an object with these labels belongs to the user now: the owner label names the owner at creation, who
- * may have been deleted since.
- */
+/** The owner label names the owner at creation, who may have been deleted since: the database decides. */
 export const isOwnerOf = (
   db: Db,
   ownerId: string,
@@ -64,13 +61,13 @@ export const isOwnerOf = (
     { table: services, id: serviceId },
   ].some(({ table, id }) => countRows(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
 
-/** States of a deployment that no longer needs its image, except for a rollback. */
+/** A deployment in one of these states only needs its image for a rollback. */
 const past = ['failed', 'cancelled', 'superseded'] as const
 
 /**
  * Call it before an image is removed: from then on no rollback to it can start, and the settings
- * kept for one are dropped. Null when a deployment needs it: then it has to stay. Otherwise
- * returns a function that reverts this, in case it couldn't be removed.
+ * kept for one are dropped. Returns null when a deployment needs the image, which must stay.
+ * Otherwise returns a function that reverts this, in case the removal fails.
  */
 export const forgetImage = (db: Db, image: string) =>
   db.transaction((tx) => {

@@ -9,12 +9,11 @@ import { insertRelease, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
 
-/** A container of the release. */
 export type Made = { id: string; name: string; component: Component; instance: Instance }
 
 /**
  * Stores the release, creates its network and volumes, and reserves its addresses. The live release
- * isn't touched; if the network is full, those whose addresses are reused have to stop first.
+ * isn't changed. If the network is full, instances whose addresses are reused have to stop first.
  */
 export async function prepare(run: RollOutRun) {
   const { db, secrets, workload, release } = run
@@ -38,7 +37,7 @@ export async function prepare(run: RollOutRun) {
   return { rows, endpoints, takenOver }
 }
 
-/** The volumes that components mount, created when first needed. */
+/** Creates volumes that components mount when they are first needed. */
 export async function ensureVolumes(
   { docker, instanceId, workload }: Pick<RollOutRun, 'docker' | 'instanceId' | 'workload'>,
   components: Component[],
@@ -49,7 +48,7 @@ export async function ensureVolumes(
     await docker.createVolume({ name, labels })
 }
 
-/** Creates the containers; nothing runs yet. */
+/** Doesn't start them. */
 export async function create(
   run: RollOutRun,
   { rows, endpoints }: Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
@@ -65,7 +64,7 @@ export async function create(
   return made
 }
 
-/** Creates the container of an instance and sets its state; it doesn't run yet. */
+/** Creates the container of an instance and sets its state, without starting it. */
 export async function createOne(
   run: Pick<RollOutRun, 'db' | 'docker' | 'instanceId' | 'workload' | 'network'>,
   {
@@ -76,7 +75,7 @@ export async function createOne(
   }: {
     component: Component
     instance: Instance
-    /** Its reserved addresses. */
+    /** With the instance's reserved addresses. */
     endpoints: Endpoint[]
     state: Instance['state']
   },
@@ -89,16 +88,16 @@ export async function createOne(
   const options = optionsOf(component, of)
   const id = await docker.createContainer(options)
   await connectJoined(run, { containerId: id, endpoints })
-  updateInstance(db, instance.id, { containerId: id, state }) // once it is complete
+  updateInstance(db, instance.id, { containerId: id, state }) // only once it is complete
   const { files } = component
   if (files.length > 0) await docker.putArchive(id, { path: '/', files })
   return { id, name: options.name, component, instance }
 }
 
-/** The part of the container's name that is unique to this instance. */
+/** Makes the container's name unique. */
 export const endOfName = (instanceId: string) => `-${instanceId.slice(-12)}`
 
-/** The configuration of its container: two releases can exist side by side. */
+/** The name and labels allow two releases to exist side by side. */
 export const optionsOf = (
   { name, options }: Pick<Component, 'name' | 'options'>,
   of: Pick<ContainerOptions, 'network' | 'labels'> & {
@@ -116,6 +115,6 @@ export const optionsOf = (
   },
   network: of.network,
   ...(of.address !== undefined && { address: of.address }),
-  // a crash must end the gate, not be hidden by a restart; the policy follows once it is through
+  // a crash must end the gate, not be hidden by a restart; the policy is set once it has passed
   restart: { name: 'no' },
 })

@@ -11,10 +11,9 @@ import type { GateRun } from '../run.ts'
 import { isUp } from '../workload.ts'
 import { followOutput } from './output.ts'
 
-/** When it first responded, or was healthy (`performance.now()`). */
+/** When it first responded or was healthy, in terms of `performance.now()`. */
 export type Passed = { answeredAt: number }
 
-/** A container and its component. */
 type Made = { id: string; component: Component }
 
 type Probe = Extract<Gate, { kind: 'probe' }>
@@ -22,12 +21,12 @@ type Probe = Extract<Gate, { kind: 'probe' }>
 /** Milliseconds between two checks of a container whose health the engine checks. */
 const interval = 200
 
-/** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
+/** Milliseconds after which a container that is neither healthy nor unhealthy has failed. */
 const patience = 15 * 60_000
 
 /**
- * Resolves when a container meets its gate and stays up, or exits with success if it
- * may. Its output is logged meanwhile, if there is a log.
+ * Resolves when a container meets its gate and stays up, or exits with success if it may. Logs its
+ * output meanwhile, if there is a log.
  */
 export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   const over = new AbortController()
@@ -67,7 +66,6 @@ async function staysWell(run: GateRun, made: Made): Promise<Passed> {
   return { answeredAt }
 }
 
-/** Its name in failures. */
 function gated({ workload }: GateRun, { id, component }: Made): Gated {
   const { name, options } = component
   const subject = workload.kind === 'app' ? 'environment' : 'service'
@@ -81,7 +79,7 @@ function gated({ workload }: GateRun, { id, component }: Made): Gated {
   }
 }
 
-/** Throws why a container ended that had passed its gate and must keep running. */
+/** Throws the reason when a container ended that had passed its gate and must keep running. */
 export async function refuseEnded(run: GateRun, made: Made[]) {
   const found = await Promise.all(made.map(({ id }) => run.docker.inspectContainer(id)))
   for (const [at, { component, id }] of made.entries()) {
@@ -91,7 +89,7 @@ export async function refuseEnded(run: GateRun, made: Made[]) {
   }
 }
 
-/** The Failure for a start that the engine refused, with the component's words. */
+/** Explains a start that the engine refused in the terms of the component. */
 export function startFailure(error: EngineError, { workload }: GateRun, { component }: Made) {
   const subject = workload.kind === 'app' ? 'environment' : 'service'
   return explain(error, { subject, said: wordsFor(subject, component), what: 'Start failed' })
@@ -100,7 +98,7 @@ export function startFailure(error: EngineError, { workload }: GateRun, { compon
 /** Milliseconds in which the last output of an ended container arrives. */
 const lastWords = 2000
 
-/** Why it ended; its output is in the log by then. */
+/** Its output is in the log by then. */
 async function failedBy(
   run: GateRun,
   made: Made,
@@ -112,7 +110,7 @@ async function failedBy(
 
 const never = () => new Promise<never>(() => {})
 
-/** Resolves some time after the probe and the health check have passed. */
+/** Resolves when the probe and the health check have passed, some time later. */
 async function answer(run: GateRun, made: Made, gate: Probe) {
   const { docker, signal, config } = run
   const container = await docker.inspectContainer(made.id, { signal })
@@ -137,7 +135,7 @@ async function answer(run: GateRun, made: Made, gate: Probe) {
 
 type Place = { address: string; port: number }
 
-/** Where its port is found from here, or why it isn't; null without an address. */
+/** Where its port can be reached from here, or why it can't; null without an address. */
 async function probedAt(
   { docker, network, signal }: GateRun,
   { addresses, ports }: Container,
@@ -180,7 +178,7 @@ async function probe(
   return performance.now()
 }
 
-/** The engine's own health check may begin after 30 s: its test is run beside it. */
+/** The engine's own health check may begin after 30 s, so its test is also run here. */
 async function passHealthCheck(
   run: GateRun,
   made: Made,
@@ -201,9 +199,9 @@ async function passHealthCheck(
 }
 
 /**
- * Resolves when the engine reports it healthy; without a health check, when it has stayed up for a while.
- * The check keeps the schedule of its file: running it earlier can do harm, as with RabbitMQ's, which creates
- * the server's key as another user.
+ * Resolves when the engine reports it healthy; without a health check, when it has stayed up for a
+ * while. The check keeps the schedule of its file: running it earlier can do harm, as with
+ * RabbitMQ's, which creates the server's key as another user.
  */
 async function healthy(run: GateRun, made: Made) {
   const { docker, signal, config } = run

@@ -3,17 +3,17 @@ import type { GateRun } from '../run.ts'
 /** Lines of a starting container that are logged as they arrive. */
 const maxLive = 300
 
-/** Last lines that are logged for a failed container in any case. */
+/** Last lines that are always logged for a failed container. */
 const lastLines = 40
 
 export type Output = {
   /** Resolves when reading has ended. */
   ended: Promise<void>
-  /** For a failed container: its last lines, unless its whole output is in the log already. */
+  /** Logs the last lines of a failed container, unless its whole output is in the log already. */
   tellLast: () => Promise<void>
 }
 
-/** Logs the output of a starting container until the run's signal, up to a limit. */
+/** Logs the output of a starting container up to a limit, until the run's signal. */
 export function followOutput(
   { docker, hooks, signal }: GateRun,
   id: string,

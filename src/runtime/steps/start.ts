@@ -5,9 +5,9 @@ import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
 
 /**
- * Starts containers in order, each once its dependencies are up. Returns when all have passed
- * their gates, with the time at which the last one responded (`performance.now()`). If the release
- * has several, log lines are prefixed with the container.
+ * Starts containers in order, each once its dependencies are up. Returns when all have passed their
+ * gates, with the time at which the last one responded (`performance.now()`). If the release has
+ * several, log lines start with the container.
  */
 export async function startAndGate(run: GateRun, made: Made[], { of = made } = {}) {
   const over = new AbortController()
@@ -26,7 +26,7 @@ export async function startAndGate(run: GateRun, made: Made[], { of = made } = {
             return passed
           },
         )
-        gate.catch(() => {}) // reported when it is awaited
+        gate.catch(() => {}) // it is reported when awaited
         gates.set(container.id, gate)
       },
     })
@@ -43,7 +43,7 @@ const start = (run: GateRun, made: Made) =>
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
 
-/** With `worker | ` before each line; `worker.2 | ` for the second replica. */
+/** Prefixes each line with `worker | `, or `worker.2 | ` for the second replica. */
 function withName(
   run: GateRun,
   { component: { name, replicas }, instance: { slot } }: Made,
