@@ -35,20 +35,21 @@ export async function anEdgeScene(command: string[]) {
     ...{ place, protectedHost },
     /**
      * The longest and the median response of the app to others in milliseconds while it lasts, the most memory of
-     * Caddy beyond that of before in MiB, and whether Caddy is still the same process after it.
+     * Caddy in MiB and what it may have, and whether Caddy is still the same process after it.
      */
     async measure(begin: () => Promise<() => void>) {
-      const before = await memoryOf(edge!.id)
       const pid = await pidOf(edge!.id)
       await meter.read()
       const end = await begin()
-      let memory = 0
+      let memory = await memoryOf(edge!.id)
       for (
-        const until = performance.now() + length;
-        performance.now() < until;
+        const over = performance.now() + length;
+        performance.now() < over;
         await Bun.sleep(250)
-      )
-        memory = Math.max(memory, (await memoryOf(edge!.id)) - before)
+      ) {
+        const { used, limit } = await memoryOf(edge!.id)
+        memory = { used: Math.max(memory.used, used), limit }
+      }
       const { longest, median } = await meter.read()
       end()
       return { longest, median, memory, lives: (await pidOf(edge!.id)) === pid }
@@ -62,8 +63,13 @@ export async function anEdgeScene(command: string[]) {
 
 async function memoryOf(id: string) {
   const answer = await askEngine(`/containers/${id}/stats?stream=false&one-shot=true`)
-  return ((await answer.json()) as { memory_stats: { usage: number } }).memory_stats.usage / 2 ** 20
+  const {
+    memory_stats: { usage, limit },
+  } = (await answer.json()) as Stats
+  return { used: usage / 2 ** 20, limit: limit / 2 ** 20 }
 }
+
+type Stats = { memory_stats: { usage: number; limit: number } }
 
 async function pidOf(id: string) {
   const answer = await askEngine(`/containers/${id}/json`)
