@@ -104,6 +104,14 @@ describe('building fails with an explanation', () => {
     })
 })
 
+test('a line of 40,000 characters of a build is cut once, and each piece has its step', async () => {
+  const { log } = await failureOf(aBuild("head -c 40000 /dev/zero | tr '\\0' x; exit 1"))
+  const pieces = log.filter((line) => /x{100}/.test(line) && !line.includes('ERROR'))
+  for (const piece of pieces) expect(piece).toMatch(/^#\d+ (?:\d+\.\d+ )?x+$/)
+  expect(pieces.map((piece) => piece.length).slice(0, -1)).toEqual([16_384, 16_384])
+  expect(pieces.join('').replace(/[^x]/g, '')).toHaveLength(40_000)
+})
+
 test('a failure of any step leaves what runs as it is', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
