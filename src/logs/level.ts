@@ -17,7 +17,7 @@ const capitals =
 const bracketed =
   /\[(trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal)\]/i
 const leading =
-  /^(?:#\d+ (?:[\d.]+ )?)?(?:[^\s:]{1,80}(?::\d+){0,2}: )?(?:PHP )?(fatal|error|panic|warning|warn|failed|debug|info)(?:\[\w+\]| \w+)?:/i
+  /^(?:#\d+ (?:[\d.]+ )?)?(?:[^\s:]{1,80}(?::\d+){0,2}: )?(?:PHP )?(fatal|error|panic|warning|warn|failed|fail|debug|dbug|info|crit|trce)(?:\[\w+\]| \w+)?:/i
 const tool = /^(?:#\d+ (?:[\d.]+ )?)?(?:npm|pnpm|yarn|bun) (error|warn)\b/i
 const thrown =
   /^(?:#\d+ (?:[\d.]+ )?)?(?:Uncaught |Unhandled |Caused by: |Exception in thread )?(?:[\w.$]{0,80}(?:Error|Exception)\b(?:\s*\[\w+\])?(?::|$)|"[^"]{1,80}" [\w.]{1,80}(?:Error|Exception)|Traceback \(most recent call last\):|thread '[^']{0,80}' panicked at )/
@@ -33,10 +33,10 @@ export function levelOf(text: string): Level | null {
 }
 
 const levels: Record<string, Level> = {
-  ...named('error', '50 60 err error fatal panic crit critical alert emerg emergency failed'),
+  ...named('error', '50 60 err error fatal panic crit critical alert emerg emergency failed fail'),
   ...named('warn', '40 warn warning'),
   ...named('info', '30 info notice information'),
-  ...named('debug', '10 20 trace debug verbose'),
+  ...named('debug', '10 20 trace debug verbose trce dbug'),
 }
 
 function named(level: Level, names: string) {

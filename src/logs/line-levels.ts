@@ -12,18 +12,20 @@ const escapes = /\u001b\[[\d;]*m/g
 const step = /^#\d+ (?:\d+\.\d+ )?/
 const indented = /^[ \t]+(?!\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\b)\S/
 
-/** How lines go on that aren't indented: stack traces of Java, .NET, JavaScript, Python, Go, Rust, Ruby and PHP. */
+/** How lines go on that aren't indented: stack traces of Java, .NET, JavaScript, Python, Go, Rust, Ruby and PHP, and what Postgres adds. */
 const goingOn = [
   /^(?:Caused by|Suppressed|Wrapped by): |^\.\.\. \d+ (?:more|common frames)|^-+(?:>| End of )/,
   /^at \S.*(?:\)|:\d+)$|^[}\])]+[,;]?$|^\[cause\]: /,
   /^File "[^"]*", line \d|^During handling of the above |^The above exception was the direct cause /,
   /^goroutine \d+ \[|^created by |^\[signal |^exit status \d+$|^[\w./*()$-]{1,200}\(.*\)(?: in goroutine \d+)?$/,
+  /(?:^| )(?:DETAIL|HINT|CONTEXT|STATEMENT): {2}/,
   /^stack backtrace:$|^note: run with |^from \S+:\d+:in |^Stack trace:$/,
 ]
 const php = /^#\d+ (?:\S+\(\d+\): |\{main\})/
 
-/** Where the line behind indented ones says what it was. */
+/** Where the line behind indented ones says what it was, by the name of a class. */
 const opening = /Traceback \(most recent call last\):/
+const named = /^(?:\w+\.)*[A-Z]\w*(?:: |:?$)/
 
 /**
  * The levels of lines in their order: those that belong together, such as a stack trace, have the one of
@@ -41,7 +43,8 @@ export class LineLevels {
     const last = this.#last.get(key)
     if (own === '') return null // what stands between the parts of a trace
     const isIndented = indented.test(own)
-    const isPart = isPhp || isIndented || last?.isOpen || goingOn.some((form) => form.test(own))
+    const isClass = last?.isOpen && named.test(own)
+    const isPart = isPhp || isIndented || isClass || goingOn.some((form) => form.test(own))
     const level = (isPart ? last?.level : null) ?? levelOf(text)
     const isOpen = opening.test(own) || (last?.isOpen === true && isIndented)
     if (this.#last.size > mostKeys) this.#last.clear()

@@ -64,6 +64,11 @@ const traces: Record<string, string> = {
   Go: 'panic: runtime error: index out of range\n\ngoroutine 1 [running]:\nmain.f(0x1, 0x2)\n\t/app/main.go:5 +0x1d\ncreated by main.main in goroutine 1\nexit status 2',
   '.NET':
     'Error: System.Exception: no\n   at A.B() in /a.cs:line 3\n--- End of inner exception stack trace ---\n ---> System.IO.IOException: x\n   at C.D()',
+  'the logger of .NET':
+    'fail: Microsoft.AspNetCore[13]\n      Connection id: no\n         at A.B()',
+  'a group of Python':
+    'Traceback (most recent call last):\n  + Exception Group Traceback (most recent call last):\n    | ValueError: 1\n    +----',
+  Postgres: '[1] ERROR:  relation "x" does not exist\n[1] STATEMENT:  SELECT\n\t1',
   PHP: 'PHP Fatal error:  Uncaught Exception: no in /a.php:3\nStack trace:\n#0 /a.php(3): f()\n#1 {main}\n  thrown in /a.php on line 3',
   Ruby: "ERROR -- : no (RuntimeError)\n\tfrom a.rb:5:in `<main>'\nfrom b.rb:6:in `f'",
   Elixir:
