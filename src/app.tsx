@@ -51,10 +51,10 @@ import { inboxRoutes } from './webhooks/inbox-routes.tsx'
 import { trafficRoutes } from './traffic/routes.tsx'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-/** KiB of a request's body: of a user, and of an anonymous visitor, for whom a login form is the largest. */
+/** KiB of a request's body: for users, and for anonymous visitors, whose largest form is a login. */
 const maxBody = { user: 1024, stranger: 16 }
 
-/** The HTTP application: what every request passes, then one line for each slice. */
+/** The application: middleware for every request, then one line for each slice. */
 export function createApp(deps: Deps) {
   const { config } = deps
   const app = createFront(deps, { signed: webhookRoutes(deps), assets: staticRoutes() })
@@ -68,7 +68,7 @@ export function createApp(deps: Deps) {
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
 
-  app.use(requireUser(deps)) // before the checks: a form of an expired session leads to the login
+  app.use(requireUser(deps)) // before the checks, so that a form of an expired session redirects to the login
   app.use(...checks)
   app.route('/', liveRoutes(deps))
   app.route('/', dashboardRoutes(deps))
@@ -108,7 +108,7 @@ export function createApp(deps: Deps) {
   return app
 }
 
-/** After changes of logins, roles and tokens: streams that are no longer allowed end before the response. */
+/** After changes of logins, roles and tokens, streams that are no longer allowed end before the response. */
 const streamCheck = ({ streams }: Pick<Deps, 'streams'>) =>
   factory.createMiddleware(async (_, next) => {
     await next()

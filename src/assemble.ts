@@ -36,10 +36,10 @@ import { Starts } from './runs/starts.ts'
 import { serviceJobs } from './services/state.ts'
 import { Streams } from './web/streams.ts'
 
-/** Everything with a lifetime: built once per server or test. */
+/** Everything with a lifetime, built once per server or test. */
 export type Deps = ReturnType<typeof assemble>
 
-/** What a test overrides in the settings. */
+/** Replacements for tests. */
 export type Overrides = Partial<{
   secrets: Secrets
   db: Db
@@ -47,9 +47,9 @@ export type Overrides = Partial<{
   docker: Docker
   git: Git
   setupCode: string | null
-  /** Milliseconds between two polls of a container that is watched. */
+  /** Milliseconds between two polls of a watched container. */
   usageInterval: number
-  /** Name servers (`127.0.0.1:5300`) used for users' domains; null: the system's. */
+  /** Name servers (`127.0.0.1:5300`) for users' domains; null uses the system's. */
   nameServers: string[] | null
 }>
 
@@ -66,7 +66,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     usageInterval,
     nameServers = null,
   } = overrides
-  /** The `davit.instance` label of everything this installation creates. */
+  /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
   const streams = new Streams(config.streamsPerUser)
   const changes = new ChangeFeed()
@@ -107,7 +107,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const logs = new Logs({ config, logDb })
   const collector = new Collector({ db, logDb, docker, feed, instanceId, masks, logs })
 
-  /** How far the pulls of services are, by the service's id. */
+  /** The progress of image pulls by service id. */
   const pulls = new Map<string, PullProgress>()
   const slots = { build: config.buildConcurrency, service: 5, 'clean-up': 1 }
   const jobs = new Jobs({ db, slots, isShared: () => hasSeveralUsers(db) })

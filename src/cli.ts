@@ -70,7 +70,7 @@ const doctor: Command = async (args, env) => {
 
 const sentences = (is: string, todo: string) => `${is.replace(/\.$/, '')}. ${todo}`
 
-/** A command as root runs it on a server: with the settings of what is installed there, as its user. */
+/** For root on an installed server: uses the installation's settings, and runs as Davit's user. */
 async function onServer(command: Command): Promise<Command> {
   const { asItsUser } = await import('./server/as-installed.ts')
   return (args, env) => command(args, asItsUser(env))
@@ -82,7 +82,7 @@ async function withFiles(command: Command): Promise<Command> {
   return (args, env) => withItsRights(env, (settings) => command(args, settings))
 }
 
-/** Only root sees whose sockets they are, so it looks before it becomes Davit's user. */
+/** Only root sees which process owns a socket, so sockets are read before switching to Davit's user. */
 const doctorOnServer: Command = async (args, env) => {
   const { asInstalled } = await import('./server/as-installed.ts')
   const { listenersOn } = await import('./platform/tcp-sockets.ts')
@@ -91,7 +91,7 @@ const doctorOnServer: Command = async (args, env) => {
   return (await onServer(doctor))(args, env)
 }
 
-/** The module of a command is loaded when it runs, so that the server holds nothing of the others. */
+/** A command's module is loaded when it runs, so that the server doesn't hold the others in memory. */
 const commands: Record<string, () => Command | Promise<Command>> = {
   serve: () => serve,
   backup: async () => withFiles((await import('./cli/backup.ts')).backup),
@@ -103,10 +103,10 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   upgrade: async () => (await import('./cli/upgrade.ts')).upgrade,
   uninstall: async () => (await import('./cli/uninstall.ts')).uninstall,
   move: async () => (await import('./cli/move.ts')).move,
-  receive: async () => (await import('./cli/move.ts')).receive, // by move, on the other server
+  receive: async () => (await import('./cli/move.ts')).receive, // started by move, on the other server
 }
 
-/** Runs a subcommand; resolves with the exit status: 2 for wrong arguments or settings, 1 for other failures. */
+/** Resolves with the exit status: 2 for wrong arguments or settings, 1 for other failures. */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   const [name = 'serve', ...rest] = args
   if (['--help', '-h', 'help'].includes(name) || rest.includes('--help'))
@@ -128,7 +128,7 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
   }
 }
 
-/** For another version, which upgrades to this one or not. */
+/** Read by another version, to decide whether it can upgrade to this one. */
 async function describe() {
   const { knownSchema } = await import('./db/index.ts')
   return JSON.stringify({ version, schema: knownSchema() })

@@ -29,8 +29,8 @@ const settings = z.object({
   /** The public address, used for links, cookies and the Origin check. Default: the address in the browser. */
   DAVIT_URL: publicUrl.optional(),
   /**
-   * A domain whose names lead to this server: Davit is at the domain itself, each environment at a name
-   * below it. Requests for names that are neither its nor DAVIT_URL's get 421.
+   * A domain whose names resolve to this server: Davit is at the domain itself, each environment at a
+   * name below it. Requests for names that are neither its nor DAVIT_URL's get 421.
    */
   DAVIT_DOMAIN: z
     .string()
@@ -40,7 +40,7 @@ const settings = z.object({
       'must be a domain such as example.com',
     )
     .optional(),
-  /** Where all state is stored: two SQLite files, the key file, git mirrors. */
+  /** The directory of all state: two SQLite files, the key file, git mirrors. */
   DAVIT_DATA_DIR: z.string().min(1, 'must be a directory').default('./data'),
   /** Encrypts secrets at rest; without it a key file is created in the data directory. */
   DAVIT_SECRET_KEY: z
@@ -51,7 +51,7 @@ const settings = z.object({
   DAVIT_REGISTRATION: z
     .enum(['closed', 'invite', 'open'], 'must be closed, invite or open')
     .default('closed'),
-  /** Proxies (addresses or CIDRs) in front of Davit or of the edge whose X-Forwarded-For counts. */
+  /** Addresses or CIDRs of proxies in front of Davit or of the edge whose X-Forwarded-For is trusted. */
   DAVIT_TRUSTED_PROXIES: cidrList,
   /** Requests per second and client address. */
   DAVIT_RATE_LIMIT: whole('requests per second', { min: 1, max: 1_000_000 }).default(30),
@@ -61,7 +61,7 @@ const settings = z.object({
   DAVIT_REQUEST_TIMEOUT: whole('seconds', { min: 1, max: 3600 }).default(15),
   /** Streams that one user may have open; one more fails with 429. */
   DAVIT_STREAMS_PER_USER: whole('a count', { min: 1, max: 100_000 }).default(20),
-  /** Where the networks of projects come from, a /26 each. */
+  /** The range of networks of projects, a /26 each. */
   DAVIT_NETWORK_POOL: z
     .string()
     .regex(/^(\d{1,3}\.){3}0\/(8|9|1\d|2[0-4])$/, 'must be an IPv4 network such as 10.201.0.0/16')
@@ -78,8 +78,8 @@ const settings = z.object({
     .default('0')
     .transform((flag) => flag === '1'),
   /**
-   * Address of this host on which ports of apps are published. Those of members stay on
-   * 127.0.0.2 when they would share a host with the panel and that isn't on HTTPS.
+   * The address of this host on which ports of apps are published. Those of members stay on
+   * 127.0.0.2 if they would share a host with the panel and that isn't on HTTPS.
    */
   DAVIT_PUBLISH_ADDRESS: z
     .union([z.ipv4(), z.ipv6()], 'must be an IP address')
@@ -91,7 +91,7 @@ const settings = z.object({
   DAVIT_EDGE: z
     .enum(['auto', 'caddy', 'external', 'direct'], 'must be auto, caddy, external or direct')
     .default('auto'),
-  /** With external: the admin API of that Caddy, the path of a unix socket or an http:// address. */
+  /** For external: the admin API of that Caddy, as the path of a unix socket or an http:// address. */
   DAVIT_EDGE_ADMIN: z
     .string()
     .refine(
@@ -109,9 +109,9 @@ const settings = z.object({
       (ports) => ports.every((port) => port > 0 && port < 65_536) && ports[0] !== ports[1],
       'must be two ports, such as 80,443',
     ),
-  /** The e-mail address to which the certificate authority sends expiry notices. */
+  /** The email address to which the certificate authority sends expiry notices. */
   DAVIT_ACME_EMAIL: z.email('must be an e-mail address').optional(),
-  /** The directory of another authority than Let's Encrypt. */
+  /** The directory URL of another authority than Let's Encrypt. */
   DAVIT_ACME_URL: z
     .string()
     .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an https:// address')
@@ -123,21 +123,20 @@ const settings = z.object({
     (entries) => entries.every((entry) => isIP(entry) !== 0),
     'must be IP addresses',
   ),
-  /** Whose containers a terminal opens in: own, all (for admins), or off. */
+  /** In whose containers a terminal may be opened: own, all (for admins), or off. */
   DAVIT_TERMINAL: z.enum(['own', 'all', 'off'], 'must be own, all or off').default('own'),
-  /** A directory with more templates for the catalogue: YAML files, picked up at once. */
+  /** A directory with more templates for the catalogue: YAML files, read without a restart. */
   DAVIT_TEMPLATES_DIR: z.string().optional(),
-  /** Builds that may run at once over all projects. */
+  /** Concurrent builds over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
   /**
-   * MiB of memory that one build may use. Default: all but a third of the machine's
-   * memory (but at least 1 GiB, or half when that is less), shared by the builds
-   * that may run at once.
+   * MiB of memory that one build may use. Default: all but a third of the machine's memory (but
+   * at least 1 GiB, or half when that is less), shared by concurrent builds.
    */
   DAVIT_BUILD_MEMORY: whole('MiB', { min: 32, max: 16_777_216 }).optional(),
   /**
-   * Processors that one build may use, such as 1.5. Default: all but half a processor (of a single
-   * one a quarter), shared by the builds that may run at once.
+   * Processors that one build may use, such as 1.5. Default: all but half a
+   * processor (of a single one a quarter), shared by concurrent builds.
    */
   DAVIT_BUILD_CPUS: z
     .string()
@@ -147,32 +146,32 @@ const settings = z.object({
     .optional(),
   /** Minutes after which a deployment that is still cloning or building fails. */
   DAVIT_BUILD_TIMEOUT: whole('minutes', { min: 1, max: 10_080 }).default(60),
-  /** MiB that a repository may use on disk, and the files of a build. */
+  /** MiB that a repository may use on disk, and likewise the files of a build. */
   DAVIT_REPOSITORY_SIZE: whole('MiB', { min: 1, max: 1_048_576 }).default(2048),
   /** The builder: auto is BuildKit if the engine has it. BuildKit truncates long output. */
   DAVIT_BUILDER: z
     .enum(['auto', 'buildkit', 'classic'], 'must be auto, buildkit or classic')
     .default('auto'),
-  /** Seconds that what was started must stay up before it counts as running. */
+  /** Seconds that a new container must stay up before it counts as running. */
   DAVIT_SETTLE_TIME: whole('seconds', { min: 1, max: 600 }).default(3),
   /** Days for which logs of removed containers and of old deployments are kept. */
   DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
   /** MiB on disk, compressed, that the logs of one environment or service may use. */
   DAVIT_LOG_SIZE: whole('MiB', { min: 1, max: 102_400 }).default(64),
-  /** Login with a provider: which one, and the client credentials. Not set: off. */
+  /** Login with a provider: its kind and the client credentials. Unset: off. */
   DAVIT_OAUTH_PROVIDER: z
     .enum(['github', 'gitlab', 'gitea'], 'must be github, gitlab or gitea')
     .optional(),
   DAVIT_OAUTH_CLIENT_ID: z.string().optional(),
   DAVIT_OAUTH_CLIENT_SECRET: z.string().optional(),
-  /** The address of a self-hosted provider; required for Gitea. */
+  /** The URL of a self-hosted provider; required for Gitea. */
   DAVIT_OAUTH_BASE_URL: publicUrl.optional(),
   /**
-   * The address of a release.json: davit upgrade takes the newest version from there, and Davit asks once a
-   * day whether there is one. Not set: nothing is asked.
+   * The URL of a release.json: davit upgrade installs the newest version from there,
+   * and Davit checks it once a day. Unset: nothing is requested.
    */
   DAVIT_RELEASES: releaseIndex.optional(),
-  /** The public key of minisign that signs releases. Default: the one that this version was released with. */
+  /** The minisign public key of releases. Default: the one that this version was released with. */
   DAVIT_RELEASE_KEY: signingKey.optional(),
   /** The passphrase of backups: for `davit backup` and `davit restore`, never for the server. */
   DAVIT_BACKUP_PASSPHRASE: z.string().optional(),
@@ -185,13 +184,13 @@ const settings = z.object({
 
 export type Config = Readonly<ReturnType<typeof parseConfig>>
 
-/** An invalid setting; its message is the one line to print. */
+/** An invalid setting; the message is the one line to print. */
 export class ConfigError extends Error {}
 
-/** Reads the settings. Throws ConfigError with one line that names the key and its rule. */
+/** Throws ConfigError with one line that names the setting and its rule. */
 export function parseConfig(env: Record<string, string | undefined>) {
   const present = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
-  // read once: generating code for that takes longer than it saves
+  // read only once: generating code for the parser takes longer than it saves
   const result = settings.safeParse(Object.fromEntries(present), { jitless: true })
   if (!result.success) {
     const issue = result.error.issues[0]!
@@ -252,7 +251,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
 
 const hosted = { github: 'https://github.com', gitlab: 'https://gitlab.com', gitea: null }
 
-/** The settings of the provider login are all set or all unset. */
+/** The settings of the provider login must be all set or all unset. */
 function oauthOf(set: z.output<typeof settings>) {
   const provider = set.DAVIT_OAUTH_PROVIDER
   if (!provider) return null
@@ -269,7 +268,7 @@ const neededBy = (provider: string) => `must be set with DAVIT_OAUTH_PROVIDER=${
 
 type Reached = Pick<Config, 'url' | 'domain' | 'edge' | 'edgePorts' | 'host' | 'port'>
 
-/** Where people reach this Davit by its settings: DAVIT_URL, else its domain, else where it listens. */
+/** The public origin of this Davit: DAVIT_URL, else its domain, else the address it listens on. */
 export function originOf({ url, domain, edge, edgePorts: { http, https }, ...listens }: Reached) {
   if (url) return url.origin
   if (!domain || edge === 'direct') return originAt(listens)
@@ -277,7 +276,7 @@ export function originOf({ url, domain, edge, edgePorts: { http, https }, ...lis
   return `${scheme}://${domain}${port === usual ? '' : `:${port}`}`
 }
 
-/** Where Davit listens. */
+/** The origin of the address that Davit listens on. */
 export const originAt = ({ host, port }: Pick<Config, 'host' | 'port'>) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
@@ -288,7 +287,7 @@ export const unknownSettings = (env: Record<string, string | undefined>) =>
 /** Settings whose values are secret. */
 const secretSettings = ['DAVIT_SECRET_KEY', 'DAVIT_OAUTH_CLIENT_SECRET', 'DAVIT_BACKUP_PASSPHRASE']
 
-/** The settings that are set, split into public ones and secrets. */
+/** The settings that are set, split into public and secret ones. */
 export function settingsIn(env: Record<string, string | undefined>) {
   const set = Object.entries(env).filter(([name, value]) => name in settings.shape && value)
   const isSecret = ([name]: [string, unknown]) => secretSettings.includes(name)

@@ -21,9 +21,9 @@ import { refuseContainers } from './web/refuse-containers.ts'
 import { requestLog } from './web/request-log.ts'
 
 /**
- * An application with the middleware that every request passes, in the specified order, and the health
- * check: all that a server needs which no one visits. What is `signed` comes before everything that reads
- * cookies, with its own limits; `assets` need no session, and set no cookie on cacheable responses.
+ * The middleware that every request passes, in the required order, and the health check: all that a
+ * server without visitors needs. `signed` routes come before anything that reads cookies, and have their
+ * own limits; `assets` need no session, and set no cookie on cacheable responses.
  */
 export function createFront(
   deps: Deps,
@@ -44,7 +44,7 @@ export function createFront(
   )
   if (signed) app.route('/', signed)
   app.use(ownHost(config))
-  app.use(refuseContainers(deps)) // except for git servers, whose deliveries are signed
+  app.use(refuseContainers(deps)) // git servers are exempt: their webhooks are signed
   app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
   if (assets) app.route('/', assets)
   app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
@@ -53,15 +53,15 @@ export function createFront(
   return app
 }
 
-/** Loaded with the first failure: their pages need all that pages are made of. */
+/** Loaded with the first failure, since error pages need everything that pages are made of. */
 const failures = () => import('./web/failures.tsx')
 
 type App = ReturnType<typeof createFront>
 
 /**
- * Responds to requests. The application is loaded by `load` with the first request for more than the
- * health check: until then its modules take no memory, and the start doesn't wait for them. A request
- * for which that fails gets the error, and the next one tries again.
+ * Responds to requests. `load` loads the application with the first request other than a
+ * health check: until then its modules use no memory, and the start doesn't wait for them. If
+ * loading fails, that request gets the error, and the next one tries again.
  */
 export function lazyApp(deps: Deps, load: () => Promise<App>) {
   const front = createFront(deps)
@@ -71,7 +71,7 @@ export function lazyApp(deps: Deps, load: () => Promise<App>) {
       throw error
     })
   return async (request: Request, env: Env['Bindings']) => {
-    // of a request without a host it is only the path
+    // without a Host header the URL is only a path
     const path = URL.parse(request.url, 'http://localhost')?.pathname ?? ''
     const isForFront = /^\/health(\/ready)?$/.test(path)
     const app = isForFront ? front : await whole().catch(unloaded)
@@ -79,7 +79,7 @@ export function lazyApp(deps: Deps, load: () => Promise<App>) {
   }
 }
 
-/** No inline script or style, no frame, no referrer to other sites; HSTS when on HTTPS. */
+/** No inline scripts or styles, no frames, no referrer to other sites; HSTS when on HTTPS. */
 const pageHeaders = ({ url, oauth }: Config) =>
   secureHeaders({
     contentSecurityPolicy: {
@@ -87,7 +87,7 @@ const pageHeaders = ({ url, oauth }: Config) =>
       imgSrc: ["'self'", 'data:'],
       objectSrc: ["'none'"],
       baseUri: ["'none'"],
-      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // the form that links a login ends there
+      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // the form that links a login is redirected there
       frameAncestors: ["'none'"],
     },
     referrerPolicy: 'same-origin',
@@ -100,7 +100,7 @@ const noteVersion = ({ changes }: Pick<Deps, 'changes'>) =>
     return next()
   })
 
-/** No cache may store what a logged-in user sees, unless a route says otherwise. */
+/** No cache may store what a logged-in user sees, unless a route allows it. */
 const privateAnswers = () =>
   factory.createMiddleware(async (c, next) => {
     await next()
@@ -108,7 +108,7 @@ const privateAnswers = () =>
     if (c.var.user && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
   })
 
-/** 504 after so many seconds. A stream responds at once, so this never applies to it. */
+/** Responds with 504 after so many seconds. A stream responds at once, so this never applies to it. */
 const deadline = (seconds: number) =>
   timeout(
     seconds * 1000,

@@ -16,7 +16,7 @@ import type { Reply } from './platform/worker-pool.ts'
 
 declare const self: Worker
 
-/** What `parse` can be asked for: functions of plain values alone, with a budget of their own where it is needed. */
+/** Functions for `parse`: they take plain values only, and limit their own work where needed. */
 const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,

@@ -41,21 +41,21 @@ import { webSockets } from './web/web-socket.ts'
 import type { Peer } from './web/web-socket.ts'
 import { startWatchdog } from './platform/watchdog.ts'
 
-/** Milliseconds after which the process ends even if work is left. */
+/** Milliseconds after which the process exits even if work is left. */
 const shutdownLimit = 20_000
 
-/** Milliseconds until what runs only at the start has run. */
+/** Milliseconds after which everything that only runs at the start has run. */
 const startTime = 2000
 
-/** Milliseconds between the starts of two kinds of upkeep. */
+/** Milliseconds between the starts of two background tasks. */
 const pause = 50
 
 const databases = ['davit.db', 'logs.db']
 
-/** Runs the server until a signal asks it to end, then ends in reverse order: streams, requests, work, files. */
+/** Runs the server until a signal ends it. Ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
   process.umask(0o077) // no one else may read databases, mirrors and keys
-  const signalled = firstSignal() // handled from the start: an early one must not kill
+  const signalled = firstSignal() // handled from the start: an early signal must not kill the process
   surviveBrokenPipes()
   openDataDir(config.dataDir)
   refuseHalfRestored(config.dataDir)
@@ -76,7 +76,7 @@ export async function serve(config: Config) {
   const stop = new AbortController()
   const respond = lazyApp(deps, async () => {
     const { createApp } = await import('./app.tsx')
-    // what a server without visitors does isn't worth compiling: --compile-jit-policy is for that
+    // code of a server without visitors isn't worth compiling: see --compile-jit-policy
     Bun.unsafe.setJITPolicy(1)
     return createApp(deps)
   })
@@ -106,7 +106,7 @@ export async function serve(config: Config) {
     (signal) => keepTraffic(deps, { signal }),
     (signal) => deps.releases.run({ signal }),
   ])
-  setTimeout(() => Bun.gc(true), startTime).unref() // else a server at rest keeps it for minutes
+  setTimeout(() => Bun.gc(true), startTime).unref() // otherwise an idle server keeps this memory for minutes
 
   const signal = await signalled
   journal.info('stopping', { signal })
@@ -128,7 +128,7 @@ export async function serve(config: Config) {
 
 type Start = (signal: AbortSignal) => Promise<void>
 
-/** Starts what no request waits for: those that come meanwhile are answered in between. */
+/** Starts background tasks one by one, so that requests are answered in between. */
 async function startInTurn(signal: AbortSignal, starts: Start[]) {
   const started: Promise<void>[] = []
   for (const start of starts) {
@@ -142,7 +142,7 @@ async function startInTurn(signal: AbortSignal, starts: Start[]) {
 const reported = (work: Promise<void>) =>
   work.catch((error) => journal.error('background work failed', error))
 
-/** Resumes what the last process left, and keeps the database in sync with the engine until the signal. */
+/** Resumes the last process's work, and syncs the database with the engine until the signal aborts. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
   const recovery = [
     recover(deps, { signal }),
@@ -167,10 +167,10 @@ const headersWithin = 6
 type Fetch = (request: Request, server: Server<Peer>) => Response | Promise<Response>
 
 const serving = ({ requestTimeout }: Pick<Config, 'requestTimeout'>, fetch: Fetch) => {
-  const patience = Math.min(requestTimeout + 15, 255) // we end slow responses, not the socket
+  const patience = Math.min(requestTimeout + 15, 255) // Davit itself ends slow responses first
   return {
     websocket: webSockets,
-    development: false, // else an error shows its stack to the client
+    development: false, // otherwise an error shows its stack to the client
     fetch(request: Request, server: Server<Peer>) {
       server.timeout(request, patience)
       return fetch(request, server)
@@ -180,8 +180,8 @@ const serving = ({ requestTimeout }: Pick<Config, 'requestTimeout'>, fetch: Fetc
 }
 
 /**
- * The timeout of a single request can't be set on a Unix socket: each would end after 10 idle seconds.
- * Bun's types don't know that this option works there.
+ * The timeout of a single request can't be set on a Unix socket: each would end after 10 idle
+ * seconds. Bun's types lack this option for Unix sockets, but it works.
  */
 const untimed: object = { idleTimeout: 0 }
 
@@ -212,13 +212,13 @@ function listen(config: Config, fetch: Fetch) {
   }
 }
 
-/** For an error in the error handler. */
+/** The response when the error handler itself fails. */
 function answerBrokenAnswer(error: Error) {
   journal.error('the error handler failed', error)
   return new Response('Internal error\n', { status: 500 })
 }
 
-/** Prints where Davit is; the setup code is also in a file, for who installs it. */
+/** Prints the address. The setup code is also written to a file, for whoever installs Davit. */
 function announce({ db, setupCode, config }: Deps, address: URL) {
   const url = config.url || config.domain ? originOf(config) : address.origin
   const codeFile = join(config.dataDir, 'setup-code')

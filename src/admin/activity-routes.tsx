@@ -24,7 +24,7 @@ import { endsWithin } from '../web/within.ts'
 import { listActivity } from './activity.ts'
 import { ActivityList, activityPath } from './activity-page.tsx'
 
-/** Queued and running work of all users, for admins, who may cancel it. */
+/** Queued and running jobs of all users. Admins may cancel them. */
 export const activityRoutes = (deps: {
   config: Config
   db: Db

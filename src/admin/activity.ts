@@ -10,26 +10,25 @@ import type { RunStatus } from '../runs/store.ts'
 import { servicePath } from '../services/own-service.ts'
 import { listJobs } from './store.ts'
 
-/** A queued or running job of any user. */
 export type Activity = {
-  /** Of the deployment, environment, run or service; a clean-up has none. */
+  /** The id of the deployment, environment, run or service; null for a clean-up. */
   id: string | null
-  /** Its subject, such as the project and its environment. */
+  /** The name of its subject, such as a project and its environment. */
   name: string
   owner: { id: string | null; email: string }
   since: Date
-  /** Its page, which only its owner may see. */
+  /** The path of its page, which only its owner may see. */
   path: string | null
 } & (
   | { kind: 'deployment'; status: Status }
-  /** It is started, restarted or stopped as a whole. */
+  /** A start, restart or stop of the whole app. */
   | { kind: 'environment'; status: AppStep }
   | { kind: 'run'; status: RunStatus }
   | { kind: 'service'; status: ServiceStatus }
   | { kind: 'clean-up'; status: 'running' }
 )
 
-/** Activity of all users: deployments first, running before queued. */
+/** Jobs of all users: deployments first, running before queued. */
 export const listActivity = (db: Db): Activity[] =>
   listJobs(db)
     .flatMap((row) => activityOf(row) ?? [])
@@ -53,7 +52,7 @@ function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
         status: deployment.status,
         path: deploymentPath({ projectId: project.id, id }),
       }
-    // without its command, which may have secrets of its owner
+    // without its command, which may contain the owner's secrets
     if (run) return { ...within, kind: 'run', id, status: run.status, path: runPath(run) }
     const status = stepOfJob(job)
     const path = environmentPath(environment)

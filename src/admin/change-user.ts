@@ -9,7 +9,7 @@ import { hasOtherAdmin } from './store.ts'
 
 type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
 
-/** Changes the role of another user, or disables them: their sessions and tokens end at once. */
+/** Changes the role of another user, or disables them, which ends their sessions and tokens at once. */
 export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: string; by: User }) =>
   db.transaction(
     (tx) => {
@@ -33,7 +33,7 @@ export function shutOut(
   return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
 }
 
-/** The user, who must not be the requesting admin. */
+/** Throws if it is the requesting admin. */
 export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
   const user = findUser(tx, id)
   if (id === by.id)
@@ -41,7 +41,7 @@ export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
   return user
 }
 
-/** The same, for changes that are refused while the user is being deleted. */
+/** Throws also while the user is being deleted. */
 export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
   const user = findOther(tx, wanted)
   if (user.deletingAt)
@@ -49,7 +49,7 @@ export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
   return user
 }
 
-/** Checked again with the change: the requesting admin may have been demoted. */
+/** Checked in the transaction of the change: the requesting admin may have been demoted since. */
 export function keepAnAdmin(tx: Store, id: string) {
   if (!hasOtherAdmin(tx, id))
     throw new AppError('conflict', 'This is the last admin. Make another user an admin first.')

@@ -3,7 +3,7 @@ import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
 
-/** What a user owns, by name. */
+/** The names of what a user owns. */
 export type Belongings = { projects: string[]; services: string[] }
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
   heirs: Pick<User, 'id' | 'email'>[]
 }
 
-/** Asks what happens to a user's projects and services before anything is deleted. */
+/** Asks what to do with the user's projects and services. */
 export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
   <ModalForm
     title={

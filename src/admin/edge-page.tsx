@@ -17,12 +17,12 @@ type State = {
   mode: Mode
   ports: Config['edgePorts']
   domain: string | null
-  /** The name of Davit's own pages. */
+  /** The host of Davit's own pages. */
   davit: string | null
   caddy: { version: string | null; loadedAt: Date | null } | null
   trouble: Failure | null
   leftOut: readonly LeftOut[]
-  /** Where domains should point. */
+  /** The addresses that domains should resolve to. */
   publicAddresses: string[]
   /** Hosts with a DNS or certificate problem. */
   troubled: Certificate[]

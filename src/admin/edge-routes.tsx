@@ -23,10 +23,10 @@ type EdgeDeps = {
   docker: Pick<Docker, 'whyApart'>
 }
 
-/** Milliseconds that the page waits for an engine that wasn't asked before. */
+/** Milliseconds that the page waits for the engine's answer. */
 const patience = 1000
 
-/** How apps and Davit itself are reached, for admins: who serves domains, and any problems. */
+/** Only for admins: who serves domains, and any problems. */
 export const edgeRoutes = (deps: EdgeDeps) =>
   factory.createApp().get(edgePath, requireAdmin, async (c) => {
     const asked = deps.docker.whyApart({ signal: c.req.raw.signal }).catch(() => null)
@@ -35,7 +35,7 @@ export const edgeRoutes = (deps: EdgeDeps) =>
 
 const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: Apart | null) => {
   const { mode, trouble, caddy } = edge
-  // failures of deleted names are kept for a while; no secrets are opened
+  // failures of deleted names are kept for a while; secrets stay sealed
   const plan = planOf({ db, config, secrets: { open: () => '' } })
   const hosts = new Set(plan.hosts.map(({ name }) => name))
   const own = edge.isOn ? davitHost(config) : null

@@ -6,15 +6,14 @@ export const userUpdateForm = z.object({
   disabled: flag().optional(),
 })
 
-/** What happens to the projects and services of a deleted user. */
+/** Decides what happens to the projects and services of a deleted user. */
 export const userRemovalForm = z.object({
-  /** Transferred to another user by default. */
+  /** Defaults to `give`. */
   belongings: z.enum(['give', 'delete'], 'must be give or delete.').nullish(),
-  /** The new owner; by default the admin who deletes the user. */
+  /** The new owner; defaults to the admin who deletes the user. */
   heirId: line('the id of a user', { max: 36 }).nullish(),
-  /** Whether volumes are deleted, too. */
+  /** Deletes volumes, too. */
   volumes: flag().nullish(),
 })
 
-/** Whether the grants of a service are active. */
 export const grantForm = z.object({ granted: flag() })

@@ -11,7 +11,7 @@ type Person = Pick<User, 'id' | 'email'>
 export type Grant = {
   service: { id: string; name: string; allowed: string[]; compose: string }
   owner: Person
-  /** Null once it has lapsed. */
+  /** The admin who allowed it; null once it has lapsed. */
   by: Person | null
 }
 

@@ -13,7 +13,7 @@ import { grantForm } from './forms.ts'
 import { GrantList, grantsPath } from './grants-page.tsx'
 import { listGranted } from './store.ts'
 
-/** Host access of services, for admins, who may revoke it or allow it again. */
+/** Host access of services, which admins may revoke or allow again. */
 export const grantRoutes = (deps: { db: Db }) => {
   const { db } = deps
   const audit = auditor(db)

@@ -2,7 +2,7 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import type { RemovalDeps } from './remove-user.ts'
 import { listUsersBeingDeleted } from './store.ts'
 
-/** Resumes removals of the last process. */
+/** Resumes removals that the last process didn't finish. */
 export async function recoverRemovals(deps: RemovalDeps, { signal }: { signal: AbortSignal }) {
   for (const user of listUsersBeingDeleted(deps.db)) {
     const options = { signal, failed: 'a user was not removed', fields: { user: user.id } }

@@ -19,17 +19,17 @@ import {
   users,
 } from '../db/schema.ts'
 
-/** Deletes everything that refers to the user. */
+/** Rows that refer to the user are deleted by the database. */
 export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
 
 export const listUsersBeingDeleted = (db: Store) => listRows(db, users, isNotNull(users.deletingAt))
 
-/** Whether there is another active admin. */
+/** True if there is another active admin. */
 export const hasOtherAdmin = (db: Store, id: string) =>
   getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
   undefined
 
-/** Possible new owners, by e-mail address. */
+/** Possible new owners by email address. */
 export const listHeirs = (db: Store, id: string) =>
   db
     .select({ id: users.id, email: users.email })
@@ -44,7 +44,7 @@ export const listProjectsOf = (db: Store, ownerId: string) =>
 export const listServicesOf = (db: Store, ownerId: string) =>
   listRows(db, services, eq(services.ownerId, ownerId), asc(services.name))
 
-/** Stores that all projects and services of a user are to be removed. */
+/** Marks all projects and services of a user for removal. */
 export function setAllDeleting(
   db: Store,
   { ownerId, deletingAt, volumes }: { ownerId: string; deletingAt: Date; volumes: boolean },
@@ -57,8 +57,8 @@ export function setAllDeleting(
 }
 
 /**
- * Transfers everything of one user to another: projects, services and git sources, renamed
- * if the name or host is taken, registry logins that the other lacks, and images pulled with them.
+ * Transfers everything of one user to another: projects, services and git sources (renamed if the name
+ * or host is taken), registry logins that the other lacks, and images pulled with them.
  */
 export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
   for (const table of [projects, services, gitSources]) {
@@ -93,7 +93,7 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
     .run()
 }
 
-/** Its own, or a free one if the new owner has a service with that host. */
+/** Returns its own host, or a free one if the new owner has a service with that host. */
 function hostFor(db: Store, { id, to }: { id: string; to: string }) {
   const host = getRow(db, services, eq(services.id, id))?.host ?? null
   if (host === null || !listHosts(db, to).includes(host)) return host
@@ -107,7 +107,7 @@ const freeName = (wanted: string, taken: Set<string>) =>
     (number) => ` (${number})`,
   )
 
-/** Whether a provider has, or had, the project's webhook secret. */
+/** True if a provider has, or had, the project's webhook secret. */
 export const hasWebhook = (
   db: Store,
   { id, webhookId }: { id: string; webhookId: string | null },

@@ -16,8 +16,8 @@ import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from
 type Wanted = { id: string; by: User; heirId: string }
 
 /**
- * Deletes another user; what they own is transferred to the heir in the same transaction, and keeps running.
- * The webhook secrets are replaced: the deleted user may know them.
+ * Deletes another user. Everything they own is transferred to the heir in the same transaction, and
+ * keeps running. Webhook secrets are replaced, because the deleted user may know them.
  */
 export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
   db.transaction(
@@ -45,8 +45,8 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
   )
 
 /**
- * Updates the webhooks that Davit registered with the new secrets. When a provider refuses or
- * can't be reached, the page of the project says what is left to do.
+ * Updates webhooks that Davit registered with the new secrets. If a provider refuses
+ * or can't be reached, the project's page shows what is left to do.
  */
 export async function renewWebhooks(
   deps: { db: Db; secrets: Secrets; config: Config },

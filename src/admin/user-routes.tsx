@@ -28,7 +28,6 @@ import { UserList } from './users-page.tsx'
 
 const firstPage: Page = { limit: 50 }
 
-/** All users, for admins: list, roles and deletion. */
 export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -72,7 +71,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
       return handOn(c, { heirId: heirId ?? userOf(c).id })
     })
 
-  /** Transferred to another user. */
+  /** Transfers everything to another user. */
   async function handOn(c: Context, { heirId }: { heirId: string }) {
     const by = userOf(c)
     const given = transferAll(deps, { id: c.req.param('id')!, by, heirId })
@@ -112,9 +111,9 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
     return moveOn(c, { to: '/settings/users', said: `${user.email} deleted.`, json })
   }
 
-  /** Waits for a while: longer work continues in the background, and the response is 202. */
+  /** Longer work continues in the background, with a response of 202. */
   async function waitFor(c: Context, work: Promise<unknown>) {
-    deps.streams.recheck() // now, and not only after the response
+    deps.streams.recheck() // now, not only after the response
     if (await endsWithin(deps.config.patience, work)) return
     work.catch((error) => report('a user’s work was not ended', error, { path: c.req.path }))
     c.status(202)
@@ -144,7 +143,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
 
 const nameOf = ({ name }: { name: string }) => name
 
-/** For the audit log; without empty kinds. */
+/** Details for the audit log, without empty kinds. */
 const said = (names: Record<string, string[]>) =>
   Object.fromEntries(
     Object.entries(names).flatMap(([kind, all]) =>

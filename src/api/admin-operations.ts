@@ -8,7 +8,7 @@ const { governedUser, cleanUpRun } = resource
 const activities = listOf(resource.activity)
 const grants = listOf(resource.grant)
 
-/** What admins can do for all users and with Docker. */
+/** Operations of admins on all users and on Docker. */
 export const administration: Operations = {
   'GET /settings/users': does('List the users', resource.userList),
   'PUT /settings/users/:id': works('Disable, enable or promote a user', governedUser),

@@ -5,7 +5,7 @@ import { listOf } from '../web/operation.ts'
 import { user } from './resources.ts'
 
 /*
- * What admins get of all users.
+ * Resources for admins, across all users.
  */
 
 const id = z.uuid()
@@ -16,19 +16,19 @@ export const governedUser = user.extend({
   deleting: z.boolean(),
 })
 
-/** With how much each of them has, and who may register. */
+/** Counts what each user owns; `registration` is who may register. */
 export const userList = listOf(
   governedUser.extend({ projects: z.int(), services: z.int() }),
 ).extend({ registration: z.enum(['closed', 'invite', 'open']) })
 
-/** The projects and services of a deleted user, and their new owner; null when deleted, too. */
+/** The projects and services of a deleted user. `heir` is the new owner; null if they were deleted, too. */
 export const userRemoval = z.object({
   projects: z.array(z.string()),
   services: z.array(z.string()),
   heir: z.object({ id, email: z.string() }).nullable(),
 })
 
-/** A queued or running job; `id` is that of the deployment, environment, run or service. */
+/** A queued or running job; `id` is that of its deployment, environment, run or service. */
 export const activity = z.object({
   kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
   id: id.nullable(),
@@ -38,7 +38,7 @@ export const activity = z.object({
   since: time,
 })
 
-/** The host access of a service; it has lapsed when no admin allows it any more. */
+/** The host access of a service. It lapses when no admin allows it any more; `allowedBy` is then null. */
 export const grant = z.object({
   service: z.object({ id, name: z.string() }),
   owner: z.object({ id, email: z.string() }),
@@ -48,18 +48,18 @@ export const grant = z.object({
 
 const failure = z.object({ code: z.string(), message: z.string(), hint: z.string() })
 
-/** How apps are reached; `leftOut` lists what isn't served although all else is. */
+/** `leftOut` lists hosts and ports that the edge rejected, although it serves the others. */
 export const edge = z.object({
   setting: z.enum(['auto', 'caddy', 'external', 'direct']),
   mode: z.enum(['caddy', 'external', 'direct']),
   ports: z.object({ http: z.int(), https: z.int() }),
   domain: z.string().nullable(),
-  /** The name of Davit's own pages. */
+  /** The host of Davit's own pages. */
   davit: z.string().nullable(),
   caddy: z.object({ version: z.string().nullable(), loadedAt: time.nullable() }).nullable(),
   trouble: failure.nullable(),
   leftOut: z.array(failure.extend({ host: z.string().nullable(), port: z.int().nullable() })),
-  /** The addresses that names of this server should resolve to, as far as known. */
+  /** The addresses that names should resolve to, as far as known. */
   publicAddresses: z.array(z.string()),
   /** Hosts with a DNS or certificate problem. */
   troubled: z.array(
@@ -76,7 +76,6 @@ const thing = z.object({
   kind: z.enum(['container', 'image', 'network', 'volume', 'build_cache']),
   id: z.string(),
   name: z.string(),
-  /** Null when unknown. */
   bytes: z.int().nullable(),
 })
 
@@ -125,12 +124,15 @@ export const diskOverview = z.object({
     logs: z.int(),
     database: z.int(),
   }),
-  /** What each user's apps and services have, the largest first. */
+  /** The disk usage of each user's apps and services, largest first. */
   owners: z.array(
     z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
   ),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-  /** The limits of one build, the free space it needs to start, and why limits aren't enforced. */
+  /**
+   * The limits of one build in bytes and processors, the free space that it
+   * needs to start, and the reason if limits aren't enforced.
+   */
   builds: z.object({
     memory: z.int(),
     cpus: z.number(),

@@ -6,17 +6,17 @@ import { requireAdmin } from '../web/user-of.ts'
 import type { Operation, Operations } from '../web/operation.ts'
 import { parts } from './operations.ts'
 
-/** An operation with what its route's handlers declare. */
+/** An operation with the checks that its route's handlers declare. */
 export type Call = {
   tag: string
   method: string
-  /** As the route writes it, with `:id`. */
+  /** As in the route, with `:id`. */
   path: string
   operation: Operation
   isForAdmins: boolean
 } & { [part in 'body' | 'query']: Checks[part] | undefined }
 
-/** All operations, in the order of the document. */
+/** In the order of the document. */
 export function callsOf(routes: RouterRoute[]): Call[] {
   const byRoute = Map.groupBy(routes, routeName)
   const described = [...byRoute].flatMap(([route, handlers]) =>
@@ -41,7 +41,7 @@ export function callsOf(routes: RouterRoute[]): Call[] {
   })
 }
 
-/** Who may make a call, as a security requirement and as a sentence. */
+/** The permission for a call, as a security requirement and as a sentence. */
 export function accessOf({ method, path, isForAdmins }: Call) {
   if (path.startsWith('/health') || path.startsWith('/docs'))
     return { security: [], said: 'Open to everyone.' }

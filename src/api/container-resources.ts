@@ -74,9 +74,9 @@ export const containerDetails = container.extend({
 
 export const terminal = z.object({ id: z.string(), name: z.string() })
 
-/** A log line of a container; its id is the engine's timestamp, and `/` and a number where several may have it. */
+/** A log line of a container. Its id is the engine's timestamp, with `/` and a number if several share it. */
 export const containerLine = z.object({
-  /** Its place, to ask for those after or before it. */
+  /** The sequence number, for requests of lines after or before it. */
   seq: z.number(),
   time: z.string(),
   stream: z.enum(['system', 'stdout', 'stderr']),
@@ -84,7 +84,7 @@ export const containerLine = z.object({
   id: z.string(),
 })
 
-/** Bytes since the container started, or bytes a second. */
+/** Bytes since the container started, or bytes per second. */
 const transfers = {
   received: z.number(),
   sent: z.number(),
@@ -92,7 +92,7 @@ const transfers = {
   written: z.number(),
 }
 
-/** Per cent of one processor: two that are busy make 200. All but the first two only while it runs. */
+/** `cpu` is in per cent of one processor: two busy ones make 200. Usage is only present while it runs. */
 export const containerUsage = z.object({
   state: z.enum(['running', 'stopped', 'restarting', 'removed', 'unknown']),
   time,
@@ -112,7 +112,7 @@ const sample = z.object({
   pids: z.number(),
 })
 
-/** Measurements, averaged over the given seconds up to each time. */
+/** Measurements, averaged over `span` seconds up to each time. */
 export const containerHistory = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),
@@ -127,7 +127,7 @@ const use = z.object({
   samples: z.array(sample),
 })
 
-/** The same for the containers of each process, and for all. */
+/** The same for the containers of each process, and for all together. */
 export const workloadUsage = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),

@@ -39,7 +39,7 @@ export const deployment = z.object({
   finishedAt: time.nullable(),
 })
 
-/** Null is unknown, or secret. */
+/** A value is null when it is unknown or secret. */
 const changes = z
   .array(
     z.object({
@@ -58,12 +58,12 @@ const commit = z.object({
   author: z.string().nullable(),
 })
 
-/** The live deployment and another one. */
+/** Compares the live deployment with another one. */
 const versions = z.object({
   deploymentId: id,
   isLive: z.boolean(),
   commit: z.object({ from: commit.nullable(), to: commit }),
-  /** Builds that went live. */
+  /** Deployments in between that were live. */
   between: z.object({
     direction: z.enum(['back', 'forward', 'same']),
     count: z.int(),
@@ -76,7 +76,7 @@ const settingChanges = z
   .array(z.object({ name: z.string(), from: z.unknown(), to: z.unknown() }))
   .nullable()
 
-/** How a deployment differs from the live one of its environment; null: not known. */
+/** How a deployment differs from the live one of its environment; null when unknown. */
 export const comparison = versions.extend({
   liveId: id.nullable(),
   variables: changes,

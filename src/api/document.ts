@@ -12,8 +12,8 @@ import type { JsonSchema } from './schemas.ts'
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
 /**
- * The OpenAPI 3.1 document of the API. Parameters and permissions are read from the
- * handlers of each route, so they match what is checked.
+ * The OpenAPI 3.1 document of the API. Parameters and permissions are read
+ * from the handlers of each route, so they match what is checked.
  */
 export function openApiDocument(routes: RouterRoute[], { server }: { server: string }) {
   const calls = callsOf(routes)
@@ -51,7 +51,7 @@ export function openApiDocument(routes: RouterRoute[], { server }: { server: str
   }
 }
 
-/** Paths that differ only in parameter names are one path, with the names of the first. */
+/** Paths that differ only in parameter names become one path, with the names of the first. */
 function pathsOf(calls: Call[], written: Map<unknown, JsonSchema>) {
   const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {}
   const templates = new Map<string, string>()

@@ -10,7 +10,7 @@ import { serviceStatuses } from '../services/store.ts'
 const id = z.uuid()
 const time = z.iso.datetime()
 
-/** Words, or a line that is split as a POSIX shell splits words. */
+/** A list of words, or one line that is split like in a POSIX shell. */
 const command = z.union([z.string(), z.array(z.string())])
 
 export const link = z.object({
@@ -26,7 +26,7 @@ export const link = z.object({
   variables: z.array(
     z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
   ),
-  /** What is missing before the app can reach the service. */
+  /** What the app still lacks to reach the service. */
   note: z.string().optional(),
 })
 
@@ -88,12 +88,12 @@ export const domain = z.object({
   url: z.url(),
   /** The component of a service and its port; null until the image is known. */
   target: z.string().nullable(),
-  /** How the edge speaks to the app: h2c is HTTP/2 without TLS. */
+  /** The protocol between edge and app: h2c is HTTP/2 without TLS. */
   protocol: z.enum(appProtocols),
   redirectTo: z.url().nullable(),
   https: z.enum(httpsKinds),
   hsts: z.boolean(),
-  /** Where its name should resolve to, and where it does; ok is null when unknown. */
+  /** The addresses that its name should resolve to, and does; `ok` is null when unknown. */
   dns: z.object({
     expected: z.array(z.string()),
     found: z.array(z.string()),
@@ -106,17 +106,17 @@ export const domain = z.object({
       notAfter: time.nullable(),
       status: z.enum(certificateStatuses),
       error: z.object({ message: z.string(), hint: z.string().nullable() }).nullable(),
-      /** Of a failed one: when it is requested again. */
+      /** The next request after a failure. */
       nextTryAt: time.nullable(),
     })
     .nullable(),
-  /** Without their passwords. */
+  /** Without passwords. */
   basicAuth: z.array(z.object({ username: z.string() })),
   allowIps: z.array(z.string()),
   headers: z.record(z.string(), z.string()),
   maxBody: z.int().nullable(),
   maintenance: z.boolean(),
-  /** Why it isn’t served correctly. */
+  /** The reason why it isn't served correctly. */
   error: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
   createdAt: time,
 })

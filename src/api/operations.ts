@@ -255,7 +255,6 @@ const part = (name: string, description: string, operations: Operations = {}) =>
   operations,
 })
 
-/** All operations by subject. */
 export const parts = [
   part('Projects', 'A repository, and how it is built.', projects),
   part('Environments', 'Where a project runs, and with which variables.', environments),

@@ -7,11 +7,11 @@ type Described = OpenApiDocument['paths'][string][string]
 
 type Shown = {
   document: OpenApiDocument
-  /** The call, by its operation id, or schema whose details are there from the start. */
+  /** The operation id or schema whose details are open when the page loads. */
   open: string | undefined
 }
 
-/** The API for people: every call, with what it takes and answers once that is asked for. */
+/** Lists all operations; details are loaded when a row is opened. */
 export const ApiPage = ({ document, open }: Shown) => (
   <>
     <PageHead title="API" doc="api">
@@ -53,7 +53,7 @@ export const ApiPage = ({ document, open }: Shown) => (
   </>
 )
 
-/** What a call or schema of that name is in detail; null where there is none. */
+/** The details of an operation or schema; null for an unknown name. */
 export function ApiDetails({ document, open }: Shown) {
   const call = callsOf(document).find(({ described }) => described.operationId === open)
   if (call) return <CallDetails {...call.described} />
@@ -73,7 +73,7 @@ const Section = ({ name, children }: { name: string; children: Child }) => (
   </section>
 )
 
-/** Unfolded, it asks for its details; without script a link does. */
+/** Loads its details when opened; without scripts, a link does. */
 const Row = ({
   name,
   isOpen,
@@ -111,7 +111,7 @@ const CallDetails = ({ description, parameters, requestBody, responses }: Descri
   </>
 )
 
-/** References link to their schema, which opens then. */
+/** A reference links to its schema. */
 const Json = ({ value }: { value: unknown }) => (
   <pre class="api-schema">
     {JSON.stringify(value, null, 2)

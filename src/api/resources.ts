@@ -3,8 +3,8 @@ import { listOf } from '../web/operation.ts'
 import { kinds } from '../palette/items.ts'
 
 /*
- * The resources of the API as schemas: the document is generated from them, and tests validate
- * responses with them.
+ * The resources of the API as schemas. The document is generated from
+ * them, and tests validate responses with them.
  */
 
 const id = z.uuid()
@@ -37,10 +37,10 @@ export const watchedFiles = z.object({
   items: z.array(
     z.object({
       pattern: z.string(),
-      /** Why it can't be saved. */
+      /** The reason why it can't be saved; null otherwise. */
       refusal: z.string().nullable(),
       count: z.int().nullable(),
-      /** The first of them. */
+      /** The first of the files. */
       files: z.array(z.string()),
     }),
   ),
@@ -66,7 +66,7 @@ export const outputLine = logLine.extend({
   container: z.string(),
   /** Null in lines stored by an earlier version. */
   process: z.string().nullable(),
-  /** From 1, if the process has several containers. */
+  /** Counted from 1; null if the process has a single container. */
   replica: z.int().nullable(),
 })
 
@@ -99,14 +99,14 @@ export const problem = z.object({
   detail: z.string(),
   requestId: z.string(),
   code: z.string().optional(),
-  /** The field is empty when the body as a whole is refused. */
+  /** `field` is empty when the body as a whole is invalid. */
   errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-/** Lines of a deployment or job; a search has the count of all its hits. */
+/** Lines of a deployment or job; a search has the total number of hits. */
 export const jobLog = listOf(logLine).extend({ found: z.int().optional() })
 
-/** Lines of containers, with the first and last stored, since when, and the processes. */
+/** Lines of containers, with the first and last stored one, the time of the first, and the processes. */
 export const output = listOf(outputLine).extend({
   first: z.int(),
   last: z.int(),
@@ -135,7 +135,7 @@ export const repository = z.object({
 
 export const ref = z.object({ name: z.string(), commit: z.string() })
 
-/** The provider's list may be incomplete if it took too long. */
+/** Present when the provider's list is incomplete because it took too long. */
 const truncated = z.literal(true).optional()
 
 export const repositoryList = listOf(repository).extend({ truncated })
@@ -166,17 +166,17 @@ export const delivery = z.object({
   createdAt: time,
 })
 
-/** With the addresses that providers post to. */
+/** With the URLs that providers send webhooks to. */
 export const deliveryList = listOf(delivery).extend({
   receivers: z.array(z.object({ provider: delivery.shape.provider, url: z.url() })),
 })
 
 export const health = z.object({ status: z.string() })
 
-/** `disk` is set while the disk is full: Davit is read-only then. */
+/** While `disk` is `full`, Davit is read-only. */
 export const readiness = health.extend({ disk: z.literal('full').optional() })
 
-/** `heading` is that of a section which was found; null where it is the document as a whole. */
+/** `heading` is the matching section; null for the document as a whole. */
 export const docs = listOf(
   z.object({
     name: z.string(),
@@ -187,7 +187,7 @@ export const docs = listOf(
   }),
 )
 
-/** What is found: a page to get, or an action, which is a POST with these fields. */
+/** A page to get, or an action: a POST with these fields. */
 export const found = listOf(
   z.object({
     kind: z.enum(kinds),

@@ -9,12 +9,12 @@ import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import type { OpenApiDocument } from './document.ts'
 
-/** What the page is to show in detail. */
+/** The operation or schema whose details are requested. */
 const asked = z.object({ open: z.string().optional() })
 
-/** The API, as a document for programs and a page for people. */
+/** The OpenAPI document, and a page for reading it. */
 export const apiRoutes = ({ config }: { config: Config }, app: { routes: RouterRoute[] }) => {
-  /** Of the address that was asked last: it takes long to make, and there is seldom more than one. */
+  /** The document of the last origin: it is slow to generate, and there is rarely more than one origin. */
   let last: OpenApiDocument | null = null
 
   /** Loaded on first use: the schemas use memory, and are rarely needed. */

@@ -20,7 +20,7 @@ for (const [name, schema] of Object.entries(all))
       schema,
     )
 
-/** Values as sent, if they differ after validation; a format replaces its pattern. */
+/** Describes values before validation transforms them. A format replaces its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
   if (jsonSchema.format) delete jsonSchema.pattern
   const { label, hint } = lookOf(zodSchema) ?? {}
@@ -32,8 +32,8 @@ function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSch
 }
 
 /**
- * Writes schemas as JSON Schema, in which resources are references to the document's components. A body or
- * query is written as a program sends it: numbers, flags and lists as such.
+ * Converts schemas to JSON Schema, with references to the document's components for resources. Bodies
+ * and queries are described for programs: numbers, flags and lists have their JSON types.
  */
 export function jsonSchemas(schemas: ZodType[], { io }: { io: 'input' | 'output' }) {
   const all = z.object({ ...schemas })
@@ -47,6 +47,5 @@ export function jsonSchemas(schemas: ZodType[], { io }: { io: 'input' | 'output'
   }
 }
 
-/** A single input schema. */
 export const jsonSchemaOf = (schema: ZodType) =>
   jsonSchemas([schema], { io: 'input' }).written.get(schema)!

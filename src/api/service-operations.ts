@@ -7,7 +7,7 @@ import { traffic } from './traffic-resources.ts'
 
 const { service, template } = resource
 
-/** Fields of a service event, beside the progress of its pulls. */
+/** Fields of a service event besides the progress of its pulls. */
 const serviceEvent = z.object({
   status: service.shape.status,
   error: z.string().nullable(),
@@ -22,7 +22,7 @@ const serviceEvent = z.object({
   ),
 })
 
-/** The catalogue, and the services that are made from it. */
+/** The catalogue and services. */
 export const services: Operations = {
   'GET /services': does('Search the catalogue, and list your services', resource.serviceList),
   'POST /services': creates('Create a service from the named template', service),

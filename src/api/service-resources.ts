@@ -10,7 +10,7 @@ const time = z.iso.datetime()
 
 const publishedPort = {
   service: z.string(),
-  /** Null: the first one that the image exposes, until the image was pulled. */
+  /** Null uses the first port that the image exposes, once it was pulled. */
   container: z.int().nullable(),
   protocol: z.enum(['tcp', 'udp']),
 }
@@ -19,7 +19,7 @@ export const service = z.object({
   id,
   template: z.string(),
   name: z.string(),
-  /** The name by which linked apps reach it. */
+  /** The hostname by which linked apps reach it. */
   host: z.string().nullable(),
   version: z.string().nullable(),
   status: z.enum(serviceStatuses),

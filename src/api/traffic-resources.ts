@@ -5,7 +5,7 @@ const time = z.iso.datetime()
 const counts = {
   requests: z.int(),
   perSecond: z.number(),
-  /** Of requests that had a response. */
+  /** Counts of requests that had a response. */
   statuses: z.object({
     '1xx': z.int(),
     '2xx': z.int(),
@@ -13,23 +13,23 @@ const counts = {
     '4xx': z.int(),
     '5xx': z.int(),
   }),
-  /** Bytes of bodies. */
+  /** In bytes, bodies only. */
   received: z.int(),
   sent: z.int(),
-  /** Milliseconds; null without responses. */
+  /** In milliseconds; null without responses. */
   p50: z.number().nullable(),
   p95: z.number().nullable(),
   p99: z.number().nullable(),
 }
 
-/** What Caddy served, over the given seconds up to each time; the last span is incomplete. */
+/** Requests that Caddy served, over `span` seconds up to each time; the last span is incomplete. */
 export const traffic = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),
   /** False when requests don't pass through Davit's own Caddy. */
   isCounted: z.boolean(),
   host: z.string().nullable(),
-  /** Hosts, with the path of a domain that has one, and ports. */
+  /** Hosts, with a path if the domain has one, and ports. */
   hosts: z.array(z.object({ host: z.string(), requests: z.int() })),
   total: z.object(counts),
   samples: z.array(z.object({ time, ...counts })),

@@ -1,4 +1,4 @@
-/** Every recorded action, as the middle of a sentence: who, this, and the object's name. */
+/** Every recorded action, phrased to stand between the actor's and the object's name. */
 export const actions = {
   'login.succeeded': 'logged in',
   'login.failed': 'failed to log in',

@@ -28,7 +28,7 @@ export const Events = ({ events, query, nextCursor }: Events) => (
   </section>
 )
 
-/** A plain GET: the filter is in the address. */
+/** A GET form, so that the filter is in the URL. */
 export const FilterForm = ({ query }: Pick<Events, 'query'>) => (
   <details class="filter" open={Object.keys(query).length > 0}>
     <summary>Filter</summary>
@@ -58,7 +58,7 @@ export const FilterForm = ({ query }: Pick<Events, 'query'>) => (
   </details>
 )
 
-/** A text field without the “optional” note: all of them are. */
+/** Without the “optional” note, since all of these fields are. */
 const FilterField = ({
   name,
   label,

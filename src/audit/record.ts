@@ -6,20 +6,20 @@ import { insertEvent } from './store.ts'
 import type { Store } from './store.ts'
 
 export type Occurrence = {
-  /** Who did it; without an id the text names another cause, such as a webhook. */
+  /** Without an id, `email` names another cause, such as a webhook. */
   actor: { id: string | null; email: string }
   action: Action
   object?: AuditObject | undefined
-  /** From where. */
+  /** The client's IP address. */
   address?: string | null
-  /** Further details: names, never values that may be secret. */
+  /** Names, never values that may be secret. */
   details?: Record<string, string>
 }
 
-/** The object. Its name is stored, so that the event stays readable when the object is deleted. */
+/** The name is stored, so that the event stays readable after the object is deleted. */
 type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
 
-/** Stores an event permanently; within a transaction, if that commits. */
+/** Stores an event permanently; within a transaction, only if that commits. */
 export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =>
   insertEvent(db, {
     ...rest,
@@ -31,7 +31,7 @@ export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =
   })
 
 /**
- * Records what the user of a request did, with their address and the API token that it came with.
+ * Records an action of a request's user, with their IP address and API token.
  * A slice creates it once, `const audit = auditor(db)`, and each route that changes something
  * calls it afterwards: `audit(c, 'variable.created', { object: { kind: 'variable', id, name: key } })`.
  */

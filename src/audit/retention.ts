@@ -4,7 +4,7 @@ import type { Store } from './store.ts'
 
 const day = 24 * 3_600_000
 
-/** Milliseconds that an event is kept: a year, and some time to look back at it. */
+/** Milliseconds for which events are kept: a year, and some time to review it. */
 const kept = 400 * day
 
 /** Milliseconds of events that one run deletes at most, which limits the damage of a wrong clock. */
@@ -19,6 +19,6 @@ export function dropOldEvents(db: Store) {
   deleteEventsBefore(db, new Date(Math.min(Date.now() - kept, oldest.getTime() + atOnce)))
 }
 
-/** Deletes old events now and every hour, until the signal. */
+/** Deletes old events now and every hour, until the signal aborts. */
 export const keepEvents = (db: Store, { signal }: { signal: AbortSignal }) =>
   repeat(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { line } from '../web/fields.ts'
 import { actionNames } from './actions.ts'
 
-/** Who did what, to what, from where and when: for admins. */
+/** Only for admins. */
 export const auditRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/settings/audit', requireAdmin, query(auditQuery), (c) => {
     const { filter, page } = c.req.valid('query')
@@ -53,12 +53,11 @@ const day = 24 * 3_600_000
 
 const isDay = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text)
 
-/** A day, or a moment as RFC 3339 writes it; both in UTC unless it says otherwise. */
+/** A date, or a time as in RFC 3339; in UTC unless it has an offset. */
 const moment = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a day such as 2026-08-31.')
   .optional()
 
-/** Which events to list, and which page of them. */
 const auditQuery = pageQuery
   .extend({
     actor: line('an e-mail address or a part of it', { max: 254 }).optional(),
@@ -76,5 +75,5 @@ const auditQuery = pageQuery
     return { filter, page: { cursor, limit } }
   })
 
-/** A day counts to its end, a moment to itself. */
+/** A date includes its whole day, a time its millisecond. */
 const endOf = (to: string) => new Date(new Date(to).getTime() + (isDay(to) ? day : 1))

@@ -5,20 +5,20 @@ import { getRow, listPage } from '../db/queries.ts'
 import { auditEvents } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
 
-/** The database, or a transaction of it. */
+/** The database, or a transaction. */
 export type Store = Pick<Db, 'select' | 'insert' | 'delete'>
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 
 export type Filter = {
   actorId?: string | undefined
-  /** A part of the actor's e-mail address. */
+  /** A part of the actor's email address. */
   actor?: string | undefined
   action?: string | undefined
   /** The object's kind or id, or a part of its name. */
   object?: string | undefined
   from?: Date | undefined
-  /** The end of the range, exclusive. */
+  /** Exclusive. */
   until?: Date | undefined
 }
 
@@ -26,7 +26,7 @@ export const insertEvent = (db: Store, values: typeof auditEvents.$inferInsert) 
   db.insert(auditEvents).values(values).run()
 }
 
-/** A page of events plus one more row, newest first. */
+/** Newest first, with one more row than the page has, which shows whether there is a next page. */
 export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: Page }) =>
   listPage(
     db,
@@ -48,7 +48,7 @@ export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: 
     page,
   )
 
-/** Escapes wildcards, so that `%` and `_` are literal. */
+/** Case-insensitive, without wildcards, so that `%` and `_` are literal. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
 
 export const getOldestEventTime = (db: Store) =>

@@ -52,9 +52,7 @@ function upgrade(directory: string, { files }: Manifest) {
     close(openLogDatabase(join(directory, 'logs.db')))
 }
 
-/**
- * Only the database itself is moved, since it contains everything: SQLite may leave empty files beside it.
- */
+/** Only the database itself is moved: it contains everything, but SQLite may leave empty files beside it. */
 function close({ $client }: ReturnType<typeof openDatabase | typeof openLogDatabase>) {
   closeCleanly($client)
   for (const end of ['-wal', '-shm']) rmSync($client.filename + end, { force: true })

@@ -8,7 +8,7 @@ import type { Environment } from './command.ts'
 
 export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
 
-/** Asks at the terminal for a line, without the spaces around it. */
+/** Trims spaces. Throws when the input ends. */
 export async function askLine(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const { promise: left, reject } = Promise.withResolvers<string>()
@@ -20,7 +20,7 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
-/** Asks at the terminal for a secret: typing isn't echoed. */
+/** Typing isn't echoed. */
 export async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)
   const output = new Writable({ write: (_bytes, _encoding, done) => done() })
@@ -43,7 +43,7 @@ export async function askNew(what: string, hint: string): Promise<string> {
   return first
 }
 
-/** The first line of a file or of what is piped in. */
+/** Reads the first line of a file, or of standard input (0). */
 export function firstLineOf(file: string | 0) {
   try {
     return asCaller(() => readFileSync(file, 'utf8')).split(/\r?\n/)[0]!
@@ -56,10 +56,10 @@ export function firstLineOf(file: string | 0) {
 
 type From = { 'passphrase-file'?: string | undefined }
 
-/** Never an argument: everyone on the machine can see those. */
+/** Not an argument: every user of the machine can see those. */
 export const passphraseOption = { 'passphrase-file': { type: 'string' } } as const
 
-/** The passphrase of a new backup; null for none. */
+/** Null for a backup without a passphrase. */
 export async function newPassphrase(from: From, env: Environment) {
   const given = givenPassphrase(from, env)
   if (given !== null || !isTerminal()) return given
@@ -68,7 +68,7 @@ export async function newPassphrase(from: From, env: Environment) {
   )
 }
 
-/** The passphrase of a sealed backup. */
+/** Throws without one. */
 export async function knownPassphrase(from: From, env: Environment) {
   const given = givenPassphrase(from, env)
   if (given !== null) return given

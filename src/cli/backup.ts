@@ -51,7 +51,7 @@ export const backup: Command = async (args, env) => {
   return 0
 }
 
-/** Read from the engine, which has Caddy's volume. */
+/** Read from Caddy's volume through the engine. */
 function certificatesOf({ dataDir, dockerHost }: Config) {
   refuseMissing(dataDir)
   const instanceId = installationIn(join(dataDir, 'davit.db'))?.id ?? ''
@@ -59,7 +59,7 @@ function certificatesOf({ dataDir, dockerHost }: Config) {
   return readCertificates({ docker, instanceId }, { signal: AbortSignal.timeout(120_000) })
 }
 
-/** Settings of this machine are useless on another one; secrets only go into sealed backups. */
+/** Leaves out settings that are useless on another machine, and secrets unless the backup is sealed. */
 function settingsFor(env: Environment, { sealed }: { sealed: boolean }) {
   const { plain, secret } = settingsIn(env)
   const { DAVIT_DATA_DIR: _place, ...told } = plain

@@ -4,15 +4,15 @@ import { inLines } from '../platform/terminal-text.ts'
 
 export type Environment = Record<string, string | undefined>
 
-/** Runs a subcommand; resolves with the exit status. */
+/** Resolves with the exit status. */
 export type Command = (args: string[], env: Environment) => Promise<number>
 
-/** A wrong call; its message is the one line to print. */
+/** Wrong arguments; the message is the one line to print. */
 export class UsageError extends Error {}
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The arguments of a subcommand: exactly the named ones, and options in any order. */
+/** Requires exactly the named arguments, with options in any order. */
 export function readArguments<
   Names extends readonly string[],
   Known extends Options,
@@ -27,7 +27,7 @@ export function readArguments<
   }: {
     usage: string
     names: Names
-    /** One more, which may be missing. */
+    /** One more argument, which may be omitted. */
     optional?: Optional
     options: Known
   },

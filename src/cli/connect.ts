@@ -30,7 +30,7 @@ const usage = 'davit connect SERVICE [--port PORT] [--target COMPONENT:PORT] [--
 
 const loopback = '127.0.0.1'
 
-/** Milliseconds for the engine calls before one connection. */
+/** Milliseconds for the engine requests before a connection. */
 const engineLimit = 15_000
 
 /** Forwards a port of this machine to a service until it is interrupted. */
@@ -92,7 +92,7 @@ function targetIn(text: string): Target {
   return { component, port: portIn(port!, 'the port of --target') }
 }
 
-/** The port asked for, else the preferred one where it is free, else any. */
+/** Listens on the given port, else on the preferred one if it is free, else on any. */
 async function listen(
   take: (client: Socket) => Promise<void>,
   { port, preferred }: { port: number | null; preferred: number },
@@ -116,7 +116,7 @@ async function listenOn(take: (client: Socket) => Promise<void>, port: number) {
   return server
 }
 
-/** Carries a client's bytes to the target and back. The target's address is looked up each time. */
+/** Relays a client's bytes to the target and back. The target's address is looked up for each connection. */
 const forward =
   (deps: LocalDeps, service: Service, target: Target) =>
   async (client: Socket): Promise<void> => {
@@ -127,7 +127,7 @@ const forward =
       const remote = connectTo({ host, port: target.port, allowHalfOpen: true })
       let isOpen = false
       remote.once('connect', () => (isOpen = true))
-      // once connected, the client reports its end
+      // once connected, the client reports the end
       remote.on('error', ({ message }) => isOpen || warn(message))
       await Promise.allSettled([pipeline(client, remote), pipeline(remote, client)])
     } catch (error) {

@@ -25,7 +25,6 @@ const options = {
   'dry-run': { type: 'boolean', default: false },
 } as const
 
-/** Installs Davit on this server, after asking. */
 export const install: Command = async (args) => {
   const {
     yes,
@@ -37,7 +36,7 @@ export const install: Command = async (args) => {
       'invalid',
       'This isn’t the executable. Build and install it: npm run install:server',
     )
-  // whoever only looks, or isn’t root, changes nothing
+  // a dry run, and a user other than root, change nothing
   const hold = isDry || process.getuid?.() !== 0 ? null : holdSetup(layoutIn())
   try {
     return await installAsked(given, { yes, isDry })
@@ -53,7 +52,7 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
   const plan = await planNamed(choice)
   print(`Davit ${version}, on this server:`, ...plan.findings.map(lineOf), '')
   const blocking = plan.findings.filter(({ blocks }) => blocks)
-  // whoever only looks need not be root
+  // a dry run doesn't need root
   if (blocking.some(({ what }) => !(isDry && what === 'user'))) {
     for (const { is, todo } of blocking) warn(`${is}. ${todo}`)
     return 1
@@ -71,7 +70,7 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
     throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
   if (!yes && !/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
     throw new AppError('invalid', 'Nothing was changed.')
-  refuseDuringUpgrade(plan.layout) // it may have begun since
+  refuseDuringUpgrade(plan.layout) // one may have begun since
   await takePlan(plan, { signal: untilSignal('davit install'), say: print })
   if (plan.found === 'upgrade') return installAsked(given, how)
   const done = plan.found === 'running' ? 'is up to date, and runs' : 'is installed, and runs'
@@ -106,7 +105,7 @@ async function askChoice(given: Choice): Promise<Choice> {
   return { ...given, domain, email }
 }
 
-/** The plan; a bad value is reported by its option. */
+/** Names the option instead of the setting in an error. */
 async function planNamed(choice: Choice) {
   try {
     return await planInstall(choice, process.execPath)
@@ -125,7 +124,7 @@ async function planNamed(choice: Choice) {
   }
 }
 
-/** Aborts when the terminal or the system asks to end. */
+/** Aborts on a signal of the terminal or the system. */
 export function untilSignal(command: string) {
   const stop = new AbortController()
   const todo = `Run ${command} again to finish.`

@@ -43,7 +43,7 @@ const options = {
   step: { type: 'string' },
 } as const
 
-/** Moves everything to another server: as a rehearsal, or for good. */
+/** Moves everything to another server, as a rehearsal or for good. */
 export const move: Command = async (args) => {
   const asked = readArguments(args, { usage, names: [] as const, optional: 'server', options })
   const layout = layoutIn()
@@ -117,7 +117,7 @@ const mayRunThere = (host: string, cause: Failure) =>
     { cause },
   )
 
-/** The other end of it: ssh starts it on the new server. */
+/** The other side of a move: ssh runs it on the new server. */
 export const receive: Command = async (args) => {
   readArguments(args, { usage: 'davit receive', names: [] as const, options: {} })
   await receiveMove({

@@ -19,7 +19,7 @@ const options = {
   'dry-run': { type: 'boolean', default: false },
 } as const
 
-/** Removes Davit from this server, after asking; data and apps only where that is asked for. */
+/** Removes data and apps only with their options. */
 export const uninstall: Command = async (args) => {
   const given = readArguments(args, { usage, names: [] as const, options })
   refuseElsewhere()
@@ -58,7 +58,7 @@ async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: Asked) {
     throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
   if (!yes && !/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
     throw new AppError('invalid', 'Nothing was changed.')
-  refuseDuringUpgrade(layoutIn()) // it may have begun since
+  refuseDuringUpgrade(layoutIn()) // one may have begun since
   await takeSteps(steps, { signal: untilSignal('davit uninstall'), say: print })
   print('', 'Davit is uninstalled.')
   return 0

@@ -47,7 +47,7 @@ function timeoutIn(text = '300') {
   throw new UsageError('--timeout must be seconds, from 10 to 9999.')
 }
 
-/** What systemd runs around a start while an upgrade is open. */
+/** systemd runs these steps around a start while an upgrade is open. */
 async function takeStep(step: string, env: Environment) {
   const places = placesOf(layoutIn())
   if (step === 'before-start') beforeStart(places)
@@ -58,7 +58,7 @@ async function takeStep(step: string, env: Environment) {
   return 0
 }
 
-/** Where this machine itself reaches Davit. */
+/** The address at which this machine itself reaches Davit. */
 function nearOrigin(env: Environment) {
   const { host, port } = parseConfig(env)
   const isAll = host === '0.0.0.0' || host === '::'

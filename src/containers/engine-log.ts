@@ -16,9 +16,7 @@ import { atLevels } from '../logs/line-levels.ts'
 /** The default limit of a response, in characters. */
 const usualLength = 4 * 1024 * 1024
 
-/**
- * Milliseconds between requests to the engine after its stream ended, growing from the first to the longest.
- */
+/** Milliseconds between requests after the engine's stream ended, growing from the first to the longest. */
 const pauses = { first: 250, longest: 10_000 }
 
 /** Lines that may be buffered before reading pauses. */

@@ -56,7 +56,7 @@ export function groupRows(rows: Row[], user: Viewer): Group[] {
   return [...groups.values()]
 }
 
-/** Empty for the containers that Davit itself runs on. */
+/** Empty for containers that Davit runs for itself, such as Caddy. */
 export const namesOf = ({ project, environment, service }: OwnPlace) =>
   [project, environment, service].flatMap((named) => named?.name ?? [])
 

@@ -18,9 +18,7 @@ export type Line = {
   sequence: number
   /** `system` lines are messages of Davit itself. */
   stream: 'stdout' | 'stderr' | 'system'
-  /**
-   * In UTC, with nanoseconds (stored lines: milliseconds), so that the timestamps of one log sort as text.
-   */
+  /** In UTC, to the nanosecond (stored lines: millisecond), so that the times of one log sort as text. */
   timestamp: string
   text: string
 }

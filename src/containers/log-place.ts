@@ -1,9 +1,7 @@
 import { timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 
-/**
- * Milliseconds by which the engine's file can be out of order: stdout and stderr are written concurrently.
- */
+/** Milliseconds by which lines may be out of order: stdout and stderr are written concurrently. */
 export const disorder = 250
 
 /** A position in a log, to resume after it although the engine repeats earlier lines. */

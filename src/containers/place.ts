@@ -14,9 +14,7 @@ export type OwnPlace = {
   owner: { id: string; email: string } | null
   project: Named | null
   environment: Named | null
-  /**
-   * Null for other containers than those of apps and services. Replicas count from 1; null if there is one.
-   */
+  /** Null unless it belongs to an app or service. Replicas count from 1; null if there is one. */
   process: { name: string; replica: number | null } | null
   deployment: { id: string; status: string; stopReason: StopReason | null } | null
   service: Named | null

@@ -10,13 +10,13 @@ export type EngineAddress =
 
 type Environment = Record<string, string | undefined>
 
-/** The other machine that a DOCKER_HOST leads to; null for this one. */
+/** Null for an engine on this machine. */
 export function remoteHost(host: string | undefined): string | null {
   const address = parseAddress(host)
   return address.kind === 'socket' ? null : address.host
 }
 
-/** Whether a DOCKER_HOST is that socket, by any of its names. */
+/** True when a DOCKER_HOST is that socket, by any of its paths. */
 export function isSocket(host: string | undefined, path: string): boolean {
   const address = parseAddress(host)
   return address.kind === 'socket' && realPath(address.path) === realPath(path)
@@ -26,11 +26,11 @@ function realPath(path: string) {
   try {
     return realpathSync(path)
   } catch {
-    return path.replace(/^\/var\/run\//, '/run/') // there is no socket while the engine is off
+    return path.replace(/^\/var\/run\//, '/run/') // the socket doesn't exist while the engine is off
   }
 }
 
-/** Reads a DOCKER_HOST as docker's own client does; nothing given means the local socket. */
+/** Reads a DOCKER_HOST as docker's own client does. Without one it is the local socket. */
 export function parseAddress(host: string | undefined, env: Environment = {}): EngineAddress {
   if (!host) return socket('/var/run/docker.sock')
   if (host.startsWith('unix://')) return socket(host.slice('unix://'.length))
@@ -61,7 +61,7 @@ const unusable = (host: string) =>
     'Set DOCKER_HOST to unix:///path/to/docker.sock, tcp://host:port or ssh://user@host.',
   )
 
-/** The three files that docker's own client looks for in DOCKER_CERT_PATH, else in ~/.docker. */
+/** Docker's own client looks for these three files in DOCKER_CERT_PATH, else in ~/.docker. */
 export function readCertificates(certPath: string | null) {
   const folder = certPath ?? join(homedir(), '.docker')
   const read = (name: string) => {

@@ -4,23 +4,22 @@ import { FrameSplitter } from './log-entries.ts'
 
 export type TerminalSize = { columns: number; rows: number }
 
-/** The terminal or output of a container's process: what it writes, and what is typed to it. */
+/** The input and output of a container's process. */
 export type Attached = {
-  /** What it writes, until it ends. Unread output blocks it. */
+  /** Ends with the process. Unread output blocks it. */
   output: AsyncIterable<Uint8Array>
-  /** Calls back when the engine has accepted it. */
+  /** `taken` is called when the engine has accepted the input. */
   write(input: Uint8Array, taken: () => void): void
   resize(size: TerminalSize): Promise<void>
-  /** Detaches. */
   close(): Promise<void>
 }
 
-/** Else the engine reads Ctrl-P as the start of its detach sequence. */
+/** Otherwise the engine reads Ctrl-P as the start of its detach sequence. */
 export const detachKeys = 'ctrl-^,ctrl-@,ctrl-^,ctrl-@'
 
 /**
- * Attaches to what a container runs, or will run once it starts: what it writes from then on, and with a
- * terminal what is typed to it; without one input goes nowhere. Detaching ends nothing.
+ * Attaches to the process of a container, now or once it starts: to its output from then on, and with a
+ * terminal to its input; without one, input is discarded. Detaching doesn't end the process.
  */
 export async function attachContainer(
   engine: Engine,
@@ -47,7 +46,7 @@ export async function attachContainer(
   }
 }
 
-/** What arrives on a connection, until it ends or is closed. */
+/** Yields what arrives, until the connection ends or is closed. */
 export async function* follow(
   connection: Duplex,
   rest: Uint8Array = Buffer.alloc(0),
@@ -60,7 +59,7 @@ export async function* follow(
   }
 }
 
-/** Both streams as they arrive. */
+/** Yields the chunks of both streams as they arrive. */
 async function* unframed(connection: Duplex): AsyncGenerator<Uint8Array> {
   const frames = new FrameSplitter()
   for await (const chunk of follow(connection)) {

@@ -3,12 +3,12 @@ import { period, quota } from './control-groups.ts'
 import type { Caps } from './control-groups.ts'
 import type { Machine } from './info.ts'
 
-/** What one build may use when so many may run at once. */
+/** The limits of one build, when `builds` of them may run at once. */
 export type BuildCaps = Caps & { builds: number }
 
 type Settings = Pick<Config, 'buildMemory' | 'buildCpus' | 'buildConcurrency'>
 
-/** The settings, else what the machine can spare beside Davit, the engine and the apps. */
+/** Without settings, the limits are what Davit, the engine and the apps leave of the machine. */
 export function buildCaps(
   { buildMemory, buildCpus, buildConcurrency: builds }: Settings,
   { memoryBytes, cpus }: Pick<Machine, 'memoryBytes' | 'cpus'>,
@@ -26,7 +26,7 @@ const spareCpus = (cpus: number) => (cpus > 1 ? cpus - 0.5 : 0.75 * cpus)
 
 const hundredths = (cpus: number) => Math.max(10, Math.floor(cpus * 100)) / 100
 
-/** In the format of the classic builder; without swap, which would slow down the machine. */
+/** In the format of the classic builder. No swap, which would slow down the machine. */
 export const classicCaps = (caps: Caps) => ({
   memory: caps.memoryBytes,
   memswap: caps.memoryBytes,

@@ -2,11 +2,11 @@ import { EngineError } from './failures.ts'
 
 type BuildErrorDetails = { step?: string | null; clue?: string | null; status?: number }
 
-/** A build that the engine refused or that failed, with the engine's message. */
+/** A failed or refused build, with the engine's message. */
 export class BuildError extends EngineError {
   /** Such as `[2/3] RUN make` with BuildKit, `Step 2/3 : RUN make` with the classic builder. */
   readonly step: string | null
-  /** Exit code of the step's command, when a command failed. */
+  /** Null unless a command of the step failed. */
   readonly exitCode: number | null
   /** The line of the step's output that reports a full disk, a killed process or a missing .git, if any. */
   readonly clue: string | null
@@ -25,5 +25,5 @@ export class BuildError extends EngineError {
 const telling =
   /no space left on device|disk quota exceeded|\bkilled$|\bkilled signal\b|signal: killed|SIGKILL|\bError 137$|not a git repository/i
 
-/** Whether a line of a step's output explains its failure, which its exit code often doesn't. */
+/** True for a line of output that explains a failure, which the exit code often doesn't. */
 export const isClue = (text: string) => telling.test(text.trimEnd())

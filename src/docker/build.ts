@@ -19,14 +19,14 @@ export type BuildOptions = {
   tag: string
   labels?: Record<string, string>
   buildArgs?: Record<string, string>
-  /** Builds with another scope, or without one, don't share cache mounts with it. The classic builder has none. */
+  /** Builds with another namespace, or none, don't share cache mounts. The classic builder has none. */
   cacheNamespace?: string
-  /** Every step runs, also those of which the engine has the result. Default: false. */
+  /** True to run every step, even if the engine has its result. Default: false. */
   noCache?: boolean
-  /** Whether its commands reach a network, the engine's default bridge. Default: true. */
+  /** True for access to the engine's default bridge. Default: true. */
   network?: boolean
   builder?: Builder
-  /** Resource limits; a build that needs more fails. */
+  /** A build that needs more fails. */
   caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
 }
@@ -34,13 +34,13 @@ export type BuildOptions = {
 export type BuildOutput =
   | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
   | { kind: 'image'; id: string }
-  /** Called once if the caps can't be enforced, with the reason. */
+  /** Yielded at most once, when the caps can't be enforced. */
   | { kind: 'uncapped'; why: string }
 
 /**
- * Builds an image and yields its output as it happens, then the image's id. Aborting, or leaving
- * the loop, ends the build on the engine. A build that fails throws a BuildError;
- * a context that breaks off throws its own error.
+ * Builds an image and yields its output as it arrives, then the image's id. Aborting, or leaving the loop,
+ * ends the build on the engine. Throws a BuildError when the build fails, and the context's own error when
+ * that breaks off.
  */
 export async function* buildImage(
   engine: Engine,
@@ -48,7 +48,7 @@ export async function* buildImage(
 ): AsyncGenerator<BuildOutput> {
   const { dockerfile, tag, labels = {}, buildArgs, cacheNamespace, network = true } = options
   const upload = Readable.fromWeb(context as never)
-  let broken: unknown // why the context ended, if it failed
+  let broken: unknown // the context's error, which explains why it ended
   upload.on('error', (error) => (broken ??= error))
   try {
     const buildKit = await buildsWithBuildKit(engine, { builder, signal })
@@ -61,7 +61,7 @@ export async function* buildImage(
       buildargs: { ...buildArgs, ...steering },
       networkmode: network ? undefined : 'none',
       nocache: options.noCache || undefined,
-      // Also removes containers of steps that failed or were cancelled.
+      // also removes the containers of steps that failed or were cancelled
       rm: true,
       forcerm: true,
       ...(buildKit ? { version: '2' } : caps && classicCaps(caps)),
@@ -80,7 +80,7 @@ export async function* buildImage(
   }
 }
 
-/** Ends with the image, or throws. */
+/** Throws if the output ends without an image. */
 async function* wholly(engine: Engine, output: AsyncIterable<BuildOutput>) {
   let complete = false
   for await (const item of output) {

@@ -8,9 +8,9 @@ import type { ControlGroups } from './control-groups.ts'
 import { buildsWithBuildKit, engineMachine } from './info.ts'
 import type { Builder } from './info.ts'
 
-/** The containers of a build under caps, from now until it is disposed of. */
+/** Limits the containers of a build until it is disposed of. */
 export type BuildKitCaps = Disposable & {
-  /** Why the caps aren't enforced; null as long as they are. */
+  /** Why the caps aren't enforced; null while they are. */
   readonly failure: string | null
 }
 
@@ -25,8 +25,8 @@ export async function whyUncapped(
 }
 
 /**
- * Enforces the caps on what BuildKit runs. The engine has no option for it and ignores those of
- * the classic builder, but it records the control group of each container before starting it.
+ * Enforces the caps on BuildKit's containers. The engine has no option for it and ignores those of the
+ * classic builder, but it records the control group of each container before starting it.
  */
 export async function capBuildKit(
   engine: Engine,
@@ -74,9 +74,9 @@ async function findMeans(engine: Engine, { signal }: Abortable) {
 }
 
 /**
- * All builds together are limited by the group that their containers share, which persists and so
- * applies from a container's first moment. One build of several is limited by its container's own group,
- * as is a build whose containers share none: below systemd's groups they have no common parent.
+ * All builds together are limited by the group that their containers share: it persists, and so applies from
+ * a container's first moment. One build of several is limited by its containers' own groups, as is a build
+ * whose containers share none: below systemd's groups they have no common parent.
  */
 export async function capContainer(
   groups: ControlGroups,

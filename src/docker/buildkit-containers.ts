@@ -6,14 +6,14 @@ import { join } from 'node:path'
 export type BuildContainer = {
   /** The control group that BuildKit requests for it: a path from the root, or a name. */
   group: string
-  /** Whether the step has not ended yet. */
+  /** Resolves to false when the step has ended. */
   lives: () => Promise<boolean>
 }
 
-/** Below the engine's data: a folder for each container, while it exists. */
+/** Contains a folder for each container while it exists. */
 export const containersFolder = (engineFolder: string) => join(engineFolder, 'buildkit', 'executor')
 
-/** Why the containers can't be seen; null when they can. */
+/** Why the containers can't be observed; null when they can. */
 export const whyUnseen = (folder: string): Promise<string | null> =>
   readdir(folder).then(
     () => null,
@@ -23,7 +23,10 @@ export const whyUnseen = (folder: string): Promise<string | null> =>
         : 'Davit isn’t root and doesn’t have the capability CAP_DAC_OVERRIDE',
   )
 
-/** Calls back for each container that BuildKit creates from now on, just before it starts. Throws when it can't. */
+/**
+ * Calls back for each container that BuildKit creates from now on, just before it starts. Throws when the
+ * folder can't be watched.
+ */
 export function watchBuildContainers(
   folder: string,
   {
@@ -44,7 +47,7 @@ export function watchBuildContainers(
   return { [Symbol.dispose]: () => watcher.close() }
 }
 
-/** BuildKit writes its configuration a moment after its folder; null when it disappeared before that. */
+/** BuildKit creates the folder a moment before the configuration. Null when both disappear before that. */
 async function readContainer(folder: string): Promise<BuildContainer | null> {
   const lives = () =>
     stat(folder).then(

@@ -6,7 +6,7 @@ import { cutLine, LineSplitter, usualLength } from './lines.ts'
 type Line = Extract<BuildOutput, { kind: 'line' }>
 
 type Step = {
-  /** What its lines begin with, also the pieces of a long one. */
+  /** The start of each of its lines, also of the pieces of a long one. */
   prefix: string
   name: string
   ended: boolean
@@ -33,7 +33,7 @@ export class BuildKitProgress {
     return this.#failed === null ? null : (this.#names.get(this.#failed) ?? null)
   }
 
-  /** What that step printed about the cause. */
+  /** The line of that step's output that may explain the failure. */
   get clue() {
     return this.#failed === null ? null : (this.#steps.get(this.#failed)?.clue ?? null)
   }
@@ -46,11 +46,11 @@ export class BuildKitProgress {
     for (const status of statuses) yield* this.#tellStatus(status)
     for (const log of logs) yield* this.#tellLog(log)
     for (const warning of warnings) yield* this.#tellWarning(warning)
-    // Last, because the output of a step may arrive together with its end.
+    // last, because the output of a step may arrive together with its end
     for (const vertex of vertexes) yield* this.#end(vertex)
   }
 
-  /** A step is numbered and named with its first line. */
+  /** A step gets its number and name with its first line. */
   *#begin(digest: string): Generator<Line, Step> {
     const known = this.#steps.get(digest)
     if (known) return known
@@ -113,7 +113,7 @@ export class BuildKitProgress {
     step.toldAt = now
     const amount = total ? `${size(current)} / ${size(total)}` : current ? size(current) : ''
     const end = completed === null ? '' : `${seconds(completed - (started ?? completed))} done`
-    // The id of a layer says more than the word beside it.
+    // the id of a layer says more than the verb beside it
     yield* lines(step, [id || name, amount, end].filter(Boolean).join(' '))
   }
 
@@ -123,10 +123,10 @@ export class BuildKitProgress {
   }
 }
 
-/** BuildKit's message when it drops output that a step writes too much of, or too fast. */
+/** BuildKit's message when it drops output, because a step writes too much or too fast. */
 const clipped = /^\[output clipped, log limit (\S+) reached\]$/
 
-/** What is too long for one line is cut here, so that each piece has its step and isn't cut again. */
+/** Cuts long lines here, so that each piece starts with its step and isn't cut again. */
 const lines = ({ prefix }: Step, text: string, stream: Line['stream'] = 'system'): Line[] =>
   cutLine(text, usualLength - prefix.length).map((piece) => ({
     kind: 'line',

@@ -1,7 +1,7 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { WireType } from '@bufbuild/protobuf/wire'
 
-/** How a field is decoded, and its default. */
+/** The decoder of a field, and its default. */
 type Field<Value> = {
   absent: () => Value
   read: (reader: BinaryReader, before: Value) => Value
@@ -14,7 +14,7 @@ type Message<Of extends Fields> = {
 }
 
 const text: Field<string> = { absent: () => '', read: (reader) => reader.string() }
-/** Of bytes that may not be text. */
+/** For bytes that may not be text. */
 const loose: Field<string> = {
   absent: () => '',
   read: (reader) => Buffer.from(reader.bytes()).toString(),
@@ -26,7 +26,7 @@ const bytes: Field<Uint8Array> = {
   read: (reader) => reader.bytes(),
 }
 
-/** Seconds. */
+/** In seconds. */
 const time: Field<number | null> = {
   absent: () => null,
   read(reader) {
@@ -46,7 +46,7 @@ const listOf = <Of extends Fields>(fields: Of): Field<Message<Of>[]> => ({
   },
 })
 
-/** A step of the build; sent again whenever it changes. */
+/** A step of the build. It is sent again whenever it changes. */
 const vertex = {
   digest: [1, text],
   name: [3, text],
@@ -83,10 +83,10 @@ export type VertexStatus = Message<typeof status>
 export type VertexLog = Message<typeof log>
 export type VertexWarning = Message<typeof warning>
 
-/** One `moby.buildkit.trace` message: what changed in the build since the one before. */
+/** One `moby.buildkit.trace` message: the changes since the previous one. */
 export type Trace = Message<typeof trace>
 
-/** Decodes moby.buildkit.v1.StatusResponse; fields not listed here are skipped. */
+/** Decodes moby.buildkit.v1.StatusResponse. Fields not listed here are skipped. */
 export const readTrace = (sent: Uint8Array): Trace => readMessage(sent, trace)
 
 function readMessage<Of extends Fields>(sent: Uint8Array, fields: Of): Message<Of> {

@@ -9,7 +9,7 @@ export type BuildKitMessage = {
   errorDetail?: { message: string }
 }
 
-/** The progress of a BuildKit build as lines, and the image at its end. */
+/** Yields the progress of a BuildKit build as lines, then its image. */
 export async function* readBuildKit(
   messages: AsyncIterable<BuildKitMessage>,
 ): AsyncGenerator<BuildOutput> {

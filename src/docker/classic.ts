@@ -6,7 +6,7 @@ type BuildLine = Extract<BuildOutput, { kind: 'line' }>
 
 export type ClassicMessage = {
   stream?: string
-  /** Of a pull: `Downloading`, with the layer as id. */
+  /** For a pull such as `Downloading`, with the layer as id. */
   status?: string
   id?: string
   progressDetail?: object
@@ -14,7 +14,7 @@ export type ClassicMessage = {
   errorDetail?: { message: string }
 }
 
-/** The output of the classic builder as lines, and the image at its end. */
+/** Yields the output of the classic builder as lines, then its image. */
 export async function* readClassic(
   messages: AsyncIterable<ClassicMessage>,
 ): AsyncGenerator<BuildOutput> {
@@ -45,13 +45,13 @@ export async function* readClassic(
   }
 }
 
-/** Statuses of each layer of a pull that aren't worth a line. */
+/** Statuses of a pulled layer that aren't worth a line. */
 const fleeting = new Set(['Waiting', 'Pulling fs layer', 'Verifying Checksum', 'Download complete'])
 
 /**
- * Separates the lines of the classic builder from those of its steps. All arrive in one
- * stream, but each write arrives alone: what is between the start of a step's container and the
- * message of its removal is the step's, whatever it looks like.
+ * Separates the lines of the classic builder from those of its steps. All arrive in one stream, but each
+ * write arrives separately: what arrives between the start of a step's container and the message of its
+ * removal is the step's, whatever it looks like.
  */
 class ClassicLines {
   readonly #splitters = {
@@ -59,7 +59,7 @@ class ClassicLines {
     stdout: new LineSplitter(),
     stderr: new LineSplitter(),
   }
-  /** Of the step that runs. */
+  /** The container of the running step. */
   #container: string | undefined;
 
   *push(written: string): Generator<BuildLine> {
@@ -74,7 +74,7 @@ class ClassicLines {
     this.#container ??= started.exec(written)?.[1]
   }
 
-  /** The rest, at the end of the stream. */
+  /** Call it at the end of the stream, for incomplete lines. */
   *end(): Generator<BuildLine> {
     for (const stream of ['system', 'stdout', 'stderr'] as const)
       for (const text of this.#splitters[stream].end()) yield { kind: 'line', stream, text }
@@ -84,5 +84,5 @@ class ClassicLines {
 const started = /^ ---> Running in ([0-9a-f]+)\n$/
 const removed = /^(?: ---> Removed|Removing|Error removing) intermediate container ([0-9a-f]+)/
 
-// The builder colours what a step writes to stderr red, the only way to recognise it.
+// the builder colours a step's stderr red, the only way to recognise it
 const red = /^\x1b\[91m([^]*)\x1b\[0m$/

@@ -1,7 +1,7 @@
 export type RestartPolicy =
   { name: 'no' | 'always' | 'unless-stopped' } | { name: 'on-failure'; maximumRetries: number }
 
-/** Times in milliseconds; omitted values are the image's, then the engine's default. */
+/** Times in milliseconds. Omitted values are the image's, then the engine's default. */
 export type HealthCheck =
   | { disabled: true }
   | {
@@ -14,7 +14,7 @@ export type HealthCheck =
       retries?: number
     }
 
-/** Options with access to the host: only what an admin has allowed by name. */
+/** Options that give access to the host: only what an admin has explicitly allowed. */
 export type Granted = {
   privileged?: boolean
   hostNetwork?: boolean
@@ -29,10 +29,10 @@ export type Granted = {
 export type ContainerOptions = {
   name: string
   image: string
-  /** `linux/arm64`; the engine's own otherwise. */
+  /** Such as `linux/arm64`; by default the engine's own. */
   platform?: string
   command?: string[]
-  /** Empty: none, not even the image's. */
+  /** An empty list means none, not the image's. */
   entrypoint?: string[]
   env?: Record<string, string>
   labels?: Record<string, string>
@@ -41,37 +41,37 @@ export type ContainerOptions = {
   hostname?: string
   network: string
   networkAliases?: string[]
-  /** IPv4, on its network; the engine chooses one otherwise, at each start. */
+  /** An IPv4 address on its network; by default the engine chooses one at each start. */
   address?: string
   /** `name:address`. */
   extraHosts?: string[]
-  /** `host` 0 lets the engine choose one; TCP by default. */
+  /** With `host` 0 the engine chooses a port. TCP by default. */
   ports?: { container: number; host: number; address: string; protocol?: 'tcp' | 'udp' }[]
   memoryBytes: number
   /** Memory reservation. */
   reservedBytes?: number
   shmBytes?: number
-  /** Fractions of a core are fine. */
+  /** May be a fraction of a core. */
   cpus: number
   pidsLimit: number
   ulimits?: { name: string; soft: number; hard: number }[]
   sysctls?: Record<string, string>
   /** The capabilities to keep: all others are dropped. */
   capabilities?: string[]
-  /** Named volumes only; a path of the host can't be mounted. */
+  /** Named volumes only: a path of the host can't be mounted. */
   volumes?: { name: string; path: string; readOnly?: boolean }[]
   tmpfs?: { path: string; options: string }[]
-  /** The root file system can't be written to. */
+  /** True for a read-only root file system. */
   readOnly?: boolean
   healthCheck?: HealthCheck
   restart?: RestartPolicy
-  /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: unless its command is one. */
+  /** Adds an init, so that an app that ignores SIGTERM stops at once. Default: unless its command is one. */
   init?: boolean
-  /** A terminal with open input, for interactive use. */
+  /** True for a terminal with open input. */
   tty?: boolean
-  /** Instead of SIGTERM or the image's stop signal. */
+  /** SIGTERM or the image's stop signal by default. */
   stopSignal?: string
-  /** Seconds between the signal to stop and SIGKILL. */
+  /** Seconds between the stop signal and SIGKILL. */
   stopTimeout?: number
   logs?: { maxSize: string; maxFiles: number }
   oomScoreAdj?: number
@@ -79,8 +79,8 @@ export type ContainerOptions = {
 }
 
 /**
- * What most images need to start as root and drop to a user; all other capabilities are dropped. Without KILL
- * an init can't pass the stop signal on to that user's processes, which then die with it, unasked.
+ * What most images need to start as root and switch to a user; all other capabilities are dropped. Without
+ * KILL an init can't pass the stop signal on to that user's processes, which would then be killed without it.
  */
 export const compatCapabilities = [
   'CHOWN',
@@ -93,8 +93,8 @@ export const compatCapabilities = [
 ]
 
 /**
- * The engine's form of the options. It is an allow-list: what isn't built here can't be
- * requested, and privileges, devices, host namespaces and bind mounts only through grants.
+ * Converts the options to the engine's form. It is an allow-list: what isn't built here can't be requested,
+ * and privileges, devices, host namespaces and bind mounts only through grants.
  */
 export function containerConfig(options: ContainerOptions) {
   const { granted = {} } = options
@@ -139,7 +139,7 @@ function hostConfig(options: ContainerOptions) {
     PublishAllPorts: false,
     ...(options.extraHosts?.length && { ExtraHosts: options.extraHosts }),
     Memory: options.memoryBytes,
-    // If omitted, the engine allows the same amount of swap on top.
+    // if omitted, the engine allows the same amount of swap on top
     MemorySwap: options.memoryBytes,
     ...(options.reservedBytes !== undefined && { MemoryReservation: options.reservedBytes }),
     ...(options.shmBytes !== undefined && { ShmSize: options.shmBytes }),

@@ -74,12 +74,13 @@ export async function inspectContainer(
   return found && toContainer(found)
 }
 
-/** Milliseconds in which the engine learns why the kernel killed a process, which it hears separately from the exit. */
+/** Milliseconds until the engine knows why the kernel killed a process: it hears that after the exit. */
 const reasonDelay = 5000
 
 /**
- * The same for a container that has ended: if it was killed, it is known whether for its memory.
- * With `endedAt` it waits for one that is still shown as running: a busy engine reports the end first.
+ * Inspects a container that has ended. If it was killed, waits until the engine knows whether that was for
+ * its memory. With `endedAt` also waits for one that is still shown as running: a busy engine reports the end
+ * first.
  */
 export async function inspectEnded(
   engine: Engine,
@@ -88,7 +89,7 @@ export async function inspectEnded(
 ): Promise<Container | null> {
   const deadline = performance.now() + reasonDelay
   for (;;) {
-    const isLast = performance.now() > deadline // a slow answer is about a moment before it came
+    const isLast = performance.now() > deadline // a slow response shows a moment before it arrived
     const found = await inspectContainer(engine, id, { signal })
     const isLate = found?.state === 'running' && endedAt && found.startedAt! < endedAt
     const isOpen = isLate || (found?.exitCode === killed && !found.oomKilled)
@@ -110,9 +111,9 @@ function toContainer(found: Inspected) {
     imageId: found.Image,
     /** Entrypoint and arguments, by default the image's. */
     command: [found.Path, ...(found.Args ?? [])],
-    /** `KEY=value`, the image's own among them. */
+    /** `KEY=value`, including those of the image. */
     env: Config.Env ?? [],
-    /** Null when the image doesn't set it: root. */
+    /** Null when the image doesn't set it: then it is root. */
     user: Config.User || null,
     workingDir: Config.WorkingDir || null,
     labels: Config.Labels ?? {},
@@ -120,7 +121,7 @@ function toContainer(found: Inspected) {
     state: State.Status,
     exitCode: State.ExitCode,
     oomKilled: State.OOMKilled,
-    /** The engine's message why it couldn't start it. */
+    /** The engine's message when it couldn't start it. */
     error: State.Error || null,
     startedAt: toTime(State.StartedAt),
     finishedAt: toTime(State.FinishedAt),
@@ -128,23 +129,23 @@ function toContainer(found: Inspected) {
     restartPolicy: toPolicy(HostConfig.RestartPolicy),
     /** Null without a HEALTHCHECK. */
     health: toHealth(State.Health?.Status),
-    /** What its HEALTHCHECK runs; null without one. */
+    /** Null without a HEALTHCHECK. */
     healthTest: healthTestOf(Config),
-    /** What the engine's last run of it wrote, 4 KiB at most; null before that. */
+    /** The output of its last health check, at most 4 KiB; null before that. */
     healthOutput: State.Health?.Log?.at(-1)?.Output ?? null,
     tty: Config.Tty,
     logDriver: HostConfig.LogConfig.Type,
     privileged: HostConfig.Privileged,
-    /** Bytes; null without a limit, like the two that follow. */
+    /** In bytes. Null without a limit, like the two that follow. */
     memoryLimit: HostConfig.Memory || null,
     cpus: toCpus(HostConfig),
     pidsLimit: (HostConfig.PidsLimit ?? 0) > 0 ? HostConfig.PidsLimit : null,
     mounts: toMounts(found),
     networks: toNetworks(found),
-    /** IP address by network name, while it runs. */
+    /** IP addresses by network name, while it runs. */
     addresses: toAddresses(NetworkSettings.Networks),
     ports: toPublished(NetworkSettings.Ports ?? {}),
-    /** Addresses of the host on which it is configured to be published, whether it runs or not. */
+    /** Addresses of the host on which it is configured to be published, even while it doesn't run. */
     hostAddresses: toPublished(HostConfig.PortBindings ?? {}).map(({ address }) => address),
     /** Exposed ports that aren't published. */
     exposedPorts: toExposed(found),
@@ -162,7 +163,7 @@ function toCpus({ NanoCpus, CpuQuota, CpuPeriod }: Inspected['HostConfig']) {
   return CpuQuota > 0 ? CpuQuota / (CpuPeriod || defaultPeriod) : null
 }
 
-/** The period of a CPU quota in microseconds. */
+/** The default period of a CPU quota, in microseconds. */
 const defaultPeriod = 100_000
 
 /** The engine doesn't list `docker run --tmpfs` among the mounts. */
@@ -183,11 +184,11 @@ const toMounts = ({ Mounts, HostConfig }: Inspected) => [
   })),
 ]
 
-/** The engine gives every container its own short id as an alias. */
+/** Omits the alias that the engine gives every container, its own short id. */
 const toNetworks = ({ Id, NetworkSettings }: Inspected) =>
   Object.entries(NetworkSettings.Networks ?? {}).map(([name, network]) => ({
     name,
-    /** Null while it does not run. */
+    /** Null while it doesn't run. */
     address: network.IPAddress || null,
     gateway: network.Gateway || null,
     mac: network.MacAddress || null,
@@ -203,7 +204,7 @@ const toPublished = (ports: Bindings): PublishedPort[] =>
     })),
   )
 
-/** A stopped one has its ports in its configuration only. */
+/** A stopped container has its ports only in its configuration. */
 const toExposed = ({ Config, HostConfig }: Inspected) =>
   Object.keys(Config.ExposedPorts ?? {})
     .filter((port) => !HostConfig.PortBindings?.[port]?.length)

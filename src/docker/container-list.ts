@@ -47,7 +47,10 @@ export const toSummary = (found: SentContainer) => ({
     })),
 })
 
-/** The list has health and exit code only in its phrase; the latter is null while it runs, and before the first start. */
+/**
+ * The list has health and exit code only in its phrase. The exit code is null while the container runs, and
+ * before its first start.
+ */
 export function readStatus(status: string) {
   const health = /^Up .*\((?:health: )?(\w+)\)$/.exec(status)?.[1]
   const exitCode = /^(?:Exited|Restarting) \((-?\d+)\)/.exec(status)?.[1]
@@ -61,7 +64,7 @@ export type Health = 'starting' | 'healthy' | 'unhealthy'
 
 export type PublishedPort = { container: number; protocol: string; host: number; address: string }
 
-/** A port that is published for IPv4 and for IPv6 is one entry. */
+/** A port published for both IPv4 and IPv6 is one entry. */
 export function publishedOnce(ports: PublishedPort[]) {
   const seen = new Map(
     ports.map((port) => [`${port.host} ${port.container}/${port.protocol}`, port]),
@@ -69,12 +72,12 @@ export function publishedOnce(ports: PublishedPort[]) {
   return [...seen.values()].map(({ host, container, protocol }) => ({ host, container, protocol }))
 }
 
-/** The engine's own form of the networks of a container, in its list and for one alone. */
+/** As the engine sends them, in its list and for a single container. */
 export type SentNetworks = Record<string, { IPAddress?: string }> | null
 
 export const toName = (sent: string) => sent.replace(/^\//, '')
 
-/** IP address by network name; none while it does not run. */
+/** IP addresses by network name; empty while it doesn't run. */
 export const toAddresses = (networks: SentNetworks) =>
   Object.fromEntries(
     Object.entries(networks ?? {}).flatMap(([name, { IPAddress }]) =>

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import type { ArchivedFile } from './tar.ts'
 import { tarOf } from './tar.ts'
 
-/** Returns the id of the new container; an existing name is refused with status 409. */
+/** Returns the id of the new container. An existing name is refused with status 409. */
 export async function createContainer(
   engine: Engine,
   { signal, ...options }: ContainerOptions & Abortable,
@@ -31,15 +31,15 @@ export async function createContainer(
 }
 
 /**
- * Each health check is a process that the engine starts outside the limits of the container:
- * an image may not request one every millisecond.
+ * The engine starts each health check as a process outside the limits of the container: an image must not
+ * request one every millisecond.
  */
 function lessOften({ healthInterval: asked }: Image): Pick<ContainerOptions, 'healthCheck'> {
   const { healthInterval: least } = containerLimits
   return asked && asked < least ? { healthCheck: { interval: least } } : {}
 }
 
-/** An entrypoint of its own replaces the image's command too. */
+/** An explicit entrypoint replaces the image's command too. */
 const argvOf = (image: Image, { entrypoint, command }: ContainerOptions) => [
   ...(entrypoint ?? image.entrypoint),
   ...(command ?? (entrypoint ? [] : image.command)),
@@ -49,15 +49,15 @@ export const startContainer = (engine: Engine, id: string, { signal }: Abortable
   engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })
 
 type Grace = {
-  /** Between its stop signal and SIGKILL. Default: its own stop timeout, for a database writes its data then. */
+  /** Seconds between stop signal and SIGKILL; by default its own, for a database writes its data then. */
   timeoutSeconds?: number | undefined
 }
 
-/** Its stop signal, then SIGKILL after the timeout; false when there is no such container. */
+/** Sends its stop signal, then SIGKILL after the timeout. Returns false when there is no such container. */
 export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'stop', options))
 
-/** Stops it if it runs, and starts it; false when there is no such container. */
+/** Starts it even if it was stopped. Returns false when there is no such container. */
 export const restartContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'restart', options))
 
@@ -73,7 +73,7 @@ const signalAndWait = (
     timeout: timeoutSeconds === undefined ? null : timeoutSeconds * 1000 + 30_000,
   })
 
-/** Resolves when it has been removed, by this or another call; false when there was no such container. */
+/** Resolves once it was removed, by this or another call. Returns false when there was no such container. */
 export const removeContainer = (
   engine: Engine,
   id: string,
@@ -103,7 +103,7 @@ export const setRestartPolicy = (
     signal,
   })
 
-/** Waits without a timeout; returns at once for a container that doesn't run any more. */
+/** Waits without a timeout. Returns at once for a container that doesn't run. */
 export async function waitForExit(
   engine: Engine,
   id: string,
@@ -116,8 +116,8 @@ export async function waitForExit(
 }
 
 /**
- * Writes files into a container, running or not, below an existing directory; missing directories
- * are created. Refused when the container's root file system is read-only.
+ * Writes files into a container, running or not, below an existing directory; missing directories are
+ * created. The engine refuses it for a read-only root file system.
  */
 export const putArchive = (
   engine: Engine,
@@ -125,7 +125,7 @@ export const putArchive = (
   { files, ...options }: { path: string; files: ArchivedFile[] } & Abortable,
 ): Promise<void> => putTar(engine, id, { tar: Readable.from([tarOf(files)]), ...options })
 
-/** Unpacks a tar archive in a container in the same way. */
+/** Unpacks a tar archive under the same conditions as `putArchive`. */
 export async function putTar(
   engine: Engine,
   id: string,
@@ -136,7 +136,10 @@ export async function putTar(
   for await (const _ of engine.stream('PUT', url, { query, upload: tar, signal })) continue
 }
 
-/** A path of a container with everything below it as a tar archive, running or not; volumes are included. */
+/**
+ * Returns a path of a container, with everything below it and its volumes, as a tar archive. The container
+ * may be stopped.
+ */
 export const readArchive = (
   engine: Engine,
   id: string,

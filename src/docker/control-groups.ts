@@ -7,7 +7,7 @@ export type ControlGroups = { version: 1 | 2; memory: string; cpu: string }
 
 export type Caps = { memoryBytes: number; cpus: number }
 
-/** Null when there are none, or none that we may write to: in a container, or not as root. */
+/** Null when none exist or none can be written to: in a container, or not as root. */
 export async function findControlGroups(
   mountinfo = '/proc/self/mountinfo',
 ): Promise<ControlGroups | null> {
@@ -61,7 +61,7 @@ export const isGroup = (groups: ControlGroups, path: string) => {
   return existsSync(memory) && existsSync(cpu)
 }
 
-/** Limits a group, with everything below it, to the caps. */
+/** Limits a group, including everything below it. */
 export async function limitGroup(groups: ControlGroups, path: string, caps: Caps) {
   const { memory, cpu } = foldersOf(groups, path)
   if (groups.version === 1) return limitFirstKind({ memory, cpu }, caps)
@@ -75,7 +75,7 @@ export async function limitGroup(groups: ControlGroups, path: string, caps: Caps
   await write(memory, 'cpu.max', `${quota(caps)} ${period}`)
 }
 
-/** Finds the group of that name anywhere in a tree, and returns its path below the mount. */
+/** Finds the group of that name anywhere in a tree. Returns its path below the mount. */
 export async function findGroup(mount: string, name: string): Promise<string | null> {
   let level = [mount]
   for (let depth = 0; depth < 5 && level.length > 0; depth++) {
@@ -87,14 +87,14 @@ export async function findGroup(mount: string, name: string): Promise<string | n
   return null
 }
 
-/** Microseconds over which the processors that were used are counted. */
+/** Microseconds over which the use of processors is counted. */
 export const period = 100_000
 
-/** Microseconds of processors in each of those. */
+/** Microseconds of processor time in each period. */
 export const quota = ({ cpus }: Caps) => Math.max(1_000, Math.round(cpus * period))
 
 async function limitFirstKind({ memory, cpu }: { memory: string; cpu: string }, caps: Caps) {
-  // The limit with swap may never be lower than the one without: raise it first.
+  // the limit with swap may never be lower than the one without: raise it first
   await write(memory, 'memory.memsw.limit_in_bytes', -1).catch(ignoreMissing)
   await write(memory, 'memory.limit_in_bytes', caps.memoryBytes)
   await write(memory, 'memory.memsw.limit_in_bytes', caps.memoryBytes).catch(ignoreMissing)
@@ -102,7 +102,7 @@ async function limitFirstKind({ memory, cpu }: { memory: string; cpu: string }, 
   await write(cpu, 'cpu.cfs_quota_us', quota(caps))
 }
 
-/** A group has the controllers that every parent passes on. */
+/** A group only has the controllers that every parent passes on. */
 async function passControllersDown(mount: string, path: string) {
   const above = dirname(path) === '.' ? [] : dirname(path).split('/').filter(Boolean)
   for (let depth = 0; depth <= above.length; depth++) {
@@ -114,7 +114,7 @@ async function passControllersDown(mount: string, path: string) {
 const write = (folder: string, name: string, value: string | number) =>
   writeFile(join(folder, name), String(value), { flag: 'r+' })
 
-/** A kernel that does not count swap has no file for it. */
+/** A kernel that doesn't count swap lacks its file. */
 function ignoreMissing(error: NodeJS.ErrnoException) {
   if (error.code !== 'ENOENT') throw error
 }

@@ -5,7 +5,7 @@ import { toImageSummary } from './images.ts'
 import type { SentImage } from './images.ts'
 import { retryWhileBusy } from './refusals.ts'
 
-/** The engine's disk usage, and what uses what. Sizes are bytes. */
+/** Sizes in bytes. */
 export type DiskUse = Awaited<ReturnType<typeof diskUse>>
 export type UsedImage = DiskUse['images'][number]
 export type UsedContainer = DiskUse['containers'][number]
@@ -29,10 +29,10 @@ type SentVolume = {
 
 type SentEntry = {
   ID: string
-  /** Before API 1.42 the only parent that is reported. */
+  /** The only parent that is reported before API 1.42. */
   Parent?: string
   Parents?: string[] | null
-  /** What 26.1 and 28.5 call it, by mistake. */
+  /** Docker 26.1 and 28.5 misspell the field. */
   ' Parents'?: string[] | null
   Type: string
   Description: string
@@ -42,7 +42,7 @@ type SentEntry = {
   LastUsedAt: string | null
 }
 
-/** Milliseconds: the engine walks every layer and volume. */
+/** In milliseconds. The engine walks every layer and volume. */
 const patience = 120_000
 
 export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
@@ -50,20 +50,20 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
     engine.request<Sent>('GET', '/system/df', { signal, timeout: patience }),
   )
   return {
-    /** All layers of all images, each counted once. */
+    /** The size of all layers, each counted once. */
     layersSize: found.LayersSize,
     images: (found.Images ?? []).map((image) => ({
       ...toImageSummary(image),
-      /** Bytes of layers that it shares with other images. */
+      /** The size of layers that it shares with other images. */
       sharedSize: Math.max(0, image.SharedSize),
     })),
     containers: (found.Containers ?? []).map((container) => ({
       ...toSummary(container),
-      /** Bytes that it has written on top of its image. */
+      /** The size of what it has written on top of its image. */
       size: container.SizeRw ?? 0,
-      /** Names of its networks, whether it runs or not. */
+      /** The names of its networks, even while it doesn't run. */
       networks: Object.keys(container.NetworkSettings?.Networks ?? {}),
-      /** Names of those mounted in it, anonymous ones too. */
+      /** The names of its volumes, including anonymous ones. */
       volumes: (container.Mounts ?? []).flatMap(({ Type, Name }) =>
         Type === 'volume' && Name ? [Name] : [],
       ),
@@ -80,18 +80,18 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
 
 const toEntry = (found: SentEntry) => ({
   id: found.ID,
-  /** Entries that it was built from: they are removed only after it. */
+  /** Ids of entries that it was built from: they can be removed only after it. */
   parents: found.Parents ?? found[' Parents'] ?? (found.Parent ? [found.Parent] : []),
   type: found.Type,
   description: found.Description,
   inUse: found.InUse,
-  /** Part of an image: its bytes are the image's too. */
+  /** True when it is part of an image, whose size includes it. */
   shared: found.Shared,
   size: found.Size,
   lastUsedAt: found.LastUsedAt ? new Date(found.LastUsedAt) : null,
 })
 
-/** The bytes that were freed; null when the entry doesn't exist, is in use, or others are built from it. */
+/** Returns the bytes freed; null when the entry doesn't exist, is in use, or others are built from it. */
 export async function removeBuildCache(
   engine: Engine,
   id: string,

@@ -31,7 +31,7 @@ export type RequestOptions = Abortable & {
   auth?: RegistryAuth | undefined
   /** Milliseconds until the whole response must have arrived; null waits forever. */
   timeout?: number | null | undefined
-  /** Of the response; a larger one throws `AnswerTooLarge`. */
+  /** Maximum size of the response; a larger one throws `AnswerTooLarge`. */
   maxBytes?: number
 }
 
@@ -40,7 +40,7 @@ export type StreamOptions = Pick<RequestOptions, 'query' | 'body' | 'auth' | 'si
   upload?: Readable
   /** Called when the response begins. */
   opened?: (() => void) | undefined
-  /** Stays open without a word, beside many others: the runtime has at most 256 calls of fetch at once. */
+  /** True for a long, mostly silent response: the runtime allows at most 256 calls of fetch at once. */
   isQuiet?: boolean
 }
 
@@ -50,11 +50,11 @@ export type Engine = {
   readonly address: EngineAddress
   /** All that run now. */
   readonly pulls: Pulls
-  /** The parsed response; undefined when it has no body. */
+  /** Returns the parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
-  /** The bytes of a streaming response; leaving the loop or aborting closes the connection. */
+  /** Yields a streaming response; leaving the loop or aborting closes the connection. */
   stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
-  /** A call that upgrades its connection to a raw stream, which the caller must destroy. */
+  /** Upgrades the connection to a raw stream, which the caller must destroy. */
   hijack(path: string, options: Pick<RequestOptions, 'query' | 'body' | 'signal'>): Promise<Duplex>
   /** The error for a stream that ended too early. */
   hungUp(): Failure
@@ -67,14 +67,14 @@ const newestKnown = '1.51'
 const oldestKnown = '1.24'
 const defaultTimeout = 30_000
 
-// The engine redirects these, and docker-modem's handling of redirects can crash the process.
+// the engine redirects such paths, and docker-modem's handling of redirects can crash the process
 const isCrooked = /\/\.{0,2}(\/|$)/
 
 function refuseCrooked(path: string) {
   if (isCrooked.test(path)) throw new EngineError(404, 'page not found')
 }
 
-// docker-modem would replace the message of every other status; we read the engine's.
+// docker-modem would replace the message of every other status; we read the engine's
 const everyStatus = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n + 100, true]))
 
 /** Nothing is contacted before the first call, so an absent engine only fails calls that need it. */
@@ -168,7 +168,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     hijack?: boolean
   }
 
-  /** Null for a call that isn't a mere question to a local engine. */
+  /** Null for a call that isn't a simple GET to a local engine. */
   function socketCall(call: Call) {
     const isQuestion = call.method === 'GET' && !call.auth
     if (address.kind !== 'socket' || !isQuestion) return null
@@ -190,7 +190,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     opened.dial(
       {
         method: call.method,
-        // The trailing `?` makes docker-modem append the query instead of cutting off something else.
+        // the trailing `?` makes docker-modem append the query instead of cutting off something else
         path: `${call.path}?`,
         options: { _query: defined(call.query ?? {}), _body: call.body ?? {} },
         isStream: true,
@@ -202,7 +202,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       },
       (error, answer) => {
         if (error) return reject(error)
-        muffle((answer as IncomingMessage).socket ?? answer) // a hijacked one is the socket itself
+        muffle((answer as IncomingMessage).socket ?? answer) // for a hijacked call it is the socket itself
         resolve(answer as IncomingMessage)
       },
     )
@@ -225,14 +225,14 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     if (signal?.aborted) return signal.reason
     if (deadline?.passed) return unanswered(address, call, timeout!)
     if (error instanceof Failure || !isTransportError(error)) return error
-    version = undefined // After a reconnect it may be another engine.
+    version = undefined // after a reconnect it may be another engine
     return unreachable(address, error)
   }
 }
 
 /**
- * When a signal aborts after the response arrived but before it was read completely, the socket has
- * no error listener, and its error would end the process. The reader gets it from the response.
+ * When a signal aborts after the response arrived but before it was read completely, the socket has no error
+ * listener, and its error would end the process. The reader gets the error from the response.
  */
 function muffle(socket: Socket) {
   if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore)
@@ -240,7 +240,7 @@ function muffle(socket: Socket) {
 
 const ignore = () => {}
 
-/** Everything that is available at a time: the engine writes each line of a log separately. */
+/** Joins the chunks that are available: the engine writes each line of a log separately. */
 async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   for await (const first of answer) {
     const pieces: Uint8Array[] = [first]
@@ -276,7 +276,7 @@ const defined = (query: object) =>
 const isTransportError = (error: unknown) =>
   error instanceof Error && ('code' in error || 'level' in error)
 
-/** The API version, such as `1.41`, that an engine which offers that one and this adapter both support. */
+/** The newest API version that both the engine and this adapter support, such as `1.41`. */
 export const spokenVersion = (offered: string) =>
   compareVersions(offered, newestKnown) > 0 ? newestKnown : offered
 

@@ -7,7 +7,7 @@ export type EngineEvent = {
   /** Such as `start`, `die`, `oom`, `health_status: healthy`. */
   action: string
   id: string
-  /** The labels of the object, and what the engine adds: `name`, `image`, `exitCode`. */
+  /** The object's labels, and what the engine adds: `name`, `image`, `exitCode`. */
   attributes: Record<string, string>
   time: Date
 }
@@ -23,11 +23,11 @@ export type EventOptions = Abortable & {
   filters?: Partial<Record<'type' | 'event' | 'label' | 'container', string[]>>
   /** Starts with events since this time, as far as the engine keeps them: 256 events. */
   since?: Date
-  /** Called when the subscription is active: events from then on are received. */
+  /** Called when the subscription is active: later events are received. */
   opened?: (() => void) | undefined
 }
 
-/** Events of the engine from now on; throws when the connection ends, so reconnect. */
+/** Events from now on. Throws when the connection ends: reconnect then. */
 export async function* engineEvents(
   engine: Engine,
   { filters = {}, since, signal, opened }: EventOptions = {},

@@ -18,9 +18,9 @@ const maxRead = 8 * 1024 * 1024
 const interval = 50
 
 /**
- * Runs a command in a running container, as the container's user and with its variables, and waits
- * for its end. One that can't be started ends like in a shell, with exit code 126. Aborting only stops
- * waiting: the command continues. An EngineError with status 404 or 409: the container doesn't run.
+ * Runs a command in a running container, as the container's user and with its variables, and waits for its
+ * end. One that can't be started ends like in a shell, with exit code 126. Aborting only stops waiting: the
+ * command continues. Throws an EngineError with status 404 or 409 when the container doesn't run.
  */
 export async function runInContainer(
   engine: Engine,

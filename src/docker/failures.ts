@@ -11,13 +11,13 @@ export class EngineError extends Error {
   }
 }
 
-/** The message in the body of a refusal. */
+/** Reads the message from the body of a refusal. */
 export function refusal(status: number, body: string) {
   let message = body.trim()
   try {
     message = JSON.parse(body).message ?? message
   } catch {
-    // A proxy in between responds in its own format.
+    // a proxy in between responds in its own format
   }
   return new EngineError(status, message || `HTTP status ${status}`)
 }
@@ -41,7 +41,7 @@ const causes: Record<string, { what: string; hint: string }> = {
   },
 }
 
-/** How TLS and ssh say that one side doesn't trust the other; the first match counts. */
+/** Messages of TLS and ssh when one side doesn't trust the other; the first match counts. */
 const distrusts: { seen: RegExp; what: string; hint: string }[] = [
   {
     seen: /alert.(bad|unsupported|revoked|expired|unknown).(certificate|ca)|certificate.required/i,
@@ -85,7 +85,7 @@ const distrusts: { seen: RegExp; what: string; hint: string }[] = [
   },
 ]
 
-/** The Failure for an engine that can't be reached, or whose connection broke. */
+/** For an engine that can't be reached, or whose connection broke. */
 export function unreachable(address: EngineAddress, error: unknown): Failure {
   const { code, message } = error as NodeJS.ErrnoException
   const known =
@@ -105,7 +105,7 @@ const hintFor = ({ kind, text }: EngineAddress) =>
     ? `Make \`docker -H ${text} version\` work for the user that runs this, with a key or an agent.`
     : 'Check Docker (systemctl status docker) and DOCKER_HOST.'
 
-/** The Failure for an engine that speaks TLS to a client that doesn't. */
+/** For an engine that requires TLS from a client that doesn't use it. */
 export const needsTls = (address: EngineAddress) =>
   new Failure(
     'engine_unreachable',
@@ -113,7 +113,7 @@ export const needsTls = (address: EngineAddress) =>
     'Set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the folder that holds ca.pem, cert.pem and key.pem.',
   )
 
-/** The Failure for an engine that accepted the call but didn't respond. */
+/** For an engine that accepted the call but didn't respond. */
 export const unanswered = (address: EngineAddress, call: string, milliseconds: number) =>
   new Failure(
     'engine_timeout',
@@ -121,7 +121,7 @@ export const unanswered = (address: EngineAddress, call: string, milliseconds: n
     'Check the load of the machine and Docker’s log (journalctl -u docker).',
   )
 
-/** A connection that the engine closed normally, but too early. */
+/** For a connection that the engine closed normally, but too early. */
 export const hangupSignal = Object.assign(new Error('The connection ended.'), {
   code: 'ECONNRESET',
 })

@@ -9,11 +9,11 @@ const retryDelay = 1000
 
 const channel = 'containers'
 
-/** Container events of the engine, received over one connection and passed to all subscribers. */
+/** Receives the engine's container events over one connection and passes them to all subscribers. */
 export class EngineFeed {
   readonly #hub = new Hub<EngineEvent | typeof resync>()
 
-  /** Begins with `resync` (read the state from the engine), which is repeated when events may have been missed. */
+  /** Begins with `resync` (read the engine's state), which is repeated when events may have been missed. */
   listen(signal: AbortSignal) {
     return this.#hub.follow(channel, signal)
   }

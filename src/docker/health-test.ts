@@ -6,7 +6,7 @@ import { runInContainer } from './exec.ts'
 import type { CommandResult } from './exec.ts'
 import { isStatus } from './refusals.ts'
 
-/** What a container's HEALTHCHECK runs. */
+/** The command of a container's HEALTHCHECK. */
 export type HealthTest = {
   command: string[]
   /** Milliseconds after which it counts as failed. */
@@ -15,7 +15,7 @@ export type HealthTest = {
 
 export type HealthVerdict = {
   passed: boolean
-  /** Of the last test that ended; null when none did. */
+  /** Null when no test has ended. */
   exitCode: number | null
   output: string
 }
@@ -28,10 +28,10 @@ export type HealthConfig = {
 
 const defaultTimeout = 30_000
 
-/** What the engine runs a line of text with, in the container. */
+/** The engine runs a command line in the container with this shell. */
 export const containerShell = ['/bin/sh', '-c']
 
-/** Null without a HEALTHCHECK, and for `HEALTHCHECK NONE`; read as the engine itself does. */
+/** Null without a HEALTHCHECK, and for `HEALTHCHECK NONE`. Reads it as the engine does. */
 export function healthTestOf({ Healthcheck, Shell }: HealthConfig): HealthTest | null {
   const [how, ...words] = Healthcheck?.Test ?? []
   const shell = Shell?.length ? Shell : containerShell
@@ -44,19 +44,19 @@ export function healthTestOf({ Healthcheck, Shell }: HealthConfig): HealthTest |
 /** Milliseconds between the end of a test and the next one. */
 const interval = 1000
 
-/** A hanging test can't be ended from outside its container: so many at a time at most. */
+/** A hanging test can't be ended from outside its container, so no more than these may hang at a time. */
 const maxHanging = 3
 
 type Options = {
   test: HealthTest
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout: number
   signal: AbortSignal
 }
 
 /**
- * Runs the test each second until it passes or times out, because the engine runs its first one only
- * after the interval of the HEALTHCHECK. Throws when the signal aborts, or when the engine call fails.
+ * Runs the test each second until it passes or times out, because the engine runs its first one only after
+ * the interval of the HEALTHCHECK. Throws when the signal aborts, or when the engine call fails.
  */
 export async function untilHealthTestPasses(
   engine: Engine,

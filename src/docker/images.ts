@@ -34,12 +34,12 @@ export type SentImage = {
 }
 
 /**
- * The maximum of settings that an image may add to each of its containers: the engine stores all
- * of it for every one, and includes labels, command, ports and volumes in each list of them.
+ * An image may add at most these settings to each of its containers: the engine stores all of them for every
+ * container, and includes labels, command, ports and volumes in each list.
  */
 const most = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
 
-/** Bytes of a response that fit an image within the limits, and its layers. */
+/** In bytes; enough for an image within the limits and its layers. */
 const maxAnswer = 2 * 1024 * 1024
 
 /** Null when it doesn't exist. Throws when its settings are far too large: it must not be used. */
@@ -57,16 +57,16 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
-    /** Its names in registries: `busybox@sha256:…`; none for one that was built or loaded here. */
+    /** Its names in registries, such as `busybox@sha256:…`; empty for one that was built or loaded here. */
     digests: found.RepoDigests ?? [],
-    /** Instructions that run in builds on it. */
+    /** Instructions that run in builds based on it. */
     onBuild: OnBuild ?? [],
-    /** Its variables, as `NAME=value`. */
+    /** `NAME=value`. */
     env: Env ?? [],
     labels: Labels ?? {},
     createdAt: new Date(found.Created),
     size: found.Size,
-    /** TCP ports: of an image that was built here the Dockerfile's own first, as written there. */
+    /** TCP ports. For an image that was built here, the Dockerfile's own come first, in its order. */
     exposedPorts: await inOrder(engine, ref, {
       ports: tcpPorts(ExposedPorts ?? {}),
       own: Labels?.[portsLabel] ?? '',
@@ -76,12 +76,11 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     command: Cmd ?? [],
     /** Paths that it declares as volumes, if any. */
     ...(Volumes && { volumes: Object.keys(Volumes).toSorted() }),
-    /** Interval of its health check in milliseconds; null when it isn't set. */
+    /** The interval of its health check in milliseconds; null when it isn't set. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }
 }
 
-/** Whether an image of that name exists. */
 export async function hasImage(engine: Engine, ref: string, { signal }: Abortable = {}) {
   const answer = engine.stream('GET', `${pathOf(ref)}/json`, { signal })
   try {
@@ -100,7 +99,7 @@ function refuseOverloaded(config: NonNullable<Inspected['Config']>) {
   if (volumes > most.volumes) throw overloaded(`${volumes} volumes`)
 }
 
-/** Whether an image was refused because of the size of its settings. */
+/** True when an image was refused because of the size of its settings. */
 export const isOverloaded = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === 'image_overloaded'
 
@@ -129,14 +128,13 @@ export const toImageSummary = (sent: SentImage) => ({
   size: sent.Size,
 })
 
-/** Adds a tag to an image. */
 export const tagImage = (engine: Engine, id: string, name: string) => {
   const colon = name.lastIndexOf(':')
   const query = { repo: name.slice(0, colon), tag: name.slice(colon + 1) }
   return engine.request('POST', `${pathOf(id)}/tag`, { query })
 }
 
-/** False when it didn't exist, or another call removed it. One that a container uses is refused with status 409. */
+/** False when it didn't exist, or another call removed it. One in use is refused with status 409. */
 export const removeImage = (
   engine: Engine,
   ref: string,
@@ -168,7 +166,7 @@ async function inOrder(
   return [...new Set([...known, ...ports])]
 }
 
-// A reference's slashes are part of the path; the engine doesn't decode them.
+// a reference's slashes are part of the path; the engine doesn't decode them
 export const encodeReference = (ref: string) => encodeURIComponent(ref).replaceAll('%2F', '/')
 
 const pathOf = (ref: string) => `/images/${encodeReference(ref)}`

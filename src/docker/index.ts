@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts'
 
 type Calls = typeof calls
 
-/** The calls, of one engine. */
+/** The calls, bound to one engine. */
 type Bound = {
   [Name in keyof Calls]: Calls[Name] extends (engine: Engine, ...args: infer Args) => infer Result
     ? (...args: Args) => Result
@@ -22,7 +22,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
   ])
   return {
     ...(Object.fromEntries(bound) as Bound),
-    /** It is on another machine. */
+    /** True when it is on another machine. */
     remote: engine.address.kind !== 'socket',
   }
 }

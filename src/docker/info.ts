@@ -39,42 +39,41 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
     version: version.Version,
     /** The version that both sides support. */
     apiVersion,
-    /** The version of what starts containers; null when it is another program, or not reported. */
+    /** The version of runc; null when another program starts containers, or it isn't reported. */
     runc: version.Components?.find(({ Name }) => Name === 'runc')?.Version ?? null,
     os: version.Os,
     arch: version.Arch,
-    /** Whether `builder: 'auto'` builds with BuildKit. */
+    /** True when `builder: 'auto'` builds with BuildKit. */
     buildkit: hasBuildKit(version, apiVersion),
     cpus: info.NCPU,
     memoryBytes: info.MemTotal,
     /** The storage driver. */
     driver: info.Driver,
-    /** Whether containerd keeps the images, under ids that another store doesn't give them. */
+    /** True when containerd stores the images: it gives them other ids than Docker's own store. */
     containerdStore: (info.DriverStatus ?? []).some(
       ([name, value]) => name === 'driver-type' && value.startsWith('io.containerd.snapshotter'),
     ),
     /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
     securityOptions: info.SecurityOptions ?? [],
-    /** It runs as another user than root, in namespaces of its own. */
+    /** True when it runs as another user than root, in its own namespaces. */
     rootless: (info.SecurityOptions ?? []).some((option) => option.startsWith('name=rootless')),
-    /** Limits of containers that it accepts and doesn’t enforce: it lacks their control groups. */
+    /** Limits of containers that it accepts but doesn’t enforce, because it lacks their control groups. */
     unlimited: Object.entries({
       memory: info.MemoryLimit,
       processors: info.CpuCfsQuota,
       processes: info.PidsLimit,
     }).flatMap(([what, isHeld]) => (isHeld === false ? [what] : [])),
-    /** Whether it knows what a container uses; else it reports what its machine does. */
+    /** False when it can't measure containers: then it reports the usage of the whole machine. */
     measures: info.CgroupDriver !== 'none',
-    /** Version of the control groups, such as `2`. */
+    /** The version of the control groups, such as `2`. */
     cgroups: info.CgroupVersion ?? '1',
     /** Its clock. */
     time: new Date(info.SystemTime),
-    /** On its machine, with all of its data. */
+    /** The folder on its machine with all of its data. */
     folder: info.DockerRootDir,
   }
 }
 
-/** Whether a build with that setting uses BuildKit. */
 export const buildsWithBuildKit = async (
   engine: Engine,
   { builder, signal }: { builder: Builder } & Abortable,
@@ -82,12 +81,12 @@ export const buildsWithBuildKit = async (
   builder === 'buildkit' ||
   (builder === 'auto' && (await engineMachine(engine, { signal })).buildkit)
 
-/** How an engine reads a Dockerfile without a syntax line. */
+/** Decides how the engine reads a Dockerfile without a syntax line. */
 export type Frontend = {
   buildKit: boolean
-  /** Whether it supports here-documents, as BuildKit does since Docker 23. */
+  /** BuildKit supports here-documents since Docker 23. */
   heredocs: boolean
-  /** What it builds for: `linux/amd64`. */
+  /** The platform it builds for, such as `linux/amd64`. */
   platform: string
 }
 
@@ -102,15 +101,14 @@ export async function engineFrontend(
 }
 
 /**
- * Decided by the version, because Debian's 20.10 has BuildKit without announcing it in the ping, and
- * Podman has the same calls without BuildKit.
+ * Decided by the version: Debian's 20.10 has BuildKit without announcing it in the ping, and Podman has the
+ * same calls without BuildKit.
  */
 function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
   const recent = compareVersions(apiVersion, '1.39') >= 0
   return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
 }
 
-/** What an engine is, and what its machine has. */
 export type Machine = Pick<
   EngineInfo,
   'buildkit' | 'cpus' | 'memoryBytes' | 'folder' | 'rootless' | 'unlimited' | 'measures'

@@ -1,6 +1,6 @@
 /**
- * Programs that manage all processes of a container, and refuse to run as anything but process 1: s6-overlay's
- * `/init`, which most images of linuxserver.io start with, systemd, and those like them.
+ * Programs that manage all processes of a container and refuse to run as anything but process 1: s6-overlay's
+ * `/init`, which most images of linuxserver.io start with, systemd, and similar ones.
  */
 const inits = [
   '/init',
@@ -12,7 +12,7 @@ const inits = [
   ...['/bin', '/usr/bin'].map((folder) => `${folder}/catatonit`),
 ]
 
-/** Whether a command is such a program, also where a shell starts it in its own place. */
+/** True when a command is such a program, or a shell that replaces itself with one. */
 export function isInit([program = '', flag, script = '']: string[]) {
   if (inits.includes(program)) return true
   if (flag !== '-c' || !/^(?:\/(?:usr\/)?bin\/)?(?:ba|da|a)?sh$/.test(program)) return false

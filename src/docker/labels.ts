@@ -1,4 +1,4 @@
-/** What a Docker object is for. */
+/** The purpose of a Docker object. */
 export type Kind = 'app' | 'build' | 'service' | 'edge'
 
 const keys = {
@@ -11,7 +11,7 @@ const keys = {
   serviceId: 'davit.service',
 }
 
-/** Which component of its workload's release a container is. */
+/** Names the component of a container in its workload's release. */
 export const partLabel = 'davit.part'
 
 /** The ports that the Dockerfile of an image exposes, in its order, without those of its base image. */
@@ -20,26 +20,26 @@ export const portsLabel = 'davit.ports'
 type Field = keyof typeof keys
 type Labels = Record<string, string>
 
-/** To what a Docker object belongs. */
+/** The owners of a Docker object. */
 export type Belonging = Partial<Omit<Record<Field, string>, 'kind'>> & { kind?: Kind }
 
 const fields = Object.keys(keys) as Field[]
 
 /**
- * The labels by which Davit finds what it created. Every key is always set, so that labels of
- * an image or a Dockerfile can't imitate ours.
+ * The labels by which Davit finds what it created. Every key is always set, so that labels of an image or a
+ * Dockerfile can't imitate ours.
  */
 export const labelsFor = (
   of: Belonging & { instanceId: string; kind: Kind; ownerId: string },
 ): Labels => Object.fromEntries(fields.map((field) => [keys[field], of[field] ?? '']))
 
-/** Labels of images that only describe them. */
+/** These labels of images only describe them. */
 const descriptive = /^(org\.opencontainers\.image\.|org\.label-schema\.)|^maintainer$/
 
 /**
- * What a user's file and its image label a container with, so that no other program on the server obeys it,
- * such as a proxy that is led by labels: those of a file get another name, and those of an image no value,
- * since a container can't be without them.
+ * Changes labels from a user's file and its image so that no other program on the server, such as a proxy
+ * configured by labels, obeys them: those of a file are renamed, and those of an image emptied, since a
+ * container can't be without them.
  */
 export const tamedLabels = (ofFile: Labels, ofImage: Labels): Labels => ({
   ...Object.fromEntries(
@@ -48,17 +48,17 @@ export const tamedLabels = (ofFile: Labels, ofImage: Labels): Labels => ({
   ...Object.fromEntries(Object.entries(ofFile).map(([key, value]) => [`label.${key}`, value])),
 })
 
-/** Reads labels, whoever wrote them; empty when a label is missing. */
+/** Anyone may have written the labels. Missing ones are returned empty. */
 export const readLabels = (labels: Labels) =>
   Object.fromEntries(fields.map((field) => [field, labels[keys[field]] ?? ''])) as Record<
     Field,
     string
   >
 
-/** Whether they belong to an installation of Davit, this one or another. */
+/** True for labels of any installation of Davit. */
 export const areDavits = (labels: Labels) => keys.instanceId in labels
 
-/** The filter for everything of this installation that belongs to what is named. */
+/** Matches everything of this installation that belongs to the given objects. */
 export const labelFilter = (instanceId: string, of: Belonging = {}): string[] =>
   fields.flatMap((field) => {
     const value = { ...of, instanceId }[field]

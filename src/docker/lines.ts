@@ -1,17 +1,17 @@
 import { withoutTrailing } from '../platform/without-trailing.ts'
 
-/** Characters after which a line is cut, by default. */
+/** The default length, in characters, at which a line is cut. */
 export const usualLength = 16_384
 
-/** Characters that a cut line may lack: half of one, and removed timestamps. */
+/** A cut line may be shorter than the limit by so many characters: half of a pair, and removed timestamps. */
 const missing = 100
 
-/** Whether a line may continue in the next one: its length is the limit. */
+/** True when a line may continue in the next one, because its length is the limit. */
 export const isCut = (line: string) => line.length >= usualLength - missing
 
 /**
- * Splits bytes that arrive in chunks into lines; an incomplete line is kept for the next
- * chunk. A line over the limit is cut, so that one without an end can't fill the memory.
+ * Splits bytes that arrive in chunks into lines; an incomplete line is kept for the next chunk. A line over
+ * the limit is cut, so that one without an end can't fill the memory.
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder()
@@ -23,7 +23,7 @@ export class LineSplitter {
     return this.pushText(this.#decoder.decode(bytes, { stream: true }))
   }
 
-  /** Whether a complete line is returned unchanged. */
+  /** True when a complete line would be returned unchanged. */
   isPlain(line: string) {
     return this.#rest === '' && line.length <= this.maxLength && !line.includes('\r')
   }
@@ -35,7 +35,7 @@ export class LineSplitter {
     return [...lines.flatMap((line) => this.#cut(withoutTrailing(line, '\r'))), ...unfinished]
   }
 
-  /** The rest, at the end of the stream. */
+  /** Returns the incomplete last line. Call it at the end of the stream. */
   end(): string[] {
     const rest = withoutTrailing(this.#rest + this.#decoder.decode(), '\r')
     this.#rest = ''
@@ -47,7 +47,7 @@ export class LineSplitter {
   }
 }
 
-/** A line in pieces of limited length; never splits a surrogate pair. */
+/** Cuts a line into pieces of limited length, never within a surrogate pair. */
 export function cutLine(line: string, maxLength = usualLength): string[] {
   const pieces: string[] = []
   let from = 0
@@ -60,16 +60,16 @@ export function cutLine(line: string, maxLength = usualLength): string[] {
   return [...pieces, line.slice(from)]
 }
 
-/** What a terminal would show of a line that is redrawn, such as a progress bar. */
+/** Returns what a terminal would show of a line that is redrawn, such as a progress bar. */
 export function lastDrawn(line: string) {
-  // A return at the very end may be half of a `\r\n` that arrives in two pieces.
+  // a return at the very end may be half of a `\r\n` that arrives in two pieces
   const from = line.lastIndexOf('\r', line.length - 2)
   return from === -1 ? line : line.slice(from + 1)
 }
 
 const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff
 
-/** The engine's streams of JSON objects, one per line. */
+/** The engine streams JSON objects, one per line. */
 export async function* readJsonLines<T>(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<T> {
   const splitter = new LineSplitter(Infinity)
   for await (const chunk of bytes) {

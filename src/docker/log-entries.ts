@@ -1,11 +1,11 @@
 export type Stream = 'stdout' | 'stderr'
 
-/** The bytes of a frame are those from `from` up to `end`; they are only valid during the call. */
+/** The frame's bytes are those from `from` up to `end`. They are only valid during the call. */
 type TakeFrame = (stream: Stream, bytes: Buffer, from: number, end: number) => void
 
 const headerLength = 8
 
-/** Splits the engine's multiplexed output: 8 bytes of stream and length before each chunk. */
+/** Splits the engine's multiplexed output: 8 bytes with stream and length precede each chunk. */
 export class FrameSplitter {
   #pending: Uint8Array = Buffer.alloc(0)
 
@@ -23,10 +23,10 @@ export class FrameSplitter {
   }
 }
 
-/** What the engine stores as one entry: a line, or 16 KiB of a longer one. */
+/** The engine stores a line as one entry, and a longer one in entries of 16 KiB. */
 export type LogEntry = {
   stream: Stream
-  /** To the nanosecond, in UTC, with nine digits: such texts sort by time. */
+  /** UTC with nanoseconds, always nine digits: such texts sort by time. */
   timestamp: string
   /** Without the line break. */
   text: string
@@ -40,7 +40,7 @@ const space = 0x20
 /** Each frame is an entry: a timestamp, a space, the text. */
 export class FrameReader {
   readonly #frames = new FrameSplitter()
-  /** Of an incomplete entry, whose cut may split a character. */
+  /** Kept for an incomplete entry, which may have been cut within a character. */
   readonly #decoders: Record<Stream, TextDecoder | null> = { stdout: null, stderr: null }
 
   read(chunk: Uint8Array): LogEntry[] {
@@ -69,10 +69,7 @@ const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
 /** Characters after which a terminal line is passed on before its end has arrived. */
 const maxPiece = 1024 * 1024
 
-/**
- * A terminal has one stream without frames; in a line of several pieces the timestamp stands before
- * each of them.
- */
+/** A terminal has one stream without frames. Each piece of a longer line starts with a timestamp. */
 export class TerminalReader {
   readonly #decoder = newDecoder()
   #rest = ''

@@ -8,24 +8,24 @@ import { FrameReader, TerminalReader } from './log-entries.ts'
 import type { LogEntry } from './log-entries.ts'
 import { isStatus } from './refusals.ts'
 
-/** A line as a terminal shows it, or 16 KiB of a longer one; the timestamp is the one of its last piece. */
+/** A line as a terminal shows it, or 16 KiB of a longer one, with the timestamp of its last piece. */
 export type ContainerLine = Omit<LogEntry, 'ended'>
 
 export type ContainerLogsOptions = {
-  /** Only this many lines from the end. */
+  /** Number of lines from the end. */
   tail?: number | 'all' | undefined
-  /** Continues with what the container writes until it ends. */
+  /** True to continue with what the container writes until it ends. */
   follow?: boolean
-  /** From this time on, inclusive: a Date, or the timestamp of a line. */
+  /** Inclusive: a Date, or the timestamp of a line. */
   since?: Date | string | undefined
   until?: Date | string | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * A container's output in batches of lines as they arrive; stdout and stderr are separate
- * unless it has a terminal. Bytes that are not UTF-8 are replaced, lines over 16 KiB are split.
- * The end of the stream isn't the end of the container: check that with `inspectContainer`.
+ * A container's output in batches of lines as they arrive; stdout and stderr are separate unless it has a
+ * terminal. Bytes that are not UTF-8 are replaced, lines over 16 KiB are split. The stream may end before the
+ * container: check that with `inspectContainer`.
  */
 export async function* containerLogs(
   engine: Engine,
@@ -51,18 +51,18 @@ export async function* containerLogs(
 }
 
 export type LogSnapshotOptions = {
-  /** Whether the container has a terminal: its output has no frames. */
+  /** True when the container has a terminal: its output has no frames. */
   tty: boolean
-  /** Only this many entries from the end. */
+  /** Number of entries from the end. */
   tail?: number | undefined
-  /** From this time on: seconds and nanoseconds as `1795219200.000000000`. */
+  /** Inclusive, in seconds and nanoseconds: `1795219200.000000000`. */
   since?: string | undefined
   signal?: AbortSignal | undefined
 }
 
 /**
- * A snapshot of a container's output, oldest first, streamed. Unlike following, it
- * misses nothing when the files rotate meanwhile: the engine opens them all at once.
+ * Streams a snapshot of a container's output, oldest first. Unlike following, it misses nothing when the
+ * files rotate meanwhile: the engine opens them all at once.
  */
 export const logSnapshot = (
   engine: Engine,
@@ -71,8 +71,8 @@ export const logSnapshot = (
 ) => readEntries(output(engine, id, { query: { timestamps: true, tail, since }, signal }), { tty })
 
 /**
- * Waits until the container writes (true) or the engine ends the stream (false). It doesn't return
- * what was written: read a snapshot.
+ * Returns true when the container has written, false when the engine ended the stream. Doesn't return what
+ * was written: read a snapshot.
  */
 export async function waitForOutput(
   engine: Engine,
@@ -103,7 +103,7 @@ async function* readEntries(
   if (rest.length > 0) yield rest
 }
 
-/** Joins entries to lines, for each stream separately. */
+/** Joins entries to lines, separately for each stream. */
 class LineReader {
   readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() }
   readonly #last = { stdout: '', stderr: '' }
@@ -112,13 +112,13 @@ class LineReader {
     return entries.flatMap(({ stream, timestamp, text, ended }) => {
       this.#last[stream] = timestamp
       const splitter = this.#splitters[stream]
-      if (ended && splitter.isPlain(text)) return { stream, timestamp, text } // as nearly all are
+      if (ended && splitter.isPlain(text)) return { stream, timestamp, text } // true for nearly all
       const lines = splitter.pushText(ended ? `${text}\n` : text)
       return lines.map((text) => ({ stream, timestamp, text }))
     })
   }
 
-  /** The rest, at the end of the stream. */
+  /** Returns incomplete lines. Call it at the end of the stream. */
   end(): ContainerLine[] {
     return (['stdout', 'stderr'] as const).flatMap((stream) =>
       this.#splitters[stream]

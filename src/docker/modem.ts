@@ -2,9 +2,9 @@ import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import { readCertificates } from './address.ts'
 
-/** The client for what the runtime's own doesn't do. What speaks ssh is only loaded for an engine behind it. */
+/** The client for what Bun's own fetch can't do. The ssh code is only loaded for an engine behind ssh. */
 export async function openModem(address: EngineAddress) {
-  // Every key is set, because docker-modem fills missing ones from the environment.
+  // every key is set, because docker-modem fills missing ones from the environment
   const base = {
     socketPath: undefined,
     host: undefined,

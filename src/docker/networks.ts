@@ -22,7 +22,7 @@ export async function listNetworks(
     name: network.Name,
     driver: network.Driver,
     labels: network.Labels ?? {},
-    /** CIDRs. */
+    /** In CIDR notation. */
     subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
   }))
 }
@@ -39,7 +39,7 @@ type Joined = {
   }
 }
 
-/** Used addresses of a network; null when there is none of that name. */
+/** Null when there is no network of that name. */
 export async function networkUse(engine: Engine, name: string, { signal }: Abortable = {}) {
   const query = { all: true, filters: { network: [name] } }
   const [network, containers] = await Promise.all([
@@ -50,11 +50,11 @@ export async function networkUse(engine: Engine, name: string, { signal }: Abort
   const ranges = network.IPAM?.Config ?? []
   const { Subnet = null, Gateway = null } = ranges.find(({ Subnet }) => Subnet?.includes('.')) ?? {}
   return {
-    /** CIDR; null without IPv4. */
+    /** In CIDR notation; null without IPv4. */
     subnet: Subnet,
     /** Null when the engine chose the first address of the subnet. */
     gateway: Gateway,
-    /** Of running containers, and those reserved for the next start of others. */
+    /** Addresses of running containers, and those reserved for the next start of others. */
     addresses: containers.flatMap(({ Id: containerId, NetworkSettings: { Networks } }) => {
       const { IPAddress = '', IPAMConfig } = Networks?.[name] ?? {}
       const fixed = IPAMConfig?.IPv4Address
@@ -78,7 +78,7 @@ export async function createNetwork(
     body: {
       Name: name,
       Driver: 'bridge',
-      // Without it older engines create a second network of the same name.
+      // without it older engines create a second network of the same name
       CheckDuplicate: true,
       Labels: labels,
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
@@ -88,10 +88,7 @@ export async function createNetwork(
   return Id
 }
 
-/**
- * Connects a container to a network, running or not; without an address the engine chooses one
- * at each start.
- */
+/** The container needn't run. Without an address the engine chooses one at each start. */
 export const connectNetwork = (
   engine: Engine,
   network: string,
@@ -109,7 +106,7 @@ export const connectNetwork = (
     signal,
   })
 
-/** False when there is no such network or container. One that isn't on it is refused. */
+/** Returns false when there is no such network or container. A container that isn't on it is refused. */
 export const disconnectNetwork = (
   engine: Engine,
   network: string,
@@ -122,7 +119,7 @@ export const disconnectNetwork = (
     }),
   )
 
-/** Ids of the containers connected to a network, running or not, filtered by labels if given. */
+/** Ids of the connected containers, running or not, filtered by labels if given. */
 export async function listJoined(
   engine: Engine,
   network: string,
@@ -137,6 +134,6 @@ export async function listJoined(
 export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))
 
-/** Whether a creation failed because the subnet overlaps with another network created meanwhile. */
+/** True when a creation failed because the subnet overlaps with a network created meanwhile. */
 export const isSubnetTaken = (error: unknown) =>
   isStatus(error, 403) && /overlaps|already allocated/i.test((error as Error).message)

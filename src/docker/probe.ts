@@ -8,9 +8,9 @@ export type ProbeOptions = {
   port: number
   /** An HTTP path that must respond with a status below 400; null only requires a connection. */
   path: string | null
-  /** The Host of the request. Default: localhost, which frameworks that check it accept rather than an address. */
+  /** The Host header. Default: localhost, because frameworks that check it refuse an address. */
   host?: string | undefined
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout: number
   signal?: AbortSignal | undefined
 }
@@ -25,7 +25,7 @@ export type ProbeResult = {
 const quickInterval = 20
 const quickPhase = 2_000
 const interval = 250
-/** Milliseconds of one attempt: a hanging one may be a server that was replaced meanwhile. */
+/** Milliseconds of one attempt: a hanging one may have reached a server that was replaced meanwhile. */
 const tryTimeout = 5_000
 
 /** Probes until it responds or the time is up. Throws only when the signal aborts. */
@@ -39,7 +39,7 @@ export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResu
     signal?.throwIfAborted()
     const milliseconds = performance.now() - start
     if (seen.answered) return { ...seen, milliseconds }
-    // The result of the last complete attempt says more than that this one timed out.
+    // the result of the last complete attempt says more than that this one timed out
     if (!deadline.passed) lastSeen = seen.lastSeen
     else return { answered: false, lastSeen, milliseconds }
     await pause(milliseconds < quickPhase ? quickInterval : interval, deadline.signal)

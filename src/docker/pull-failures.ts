@@ -57,7 +57,7 @@ const explanations: Explanation[] = [
   },
 ]
 
-/** The Failure for a registry that the engine waits for. */
+/** For a registry that doesn't respond to the engine. */
 export const noAnswer = (ref: string, cause: Failure) =>
   new Failure(
     'registry_unreachable',
@@ -66,7 +66,7 @@ export const noAnswer = (ref: string, cause: Failure) =>
     { cause },
   )
 
-/** The Failure for an image that couldn't be pulled, from the engine's message. */
+/** Explains from the engine's message why an image couldn't be pulled. */
 export function explainPull(ref: string, error: EngineError): Failure {
   const known = explanations.find(({ means }) => means.test(error.message))
   if (known) return new Failure(known.code, known.says(ref), known.hint, { cause: error })

@@ -1,12 +1,12 @@
 import { Failure } from '../platform/errors.ts'
 import type { LayerProgress } from './pull.ts'
 
-/** What must arrive within so many milliseconds; the engine reports at most every 512 KiB of a layer. */
+/** The minimum of bytes within a time. The engine reports at most every 512 KiB of a layer. */
 type Pace = { bytes: number; ms: number }
 
 export type Paces = {
   usual: Pace
-  /** While another owner waits for the end of the pull. */
+  /** Applies while another owner waits for the end of the pull. */
   awaited: Pace
 }
 
@@ -16,22 +16,22 @@ const paces: Paces = {
 }
 
 export type PullWatch = {
-  /** The image in messages. */
+  /** How messages name the image. */
   as: string
   ownerId?: string | undefined
-  /** Whether someone else waits for its end. */
+  /** Returns true while someone else waits for its end. */
   isAwaited?: (() => boolean) | undefined
   paces?: Paces | undefined
 }
 
 /**
- * The pulls on an engine, which has three downloads of layers at once for all of them. One whose registry
- * hardly sends anything is ended, so that it can't hold them for long.
+ * The pulls of an engine, which downloads three layers at a time for all of them. A pull whose registry
+ * hardly sends anything is ended, so that it can't block the others for long.
  */
 export class Pulls {
   readonly #running = new Set<Pull>()
 
-  /** Starts to watch a pull; dispose of it at its end. */
+  /** Starts to watch a pull. Dispose of it at its end. */
   watch(options: PullWatch): Pull {
     const pull = new Pull(options, this.#running)
     this.#running.add(pull)
@@ -39,7 +39,7 @@ export class Pulls {
   }
 }
 
-/** By the engine's status of a layer. */
+/** Matches the engine's status of a layer. */
 const isComing = /^(Pulling fs layer|Downloading|Retrying)/
 const isWaiting = /^Waiting/
 /** The engine's own work, which may be silent for long. */
@@ -49,7 +49,7 @@ class Pull implements Disposable {
   readonly #abort = new AbortController()
   readonly #layers = new Map<string, LayerProgress>()
   readonly #timer: Timer
-  /** Bytes that had arrived at each look, the newest last. */
+  /** Bytes that had arrived at each check, the newest last. */
   #looks: { at: number; bytes: number }[] = []
   #bytes = 0
 
@@ -74,7 +74,7 @@ class Pull implements Disposable {
     this.#layers.set(layer.layer, layer)
   }
 
-  /** Everything that isn't here waits for a download of the engine, which come in order. */
+  /** True when every missing layer waits for the engine's downloads, which run in order. */
   get #isQueued() {
     return !this.#has(isComing) && this.#has(isWaiting)
   }

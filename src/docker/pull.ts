@@ -11,16 +11,16 @@ export type LayerProgress = {
   layer: string
   /** The engine's status: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
   status: string
-  /** Bytes; 0 when the engine doesn't report them. */
+  /** In bytes; 0 when the engine doesn't report it. */
   current: number
   total: number
 }
 
 type PullOptions = Abortable & {
   auth?: RegistryAuth | undefined
-  /** How failures call the image; by default the reference. */
+  /** How failures name the image; by default the reference. */
   as?: string
-  /** `linux/arm64`; the engine's own otherwise. */
+  /** Such as `linux/arm64`; by default the engine's own. */
   platform?: string
 } & Pick<PullWatch, 'ownerId' | 'isAwaited' | 'paces'>
 
@@ -54,13 +54,13 @@ export async function* pullImage(
   } catch (error) {
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
-  // An engine that is stopped ends the response normally.
+  // an engine that is stopped ends the response normally
   if (!(await hasImage(engine, ref, { signal: outer }))) throw engine.hungUp()
 }
 
 /**
- * The digest that a registry has for a reference, requested by the engine: only who may pull it gets
- * one. Throws what a pull would throw.
+ * The digest that a registry has for a reference. The engine requests it, with the given login, so only a
+ * user who may pull the image gets one. Throws what a pull would throw.
  */
 export async function imageDigest(
   engine: Engine,
@@ -91,12 +91,12 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
   }
 }
 
-/** Logs the engine in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
+/** Checks a login. Throws an EngineError: 401 when the registry refuses it, 500 when it's unreachable. */
 export const checkRegistry = (engine: Engine, auth: RegistryAuth, { signal }: Abortable = {}) =>
   engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 }).catch((error) => {
     throw isTimeout(error) ? new EngineError(504, `no response from ${auth.serveraddress}`) : error
   })
 
-/** The engine waits for the registry. */
+/** True when the engine waited too long for the registry. */
 const isTimeout = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === 'engine_timeout'

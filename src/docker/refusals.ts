@@ -7,12 +7,12 @@ export const unlessMissing = (call: Promise<unknown>) =>
     { on: [404], instead: false },
   )
 
-/** False when its object is in use, so the engine keeps it. */
+/** False when the engine keeps the object because it is in use. */
 export function unlessUsed<T>(removal: Promise<T>) {
   return unlessRefused(removal, { on: [403, 409], instead: false as const })
 }
 
-/** The result of the call, null when its object doesn't exist. */
+/** The result of the call; null when its object doesn't exist. */
 export function orNull<T>(call: Promise<T>) {
   return unlessRefused(call, { on: [404], instead: null })
 }
@@ -27,8 +27,8 @@ const unlessRefused = <T, Instead>(
   })
 
 /**
- * Waits for an operation of another call: a removal, which then ends with "no such container"
- * or "no such image", or a disk usage scan, of which the engine runs one at a time.
+ * Waits for an operation of another call: a removal, which then ends with "no such container" or "no such
+ * image", or a disk usage scan, of which the engine runs one at a time.
  */
 export async function retryWhileBusy<T>(
   signal: AbortSignal | undefined,

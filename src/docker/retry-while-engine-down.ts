@@ -11,8 +11,8 @@ type Options = {
 }
 
 /**
- * Runs work that needs the engine, and restarts it whenever the engine becomes unreachable. Never
- * throws: null when the work failed for another reason, which is logged, or the signal aborted.
+ * Runs work that needs the engine, and restarts it whenever the engine becomes unreachable. Never throws:
+ * returns null when the work failed for another reason, which is logged, or the signal aborted.
  */
 export async function retryWhileEngineDown<Result>(
   docker: Docker,

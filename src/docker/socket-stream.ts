@@ -4,7 +4,7 @@ import { refusal } from './failures.ts'
 /** Milliseconds in which chunks are collected. */
 const rest = 1
 
-/** Bytes after which the next chunk is read at once: no lines come like that. */
+/** Bytes after which the next chunk is read at once: lines of a log don't arrive like that. */
 const plenty = 32 * 1024
 
 type Asked = { socketPath: string; target: string }
@@ -12,8 +12,8 @@ type Asked = { socketPath: string; target: string }
 type Options = { signal?: AbortSignal | undefined; opened?: (() => void) | undefined }
 
 /**
- * A response over the engine's socket, without node:http: that takes a millisecond of the processor for
- * each. The signal ends it, also while its body is read.
+ * Requests over the engine's socket without node:http, which takes a millisecond of processor time for each.
+ * The signal ends it, even while the body is read.
  */
 export async function askSocket({ socketPath, target }: Asked, signal?: AbortSignal) {
   const answer = await fetch(`http://docker${target}`, {
@@ -27,8 +27,8 @@ export async function askSocket({ socketPath, target }: Asked, signal?: AbortSig
 }
 
 /**
- * The body of a response over the engine's socket, with backpressure. The engine sends every line of a
- * log in a chunk of its own, and reading them one by one with node:http uses most of a processor.
+ * The body of a response over the engine's socket, with backpressure. The engine sends every line of a log in
+ * its own chunk, and reading them one by one with node:http uses most of a processor.
  */
 export async function* socketStream(
   asked: Asked,

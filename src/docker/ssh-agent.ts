@@ -7,7 +7,7 @@ import { sshLogin } from './ssh.ts'
 
 type Opened = (error: Error | null, stream?: Duplex) => void
 
-/** Makes an agent that is good for one connection. */
+/** Creates an agent for a single connection. */
 type Connect = (login: object) => {
   createConnection(options: AgentOptions, opened: Opened): void
 }
@@ -15,19 +15,19 @@ type Connect = (login: object) => {
 /** Milliseconds for which a connection is kept for the next call: a login takes far longer than most. */
 const idleTime = 10_000
 
-/** A host that vanished is noticed after so many unanswered messages, so many milliseconds apart. */
+/** The connection is broken after two unanswered messages, 10 seconds apart. */
 const keepAlive = { keepaliveInterval: 10_000, keepaliveCountMax: 2 }
 
 /** sshd drops connections at random when more than ten log in at a time. */
 const loginsAtOnce = 4
 
-/** Milliseconds for a login. */
+/** In milliseconds. */
 const loginTime = 15_000
 
 const tooSlow = () =>
   Object.assign(new Error(`the login didn’t end within ${loginTime / 1000} s`), { level: 'login' })
 
-/** Connections to an engine's socket behind sshd, each with a login of its own. */
+/** Connections to an engine's socket behind sshd, each with its own login. */
 export class SshAgent extends Agent {
   readonly #address: Extract<EngineAddress, { kind: 'ssh' }>
   readonly #connect: Connect
@@ -46,12 +46,12 @@ export class SshAgent extends Agent {
       // a connection that breaks within the login isn't reported
       const limit = setTimeout(() => ended(tooSlow()), loginTime)
       const ended: Opened = (error, made) => {
-        // an error that comes later is reported here again, and ends the stream
+        // a later error is reported here again, and ends the stream
         if (isOver) return void made?.destroy()
         isOver = true
         clearTimeout(limit)
         turn[Symbol.dispose]()
-        // the agent keeps a closed one for the next call, unless it can't be written to
+        // the agent keeps a closed connection for the next call, unless it can't be written to
         made?.once('close', () => Object.assign(made, { writable: false }))
         opened(error, made)
       }
@@ -65,7 +65,7 @@ export class SshAgent extends Agent {
     })
   }
 
-  /** These are streams, not sockets. */
+  /** Connections are streams, not sockets. */
   override keepSocketAlive(stream: Duplex) {
     this.#idle.set(
       stream,

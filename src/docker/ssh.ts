@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { EngineAddress } from './address.ts'
 
 /**
- * How to log in over ssh: with the user's agent, else with their key; and only to a host
- * whose key they have accepted before, because an impostor would get every secret.
+ * Logs in with the user's agent, else with their key; and only to a host whose key they have accepted before,
+ * because an impostor would get every secret.
  */
 export function sshLogin({ host, port, username }: Extract<EngineAddress, { kind: 'ssh' }>) {
   const agent = process.env.SSH_AUTH_SOCK
@@ -36,7 +36,7 @@ function readIfThere(path: string) {
 
 export type HostKey = { host: string; port: number; key: Buffer }
 
-/** Whether a known_hosts text contains the key; one marked as revoked never matches. */
+/** True when a known_hosts text contains the key; one marked as revoked never matches. */
 export function isKnownHost(knownHosts: string, { host, port, key }: HostKey): boolean {
   const name = port === 22 ? host : `[${host}]:${port}`
   const matching = knownHosts
@@ -49,7 +49,7 @@ export function isKnownHost(knownHosts: string, { host, port, key }: HostKey): b
   return matching.includes('') && !matching.includes('@revoked')
 }
 
-/** Names are written as they are, or hashed: `|1|salt|hash`. */
+/** Names are plain or hashed: `|1|salt|hash`. */
 function isName(pattern: string, name: string) {
   if (!pattern.startsWith('|1|')) return pattern === name
   const [, , salt = '', hash = ''] = pattern.split('|')

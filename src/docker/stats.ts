@@ -23,13 +23,13 @@ type Sent = {
 }
 
 /**
- * Null when the container was removed or doesn't run: the engine returns zeros for it. Throws where the engine
- * measures no containers.
+ * Null when the container was removed or doesn't run: the engine returns zeros then. Throws when the engine
+ * can't measure containers.
  */
 export async function containerStats(engine: Engine, id: string, { signal }: Abortable = {}) {
   if (!(await engineMachine(engine, { signal })).measures) throw unmeasured()
   const path = `/containers/${encodeURIComponent(id)}/stats`
-  // Engines before API 1.41 don't support `one-shot`: they respond the same after two seconds.
+  // engines before API 1.41 don't support `one-shot`: they respond the same after two seconds
   const query = { stream: false, 'one-shot': true }
   const sent = await orNull(engine.request<Sent>('GET', path, { query, signal, timeout: 10_000 }))
   return sent && toReading(sent)
@@ -42,7 +42,7 @@ const unmeasured = () =>
     'Use control groups v2, delegated to the user that runs Docker.',
   )
 
-/** The counters of a container at one moment: nanoseconds and bytes since it started. */
+/** The counters of a container at one moment, in nanoseconds and bytes since it started. */
 export function toReading(sent: Sent) {
   const { cpu_stats: cpu, memory_stats: memory } = sent
   if (cpu.system_cpu_usage === undefined || memory.usage === undefined) return null
@@ -65,18 +65,18 @@ export function toReading(sent: Sent) {
   }
 }
 
-/** Usage between two readings of one container, as per cent and rates over that time. */
+/** Usage between two readings of a container, as percentages and rates. */
 export function usageBetween(before: StatsReading, after: StatsReading) {
   const { memory, memoryLimit, pids, received, sent, read, written } = after
   const seconds = (after.readAt.getTime() - before.readAt.getTime()) / 1000
-  // Counters restart with the container.
+  // counters restart with the container
   const rate = (of: keyof Transfers) =>
     seconds > 0 ? Math.max(0, after[of] - before[of]) / seconds : 0
   return {
-    /** Per cent of one processor: two that are busy make 200. */
+    /** Percent of one processor: two busy ones make 200. */
     cpu: cpuBetween(before, after),
     ...{ memory, memoryLimit, pids, received, sent, read, written },
-    /** Bytes a second. */
+    /** In bytes per second. */
     rates: {
       received: rate('received'),
       sent: rate('sent'),

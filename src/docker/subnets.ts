@@ -3,7 +3,7 @@ import type { Abortable, Engine } from './engine.ts'
 import { Failure } from '../platform/errors.ts'
 import { listNetworks } from './networks.ts'
 
-/** The first subnet of the pool that overlaps with none in use (CIDRs; IPv6 ones are ignored). */
+/** The first subnet of the pool that overlaps with none in use. All are CIDRs; IPv6 ones are ignored. */
 export function freeSubnet(options: { pool: string; prefix: number; used: string[] }): string {
   const pool = toRange(options.pool)
   if (!pool) throw new TypeError(`${options.pool} isn’t an IPv4 network`)
@@ -13,7 +13,7 @@ export function freeSubnet(options: { pool: string; prefix: number; used: string
   while (from + size <= pool.to) {
     const blocker = used.find((range) => range.from < from + size && from < range.to)
     if (!blocker) return `${toAddress(from)}/${options.prefix}`
-    // The next one that is aligned, at or after the end of what is in the way.
+    // the next aligned one, at or after the end of the blocking one
     from = Math.ceil(blocker.to / size) * size
   }
   throw new Failure(
@@ -24,16 +24,16 @@ export function freeSubnet(options: { pool: string; prefix: number; used: string
 }
 
 /**
- * A free IPv4 address of a subnet, null when there is none: the next one after the last assigned, so that a
- * freed one isn't reused soon. The upper half is used first, because the engine assigns the lowest free address
- * to containers without one, even an address that a stopped container keeps.
+ * The free IPv4 address that follows the last assigned one, so that a freed one isn't reused soon; null when
+ * none is free. The upper half is used first, because the engine assigns the lowest free address to
+ * containers without one, even an address that a stopped container keeps.
  */
 export function freeAddress({
   subnet,
   used,
   last,
 }: {
-  /** CIDR. */
+  /** In CIDR notation. */
   subnet: string
   used: ReadonlySet<string>
   last: string | null
@@ -57,16 +57,16 @@ export function freeAddress({
   return null
 }
 
-/** How many addresses of a subnet (CIDR) containers can have: not the first, the last and the gateway's. */
+/** The addresses of a subnet (CIDR) that containers can have: not the first, the last and the gateway's. */
 export function roomOf(subnet: string) {
   const { from, to } = toRange(subnet)!
   return to - from - 3
 }
 
-/** The address that the engine gives a network's gateway where none was asked for. */
+/** The engine's default for the gateway of a network. */
 export const gatewayOf = (subnet: string) => toAddress(toRange(subnet)!.from + 1)
 
-/** What the engine's networks and the interfaces of this machine occupy, as CIDRs. */
+/** CIDRs of the engine's networks and of this machine's interfaces. */
 export async function usedSubnets(engine: Engine, { signal }: Abortable = {}): Promise<string[]> {
   const networks = await listNetworks(engine, { signal })
   const interfaces = Object.values(networkInterfaces()).flat()

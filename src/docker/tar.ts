@@ -1,14 +1,14 @@
 export type ArchivedFile = {
   path: string
   content: string | Uint8Array
-  /** Permissions: 0o644. */
+  /** Permissions, such as 0o644. */
   mode: number
 }
 
 const blockSize = 512
 const longestName = 100
 
-/** A tar archive of plain files that belong to root. */
+/** Returns a tar archive of plain files that belong to root. */
 export function tarOf(files: ArchivedFile[]): Buffer {
   const entries = files.flatMap(({ path, content, mode }) => {
     const bytes = Buffer.from(content as Uint8Array)
@@ -17,14 +17,12 @@ export function tarOf(files: ArchivedFile[]): Buffer {
   return Buffer.concat([...entries, Buffer.alloc(2 * blockSize)])
 }
 
-/** The header of a file in an archive. */
 export function tarHead({ path, mode, size }: { path: string; mode: number; size: number }) {
   const name = Buffer.from(path.replace(/^\/+/, ''))
   const head = header(name.subarray(0, longestName), { type: '0', mode, size })
   return name.length > longestName ? Buffer.concat([...longName(name), head]) : head
 }
 
-/** The padding after a file. */
 export const tarPadding = (size: number) =>
   Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 
@@ -35,7 +33,10 @@ function longName(name: Buffer): Buffer[] {
   return [title, record, tarPadding(record.length)]
 }
 
-/** `<length> path=<name>\n`, where the length counts its own digits too. */
+/**
+ * `<length> path=<name>
+ * `, where the length counts its own digits too.
+ */
 function extendedRecord(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')])
   let length = rest.length
@@ -52,7 +53,7 @@ function header(name: Buffer, { type, mode, size }: { type: string; mode: number
   block.write(octal(0, 7), 116)
   block.write(octal(size, 11), 124)
   block.write(octal(Math.floor(Date.now() / 1000), 11), 136)
-  // The checksum is computed with its own field filled with spaces.
+  // the checksum is computed with its own field filled with spaces
   block.write(`        ${type}`, 148)
   block.write('ustar\x0000', 257)
   const sum = block.reduce((total, byte) => total + byte, 0)

@@ -7,26 +7,26 @@ import { exitCodeOf, runInContainer } from './exec.ts'
 import { EngineError } from './failures.ts'
 import { isStatus, orNull } from './refusals.ts'
 
-/** A shell in a container, with its own terminal; closing it ends the shell and everything it started. */
+/** A shell in a container, with its own terminal. Closing it ends the shell and everything it started. */
 export type Terminal = Attached & {
   /** Exit code of the shell, which must have ended; null when its container was removed. */
   exitCode(): Promise<number | null>
 }
 
 /**
- * The first line is the shell's process id within the container, by which the terminal is closed:
- * the engine lets a command continue when its connection ends. The variable says which process of
- * Davit opened it, for the next one.
+ * The first line is the shell's process id within the container, by which the terminal is closed: the engine
+ * lets a command continue when its connection ends. The variable says which process of Davit opened it, for
+ * the next one.
  */
 const shell =
   'echo $$; export TERM=xterm-256color LANG="${LANG:-C.UTF-8}" DAVIT_OPENED_BY="$1"; ' +
   'command -v bash >/dev/null 2>&1 && exec bash; exec sh'
 
-/** The shell's arguments, which the engine shows: the shell's name there, and who opened it. */
+/** The engine shows the shell's arguments: its name, and the process that opened it. */
 const shellName = 'davit-terminal'
 const thisProcess = crypto.randomUUID()
 
-/** Signals every process of session $1 by $2, and prints their ids. Nothing but a shell is needed. */
+/** Signals every process of session $1 by $2, and prints their ids. It needs nothing but a shell. */
 const signalSession = `
 session=$1 signal=$2 ids=
 for stat in /proc/[0-9]*/stat; do
@@ -60,8 +60,8 @@ const closeLimit = 15_000
 const maxFirstLine = 4096
 
 /**
- * Starts bash, or sh if there is none, as the container's user. Aborting disconnects; `close`
- * must still be called. An EngineError with status 404 or 409: the container doesn't run; with 422: it has
+ * Starts bash, or sh if there is none, as the container's user. Aborting disconnects; `close` must still be
+ * called. Throws an EngineError: with status 404 or 409 when the container doesn't run, with 422 when it has
  * no shell.
  */
 export async function openTerminal(

@@ -5,7 +5,7 @@ export type Volume = Awaited<ReturnType<typeof listVolumes>>[number]
 
 type Listed = { Name: string; Labels: Record<string, string> | null }
 
-/** Creates a local volume; an existing one is left unchanged. */
+/** An existing volume is left unchanged. */
 export const createVolume = (
   engine: Engine,
   { name, labels = {}, signal }: { name: string; labels?: Record<string, string> } & Abortable,
@@ -27,7 +27,7 @@ export async function listVolumes(
   return (found.Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }))
 }
 
-/** False when it didn't exist. One that a container uses is refused with status 409. */
+/** Returns false when it didn't exist. One that a container uses is refused with status 409. */
 export const removeVolume = (engine: Engine, name: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/volumes/${encodeURIComponent(name)}`, { signal }))
 

@@ -5,18 +5,18 @@ import { docPath } from '../web/doc-link.tsx'
 import { assetPath } from '../web/static.ts'
 import { renderMarkdown } from './markdown.ts'
 
-/** A document of `assets/docs`: what it says as Markdown, and as its page and the search need it. */
+/** A document of `assets/docs`, as Markdown and rendered. */
 export type Document = { name: string; title: string; markdown: string } & ReturnType<
   typeof renderMarkdown
 >
 
-/** What leads to a document in the contents. */
+/** An entry of the table of contents. */
 export type Entry = { name: string; title: string; about: string }
 
-/** In the repository, or inside the executable. */
+/** Works in the repository and inside the executable. */
 const folder = join(root, 'assets/docs')
 
-/** The contents, which are a document themselves, as forges show one for a folder. */
+/** The table of contents: forges show a folder's README. */
 const contentsName = 'README'
 
 const names = new Set(
@@ -25,7 +25,7 @@ const names = new Set(
     .map((file) => file.slice(0, -'.md'.length)),
 )
 
-/** Read and rendered when they are first asked for. */
+/** Rendered on first use. */
 const documents = new Map<string, Document>()
 
 const read = (name: string) =>
@@ -35,14 +35,13 @@ const read = (name: string) =>
     return { name, title: rendered.headings[0]!.title, markdown, ...rendered }
   })
 
-/** Undefined where there is none of that name. */
+/** Undefined for an unknown name. */
 export const findDocument = (name: string) =>
   names.has(name) && name !== contentsName ? read(name) : undefined
 
-/** The page that leads to all documents. */
 export const contentsDocument = () => read(contentsName)
 
-/** All documents in the order of the contents, in groups. */
+/** Entries in groups, in the order of the table of contents. */
 export const contents = (): { title: string; entries: Entry[] }[] =>
   contentsDocument()
     .markdown.split(/^## /m)
@@ -58,7 +57,7 @@ export const contents = (): { title: string; entries: Entry[] }[] =>
       ),
     }))
 
-/** Where a link of a document leads to from its page: files beside it are served as documents or as they are. */
+/** Resolves a link between documents to its page; other files beside them are served as assets. */
 function addressOf(href: string) {
   if (/^(?:#|\/|[a-z]+:)/.test(href)) return href
   const [, file, heading] = /^([^#]+)(#.*)?$/.exec(href)!

@@ -1,16 +1,16 @@
 import { CopyButton } from '../web/copy.tsx'
 
-/** A link of a document, by what it says there. */
+/** Resolves the target of a link. */
 type Link = (href: string) => string
 
 export type Heading = { id: string; level: number; title: string }
 
-/** A heading, and what stands below it up to the next one, as plain text. */
+/** A heading with the plain text up to the next one. */
 export type Section = Heading & { text: string }
 
 /**
- * Renders a document of ours: as HTML for its page, in which no HTML of the text counts, and as sections of
- * plain text to search in. Headings have the ids that forges give them; `link` says where a relative link leads.
+ * Renders one of our documents as HTML, and splits it into sections of plain text for the search. HTML in
+ * the text is escaped. Headings have the same ids as on forges; `link` resolves links.
  */
 export function renderMarkdown(markdown: string, link: Link) {
   const ids = new Set<string>()
@@ -23,7 +23,7 @@ export function renderMarkdown(markdown: string, link: Link) {
         const title = plainText(inner)
         const id = newId(title, ids)
         headings.push({ id, level, title })
-        if (level === 1) return '' // the page's own heading
+        if (level === 1) return '' // the page has its own heading
         return (
           `<h${level} id="${id}">${inner}` +
           `<a class="doc-anchor" href="#${id}" aria-label="Link to “${Bun.escapeHTML(title)}”">#</a></h${level}>\n`
@@ -35,7 +35,7 @@ export function renderMarkdown(markdown: string, link: Link) {
   return { html, headings, sections: sectionsOf(markdown, headings) }
 }
 
-/** `noHtml…`: tags are shown as they are written. */
+/** `noHtml…` shows tags as text. */
 const options = { noHtmlBlocks: true, noHtmlSpans: true, autolinks: { url: true } }
 
 type Callbacks = NonNullable<Parameters<typeof Bun.markdown.render>[1]>
@@ -48,7 +48,7 @@ const elements = (link: Link): Callbacks => ({
   emphasis: (inner) => `<em>${inner}</em>`,
   strikethrough: (inner) => `<del>${inner}</del>`,
   codespan: (inner) => `<code>${inner}</code>`,
-  // What scrolls by itself takes the focus, so that a keyboard can scroll it.
+  // a scrolling element must be focusable, so that a keyboard can scroll it
   code: (inner) =>
     `<div class="doc-code"><pre tabindex="0"><code>${inner}</code></pre>${copyButton(inner)}</div>\n`,
   list: (inner, { ordered }) => (ordered ? `<ol>${inner}</ol>\n` : `<ul>${inner}</ul>\n`),
@@ -67,13 +67,13 @@ const elements = (link: Link): Callbacks => ({
   td: (inner) => `<td>${inner}</td>`,
 })
 
-/** Every picture is there in both themes; a forge shows the light one. */
+/** Each picture exists for both themes; a forge shows the light one. */
 const inDark = (src: string) => src.replace(/-light(?=\.\w+$)/, '-dark')
 
 const copyButton = (code: string) =>
   String(CopyButton({ text: plainText(code).trimEnd(), what: 'this code' }))
 
-/** Stands in no text, so that it can part one. */
+/** Separates sections, since it occurs in no text. */
 const mark = '\0'
 
 function sectionsOf(markdown: string, headings: Heading[]): Section[] {
@@ -105,7 +105,7 @@ const plainText = (html: string) =>
 const unescaped = (entity: string) =>
   ({ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' })[entity] ?? "'"
 
-/** As forges do it, so that a link to a heading works there and here. */
+/** Follows the rules of forges, so that a link to a heading works there and here. */
 function newId(title: string, taken: Set<string>) {
   const plain = title
     .toLowerCase()

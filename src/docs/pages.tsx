@@ -9,7 +9,6 @@ import type { Document } from './documents.ts'
 import type { Heading } from './markdown.ts'
 import type { Found } from './search.ts'
 
-/** The list of all documents, as forges show it for the folder. */
 export const ContentsPage = ({ document }: { document: Document }) => (
   <Docs title={document.title}>
     <Text html={document.html} />
@@ -22,7 +21,6 @@ export const DocumentPage = ({ document }: { document: Document }) => (
   </Docs>
 )
 
-/** What was found in all documents, each with a link to its section. */
 export const SearchPage = ({ q, results }: { q: string; results: Found[] }) => (
   <Docs title={`Results for “${q}”`} crumb q={q}>
     {results.length === 0 ? (
@@ -44,7 +42,7 @@ export const SearchPage = ({ q, results }: { q: string; results: Found[] }) => (
   </Docs>
 )
 
-/** What all pages of the documentation stand in: the search, and the contents beside or below the text. */
+/** The layout of all pages of the documentation, with search and contents. */
 const Docs = ({
   title,
   crumb = false,
@@ -111,5 +109,5 @@ const Sections = ({ headings }: { headings: Heading[] }) => (
   </ul>
 )
 
-/** It is our own text, rendered without any HTML of its own. */
+/** Our own text, whose HTML was escaped. */
 const Text = ({ html }: { html: string }) => <div class="doc-text">{raw(html)}</div>

@@ -12,7 +12,7 @@ const asked = z.object({
   q: z.string().trim().max(200, 'Must be 200 characters or fewer.').default(''),
 })
 
-/** The documentation of this version. It holds no secrets, so that it needs no login. */
+/** Needs no login, as it contains no secrets. */
 export const docsRoutes = () =>
   factory
     .createApp()

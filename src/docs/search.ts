@@ -5,18 +5,18 @@ import type { Section } from './markdown.ts'
 export type Found = {
   document: Document
   section: Section
-  /** Around the first of the words, in pieces: every other one is a word that was looked for. */
+  /** Text around the first hit, split so that every other piece is a searched word. */
   excerpt: string[]
 }
 
-/** Most results that are listed. */
+/** Results that are listed. */
 const most = 30
 
-/** Characters of an excerpt before its first hit, and in all. */
+/** Characters of an excerpt: before its first hit, and in total. */
 const lead = 60
 const length = 220
 
-/** The sections that have all words, in their heading or text, those first that have them in the heading. */
+/** Sections that contain all words; hits in the heading come first. */
 export function search(text: string): Found[] {
   const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))]
   if (words.length === 0) return []

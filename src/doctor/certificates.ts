@@ -8,10 +8,10 @@ import { openCurrent, planIn } from './current.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Milliseconds before its end in which a certificate is in danger while Davit doesn't run. */
+/** Milliseconds before its end from which a certificate is in danger while Davit doesn't run. */
 const endsSoon = 7 * 86_400_000
 
-/** Whether names have certificates that browsers accept, as far as Davit knows, and until when. */
+/** Checks, from the database alone, that names have valid certificates, and when the first one ends. */
 export function checkCertificates(config: Config): Finding[] {
   if (config.edge === 'direct') return []
   const opened = openCurrent(config)
@@ -21,7 +21,7 @@ export function checkCertificates(config: Config): Finding[] {
     const isRunning = isLocked(config.dataDir)
     const known = planIn(db, config).hosts.map(({ name, https }) => {
       if (https.kind === 'own') {
-        // an authority of one's own may be meant
+        // a private authority may be intended
         const own = describeOwn(https.certificate, new Date(), { isPrivateFine: true })
         return { name, ...own }
       }
@@ -47,12 +47,12 @@ function summary(known: Known[]) {
   return [ok('https', is)]
 }
 
-/** What Davit noted at its last check, and what time has done since. */
+/** A problem of Davit's last check, or an end that has come close since. */
 function troubleOf(
   { status, notAfter, errorMessage, errorHint, dnsOk }: Certificate,
   { isRunning }: { isRunning: boolean },
 ) {
-  // a name that leads elsewhere is a finding of the domains
+  // a name that points elsewhere is a finding of the domains
   const isNoted = status === 'failed' || status === 'issued' || dnsOk === true
   if (errorMessage && isNoted)
     return { message: errorMessage, hint: errorHint ?? 'See the domain’s page.' }

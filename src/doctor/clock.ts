@@ -8,15 +8,15 @@ import type { Finding } from './finding.ts'
 
 const letsEncrypt = 'https://acme-v02.api.letsencrypt.org/directory'
 
-/** Milliseconds that this clock and the authority's may differ: tokens and logs stay useful. */
+/** Milliseconds by which this clock may differ from the authority's: tokens and logs stay usable. */
 const mostDrift = 30_000
 
-/** Whether the clock of this machine is right, and the authority that says so can be reached. */
+/** Also reports whether the certificate authority can be reached. */
 export async function checkClock(config: Config, { run = '/run' } = {}): Promise<Finding[]> {
   return [...lookAtSync(join(run, 'systemd/timesync')), ...(await lookAtAuthority(config))]
 }
 
-/** Other programs that set the clock leave no such note. */
+/** Empty if another program sets the clock: only systemd-timesyncd leaves such a file. */
 function lookAtSync(folder: string) {
   if (!existsSync(folder)) return []
   return existsSync(join(folder, 'synchronized'))
@@ -30,7 +30,7 @@ function lookAtSync(folder: string) {
       ]
 }
 
-/** Only an authority that certificates are requested from anyway is contacted. */
+/** Only contacts an authority from which Davit requests certificates anyway. */
 async function lookAtAuthority(config: Config) {
   if (!usesAuthority(config)) return []
   const url = config.acme.directory ?? letsEncrypt
@@ -38,7 +38,7 @@ async function lookAtAuthority(config: Config) {
   const began = Date.now()
   const answer = await fetch(url, {
     signal: AbortSignal.timeout(8_000),
-    // its certificate looks invalid to a wrong clock, and nothing but the date is read
+    // a wrong clock makes its certificate look invalid, and only the date is read
     tls: { rejectUnauthorized: false },
   }).catch(() => null)
   await answer?.body?.cancel()

@@ -21,11 +21,11 @@ export function openCurrent({ dataDir }: Pick<Config, 'dataDir'>): Current | nul
   }
 }
 
-/** What the edge has to serve; no secrets are opened, since the key isn't read. */
+/** The hosts that the edge should serve. Secrets stay sealed, since the key isn't read. */
 export const planIn = (db: Db, config: Config) =>
   planOf({ db, config, secrets: { open: () => '' } })
 
-/** The same of the current database; null when there is none. */
+/** Reads the plan from the current database; null when there is none. */
 export function readPlan(config: Config) {
   const opened = openCurrent(config)
   if (!opened) return null

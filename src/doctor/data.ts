@@ -13,7 +13,7 @@ import { newestTime } from './store.ts'
 
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'edge'>
 
-/** The data directory: who may read it, whether the databases are intact and the key fits. */
+/** Checks the permissions of the data directory, that the databases are intact, and that the key fits. */
 export async function checkData(place: Place): Promise<Finding[]> {
   const { dataDir } = place
   const path = join(dataDir, 'davit.db')
@@ -51,7 +51,7 @@ function lookAtDatabase(what: string, path: string) {
   return [ok(what, `${path} is intact`)]
 }
 
-/** Whether the key opens the secrets, and no one else can read it. */
+/** Checks that the key opens the secrets, and that no one else can read it. */
 function lookAtKey(place: Place, database: string) {
   const installation = installationIn(database)
   if (installation) checkKey(installation, openSecrets(place))

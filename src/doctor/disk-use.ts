@@ -15,16 +15,16 @@ import { readLogGrowth } from './store.ts'
 
 const day = 86_400_000
 
-/** What was added in these milliseconds is compared with what is free. */
+/** Growth within these milliseconds is compared with the free space. */
 const looksBack = 7 * day
 
-/** History below this says nothing of the days that follow. */
+/** A shorter history says nothing about the days to come. */
 const leastHistory = 2 * day
 
 /** A disk that could be full sooner is a finding. */
 const leastLeft = 14 * day
 
-/** What fills the disk, how fast, and until when it could be full. */
+/** Reports what uses the disk, its growth, and when it could be full. */
 export async function checkDiskUse(config: Config, docker: Docker): Promise<Finding[]> {
   const logs = join(config.dataDir, 'logs.db')
   const opened = existsSync(logs) ? openCurrent(config) : null
@@ -32,7 +32,7 @@ export async function checkDiskUse(config: Config, docker: Docker): Promise<Find
   const { db, instanceId } = opened
   const file = new Database(logs, { readonly: true })
   try {
-    const signal = AbortSignal.timeout(25_000) // Docker walks every layer, which can take longer
+    const signal = AbortSignal.timeout(25_000) // Docker scans every layer, which can take longer
     const use = await docker.diskUse({ signal }).catch(() => null)
     if (!use) return [ok('use', 'Docker didn’t count in time what its disk has')]
     const shares = diskShares({ db, logDb: { $client: file } }, use)
@@ -74,7 +74,7 @@ function largestVolume({ volumes }: DiskUse) {
   return largest?.size ? `; the largest volume is ${largest.name}, ${bytes(largest.size)}` : ''
 }
 
-/** What was added, and is still there. */
+/** Bytes that were added within `time` milliseconds and still exist. */
 export type Growth = { images: number; logs: number; time: number }
 
 type Known = {
@@ -96,7 +96,7 @@ export function growthOf({ images, logs, now }: Known): Growth | null {
   return { images: own, logs: logs.bytes, time }
 }
 
-/** Whether the disk lasts. What a clean-up removes isn't known before, so its date is the earliest. */
+/** Estimates when the disk is full. That date is the earliest, because a clean-up frees an unknown amount. */
 export function judgeGrowth(
   { images, logs, time }: Growth,
   { free, isCleaned }: { free: number | null; isCleaned: boolean },

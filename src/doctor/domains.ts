@@ -8,13 +8,13 @@ import { readPlan } from './current.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Names that are checked; more would take too long. */
+/** More names would take too long to check. */
 const most = 100
 const atOnce = 10
 
 type Options = { nameServers?: string[] | null; signal?: AbortSignal }
 
-/** Whether names lead to this server. */
+/** Checks that names resolve to this server. */
 export async function checkDomains(config: Config, options: Options = {}): Promise<Finding[]> {
   if (config.edge === 'direct') return []
   const hosts = readPlan(config)?.hosts ?? []
@@ -42,7 +42,7 @@ async function lookUp(
   const troubled = found.filter(({ ok, trouble }) => ok !== true && trouble !== null)
   if (troubled.length === 0)
     return [ok('domains', `${names(found.length)} to ${expected.join(', ')}`)]
-  // that there is nothing to compare with is the same for each of them
+  // without an address to compare with, every name has the same problem
   const isOfAll = (one: DnsCheck) =>
     expected.length === 0 && one.ok === null && one.found.length > 0
   const once = troubled.find(isOfAll)

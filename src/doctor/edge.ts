@@ -16,10 +16,10 @@ import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { holderOf } from './port.ts'
 
-/** Proxies that are described. */
+/** Proxies, and hosts of each, that are listed. */
 const most = 10
 
-/** Whether requests come from a proxy whose visitors aren't known. */
+/** Finds proxies that aren't trusted, so that they count as the visitor. */
 export function checkProxies({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
   const { forwarders = [] } = (isLocked(dataDir) ? readNote(join(dataDir, 'edge')) : null) ?? {}
   return [...Map.groupBy(forwarders, ({ address }) => address)]
@@ -38,7 +38,7 @@ export function checkProxies({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
     )
 }
 
-/** Whether domains are served, by what, and what keeps them from being served. */
+/** Reports what serves domains, or why they aren't served. */
 export async function checkEdge(config: Config, docker: Docker): Promise<Finding[]> {
   const { edge, dataDir } = config
   if (edge === 'direct') return [lookAtNone(config)]
@@ -103,6 +103,6 @@ function readNote(folder: string): EdgeNote | null {
   try {
     return JSON.parse(readFileSync(notePath(folder), 'utf8'))
   } catch {
-    return null // there is none yet
+    return null // not written yet
   }
 }

@@ -7,10 +7,10 @@ import { counted } from '../web/units.ts'
 /** The oldest engine that Davit is tested with. */
 export const oldestApi = 1.41
 
-/** Milliseconds that two clocks may differ. */
+/** Milliseconds by which the two clocks may differ. */
 const mostDrift = 5000
 
-/** Whether the engine responds, and which isolation of containers it supports. */
+/** Checks that the engine responds, and reports how it isolates containers. */
 export async function checkEngine(docker: Docker): Promise<Finding[]> {
   const info = await docker.info({ signal: AbortSignal.timeout(15_000) })
   const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
@@ -23,7 +23,7 @@ export async function checkEngine(docker: Docker): Promise<Finding[]> {
   ]
 }
 
-/** Commands of a build run on the engine's default bridge, and reach what else is there. */
+/** Build commands run on the engine's default bridge, and can reach other containers there. */
 function bridge(running: ContainerSummary[]) {
   const names = running.filter(({ addresses }) => 'bridge' in addresses).map(({ name }) => name)
   if (names.length === 0)
@@ -44,7 +44,7 @@ function version({ version, apiVersion, driver, cgroups, os, arch }: EngineInfo)
     : wrong('engine', is, 'Upgrade it to Docker 20.10 or newer.')
 }
 
-/** Where containers have no address that anything here could reach. */
+/** A remote or rootless engine's containers have addresses that can't be reached from here. */
 function place({ remote }: Docker, { rootless }: EngineInfo) {
   if (!remote && !rootless) return []
   const is = remote ? 'Docker is on another machine' : 'Docker runs rootless'

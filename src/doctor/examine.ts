@@ -14,7 +14,7 @@ import { checkDisk, checkMemory, checkTools, checkVersions } from './machine.ts'
 import { checkPort } from './port.ts'
 import { checkPublishing } from './publishing.ts'
 
-/** Checks everything Davit needs, and changes nothing. */
+/** Changes nothing. */
 export async function examine(
   config: Config,
   env: Record<string, string | undefined>,
@@ -54,7 +54,7 @@ function lookAtSettings(env: Record<string, string | undefined>) {
       )
 }
 
-/** An unreachable engine is reported by its own check. */
+/** Null for an unreachable engine, which its own check reports. */
 const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
   const signal = AbortSignal.timeout(15_000)
   const machine = await docker.machine({ signal }).catch(() => null)

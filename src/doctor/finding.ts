@@ -1,14 +1,14 @@
 import { Failure } from '../platform/errors.ts'
 import { within } from '../web/within.ts'
 
-/** The result of one check: fine, or with what to do. */
+/** The result of one check: fine if `todo` is null, else with what to do. */
 export type Finding = { what: string; is: string; todo: string | null }
 
 export const ok = (what: string, is: string): Finding => ({ what, is, todo: null })
 
 export const wrong = (what: string, is: string, todo: string): Finding => ({ what, is, todo })
 
-/** A finding as `davit doctor --json` prints it: other programs read these fields. */
+/** The output of `davit doctor --json`, which other programs read. */
 export const findingJson = ({ what, is, todo }: Finding) => ({
   name: what,
   status: todo === null ? ('ok' as const) : ('to_do' as const),
@@ -16,10 +16,10 @@ export const findingJson = ({ what, is, todo }: Finding) => ({
   fix: todo,
 })
 
-/** Milliseconds after which a check is given up: hanging is a finding too. */
+/** Milliseconds after which a check is abandoned: hanging is a finding too. */
 const patience = 30_000
 
-/** Runs a check; a Failure is a finding too. */
+/** Runs a check. A Failure becomes a finding. */
 export async function look(
   what: string,
   work: () => Promise<Finding[]> | Finding[],

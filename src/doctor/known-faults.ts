@@ -4,15 +4,15 @@ import type { Finding } from './finding.ts'
 
 type Fault = {
   part: 'Docker' | 'runc'
-  /** Versions that have it, as a range of semantic versions. */
+  /** The affected versions, as a range of semantic versions. */
   versions: string
-  /** What happens: the rest of a sentence that starts with the version. */
+  /** The effect: the rest of a sentence that starts with the version. */
   does: string
   fixedIn: string
   source: string
 }
 
-/** Faults that harm what Davit runs; `assets/docs/maintenance.md` repeats their sources. */
+/** Faults that harm running apps; `assets/docs/maintenance.md` lists them with their sources. */
 export const knownFaults: Fault[] = [
   {
     part: 'Docker',
@@ -65,7 +65,7 @@ export const knownFaults: Fault[] = [
   },
 ]
 
-/** Whether this version of Docker and its runc is known to be bad. */
+/** Compares the versions of Docker and runc with the known faults. */
 export function lookAtFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
   const installed = { Docker: version, runc }
   const names = `Docker ${version}${runc === null ? '' : `, runc ${runc}`}`
@@ -82,7 +82,7 @@ export function lookAtFaults({ version, runc }: Pick<EngineInfo, 'version' | 'ru
   )
 }
 
-/** Debian, Ubuntu and Fedora mark versions of their own. */
+/** Distributions such as Debian, Ubuntu and Fedora fix faults in versions of their own. */
 const isPackaged = (version: string) => /dfsg|[+~]ds|deb\d|ubuntu|\.(fc|el)\d/.test(version)
 
 function isIn(version: string | null, range: string) {

@@ -6,7 +6,7 @@ import { bytes } from '../web/units.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Bytes of free memory below which builds are likely to fail. */
+/** With fewer free bytes of memory, builds are likely to fail. */
 const leastMemory = 256 * 2 ** 20
 
 export const checkVersions = () => [
@@ -30,7 +30,7 @@ export async function checkTools(): Promise<Finding[]> {
   ]
 }
 
-/** A vendor's number may have more or fewer parts than three. */
+/** A vendor's version may have more or fewer than three parts. */
 const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).join('.')
 
 export function checkMemory(): Finding[] {
@@ -47,7 +47,7 @@ export function checkMemory(): Finding[] {
   ]
 }
 
-/** Checks the disk that a folder is on; skips a folder that can't be read. */
+/** Checks the disk of a folder; empty if the folder can't be read. */
 export async function checkDisk(whose: string, folder: string): Promise<Finding[]> {
   const space = await spaceOf(folder)
   if (!space) return []

@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 
 type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
 
-/** Whether a running Davit responds, or a new one could listen. */
+/** Checks that a running Davit responds, or that a new one could listen. */
 export async function checkPort(config: Place, docker: Docker): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
@@ -49,7 +49,7 @@ async function tryToListen({ host, port }: Place, docker: Docker) {
   }
 }
 
-/** What listens on a port: a container, a program, or what only root can see. */
+/** Names the process that listens on a port: a container, a program, or one that only root can see. */
 export async function holderOf(docker: Docker, port: number): Promise<string> {
   const signal = AbortSignal.timeout(15_000)
   const running = docker.remote ? [] : await docker.listContainers({ signal }).catch(() => [])

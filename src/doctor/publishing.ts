@@ -10,7 +10,7 @@ import { openCurrent } from './current.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Whether apps have their own host, so that browsers don't send them the panel's cookies. */
+/** Checks that apps don't share a host with the panel: browsers would send them its cookies. */
 export async function checkPublishing(config: Config, docker: Docker): Promise<Finding[]> {
   const setting = lookAtSetting(config)
   const opened = openCurrent(config)
@@ -43,7 +43,7 @@ function lookAtSetting(config: Config) {
   )
 }
 
-/** A container stays published where it was created. */
+/** A container stays published at the address with which it was created. */
 function lookAtContainers(
   deps: { config: Config; db: Db },
   running: ContainerSummary[],

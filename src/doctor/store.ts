@@ -3,7 +3,7 @@ import { max } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { auditEvents, deployments, sessions, users } from '../db/schema.ts'
 
-/** When the newest row with a timestamp was written; null in a new database. */
+/** The time of the newest row that has one; null in a new database. */
 export function newestTime(db: Db): Date | null {
   const columns = [
     [auditEvents, auditEvents.createdAt],
@@ -21,7 +21,7 @@ export function newestTime(db: Db): Date | null {
   return times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null
 }
 
-/** Bytes of the log lines that were stored since a time and are still there, and when the oldest of all is from. */
+/** Bytes of stored log lines since a time, and the time of the oldest stored line. */
 export const readLogGrowth = (logs: Database, since: number) =>
   logs
     .query<{ bytes: number; oldest: number | null }, [number]>(

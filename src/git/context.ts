@@ -34,7 +34,7 @@ export type ContextOptions = {
 }
 type Options = ContextOptions & { snapshot: Snapshot }
 
-/** Decides what a build sees; changes are made in a git tree, not in files. */
+/** Works on git trees, without a checkout of files. */
 export async function prepareContext(tools: GitTools, options: Options): Promise<BuildContext> {
   try {
     return await selectContext(tools, options)
@@ -253,7 +253,7 @@ async function findDockerignore(
   return null
 }
 
-/** Bytes of a .dockerignore: each of its patterns is compared with each file. */
+/** In bytes, as each of its patterns is compared with each file. */
 const mostIgnored = 65_536
 
 const tooLong = (path: string) =>
@@ -263,10 +263,10 @@ const tooLong = (path: string) =>
     'Exclude whole folders rather than single files.',
   )
 
-/** Bytes of a Procfile, which has a line for each process. */
+/** In bytes; a Procfile has one line per process. */
 const mostProcfile = 16 * 1024
 
-/** A deployment never fails because of it: an unreadable one is skipped, and links aren't followed. */
+/** Never fails a deployment: an unreadable one is skipped, and links aren't followed. */
 async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log }) {
   const entry = tree.entries.get(path)
   if (!entry || entry.mode === modes.link || entry.mode === modes.submodule) return null
@@ -275,10 +275,10 @@ async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log 
   return text
 }
 
-/** Bytes of a Dockerfile: some 5,000 lines. */
+/** In bytes: some 5,000 lines. */
 const mostDockerfile = 256 * 1024
 
-/** The Dockerfile as it is in the context's tree, where links were followed already. */
+/** Reads it from the context's tree, in which links are resolved already. */
 export async function readDockerfile(
   tools: GitTools,
   { context, signal }: { context: BuildContext; signal: AbortSignal },

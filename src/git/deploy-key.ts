@@ -1,13 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export type DeployKey = {
-  /** One line, for a repository's settings. */
+  /** One line, as the settings of a repository expect it. */
   publicKey: string
-  /** A file of OpenSSH, without a passphrase. */
+  /** In OpenSSH's format, without a passphrase. */
   privateKey: string
 }
 
-/** Generates an ed25519 key pair for one project, in the formats of OpenSSH. */
+/** Generates an ed25519 key pair in OpenSSH's formats. */
 export function makeDeployKey(): DeployKey {
   const pair = generateKeyPairSync('ed25519')
   const jwk = pair.privateKey.export({ format: 'jwk' })
@@ -25,7 +25,7 @@ const comment = 'davit'
 
 /** PROTOCOL.key of OpenSSH: one key under the cipher “none”. */
 function privateFile({ blob, open, seed }: Record<'blob' | 'open' | 'seed', Buffer>): Buffer {
-  const check = randomBytes(4) // Stands twice, so that a wrong passphrase would show.
+  const check = randomBytes(4) // Repeated, so that a wrong passphrase is detected.
   const secret = Buffer.concat([
     check,
     check,

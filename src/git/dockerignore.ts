@@ -4,14 +4,14 @@ import type { Effort } from '../platform/automaton.ts'
 import { isPattern, parsePattern } from './path-pattern.ts'
 import type { Matcher } from './path-pattern.ts'
 
-/** One step is a comparison of a path, or of a character with one place in a pattern: some seconds in total. */
+/** A step compares a path, or a character with one position in a pattern. The total is some seconds. */
 const someEffort = (): Effort => ({ left: 200_000_000 })
 
 type Rule = { ignores: boolean; matches: Matcher }
 
 /**
- * Which paths a .dockerignore excludes from a context: 1 for each that it does, in order.
- * `paths` are joined, each ended by a NUL. Call it through `parse`.
+ * Returns a 1 for each excluded path, in order. `paths` are joined, each ended by a NUL.
+ * Call it through `parse`.
  */
 export function ignoredPaths(text: string, paths: string, { file }: { file: string }): Uint8Array {
   const list = paths.split('\0')
@@ -25,9 +25,9 @@ export function ignoredPaths(text: string, paths: string, { file }: { file: stri
 }
 
 /**
- * Reads a .dockerignore and decides which paths of a context it excludes, as Docker's builds do: the
- * last pattern that matches a path wins, and a match of a folder covers everything below it. But a line
- * with “!” matches no folder that wasn't excluded before. Paths of one folder should be adjacent.
+ * Decides which paths of a context are excluded, as Docker's builds do: the last pattern that matches a path
+ * wins, and a match of a folder covers everything below it. But a line with “!” matches no folder that wasn't
+ * excluded before. Paths of one folder should be adjacent.
  */
 export function parseDockerignore(
   text: string,

@@ -19,13 +19,13 @@ import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts
 type Wanted = {
   branch: string | null
   commit: string | null
-  /** Whether the commits before it, and all tags, are needed too. */
+  /** Fetches earlier commits and all tags too. */
   history?: boolean
   signal: AbortSignal
   log: Log
 }
 
-/** Fetches one commit of a repository into its mirror: the tip of a branch, a tag's, or an exact one. */
+/** Fetches one commit into the repository's mirror: the tip of a branch, a tag's commit, or an exact one. */
 export async function fetchSnapshot(
   tools: GitTools,
   options: Wanted & { url: string },
@@ -40,7 +40,7 @@ export async function fetchSnapshot(
   })
 }
 
-/** The same for a commit whose branch doesn't matter: a submodule's. */
+/** Fetches a commit whose branch doesn't matter, such as a submodule's. */
 export async function fetchCommit(
   tools: GitTools,
   options: { url: string; commit: string; history?: boolean; signal: AbortSignal; log: Log },
@@ -162,7 +162,7 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
 async function fetchRef(source: Source, what: { from: string; to: string }) {
   const { tools, remote, mirror, history } = source
   const depth = history ? 2_147_483_647 : 1
-  // git fails without a word where it is to deepen none
+  // git fails without a message if it has no refs to deepen.
   const isTags = what.from === allTags
   const watched = { mirror, where: placeOf(remote), limits: tools.limits, signal: source.signal }
   await underSize(watched, (signal) =>
@@ -171,10 +171,10 @@ async function fetchRef(source: Source, what: { from: string; to: string }) {
       options: [
         ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
         ...['--update-shallow', ...(isTags ? [] : [`--depth=${depth}`])],
-        '--prune', // a branch may be where the folder of others was, and the other way round
+        '--prune', // A branch may now have the name of a former folder of branches, or the reverse.
       ],
       values: [`+${what.from}:${what.to}`],
-      // Old objects are pruned while no one else uses the mirror, not in a process that outlives this.
+      // Prune old objects while this process holds the mirror, not in one that outlives it.
       config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
       mirror,
       log: finishedLines(source.log),
@@ -183,7 +183,7 @@ async function fetchRef(source: Source, what: { from: string; to: string }) {
   )
 }
 
-/** Author and message may be huge: git ends once there is enough. */
+/** The author and the message may be huge, so git is ended after enough output. */
 async function readCommit(source: Source, revision: string): Promise<Snapshot['commit']> {
   const output = await runGit(source.tools.setup, {
     command: 'log',
@@ -217,7 +217,7 @@ async function hasCommit(source: Source, commit: string): Promise<boolean> {
   )
 }
 
-/** A ref is written when all its objects have arrived: what it names is complete. */
+/** A ref is written once all its objects have arrived, so the commit that it names is complete. */
 const readRef = (source: Source, ref: string): Promise<string | null> =>
   Bun.file(`${source.mirror}/${ref}`)
     .text()
@@ -230,13 +230,13 @@ const readRef = (source: Source, ref: string): Promise<string | null> =>
 const branchRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
 
 /**
- * A branch and a tag of the same name are never here at once. By its hash, as after `release` there may be
- * a branch `release/v2`, and git keeps refs as files in folders.
+ * A branch and a tag of the same name never exist here at once. The name is hashed since git keeps refs as
+ * files in folders, and `release/v2` may replace `release`.
  */
 const localRef = (branch: string) =>
   `refs/davit/heads/${new Bun.CryptoHasher('sha256').update(branch).digest('hex')}`
 
-/** The end of progress, without the hundred steps before. */
+/** Logs the last line of each progress, without the hundred steps before it. */
 const finishedLines = (log: Log) => (line: string) => {
   const isStep = /:\s+\d+%? \(|:\s+\d+(, |$)/.test(line) && !/done\.?\s*$/.test(line)
   const isReport = /^(remote|Receiving objects|Resolving deltas):/.test(line)

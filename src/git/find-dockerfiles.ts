@@ -9,18 +9,20 @@ import { connectRemote, placeOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
 
-/** Where such looks are taken; emptied at the start. */
+/** Holds the temporary repositories of lookups; emptied at startup. */
 export const looksFolder = (home: string) => join(home, 'looks')
 
-/** Bytes that may arrive where a server can't leave out the contents of files, and of names that are read. */
+/**
+ * `size` is in bytes, for servers that can't omit the contents of files. `names` is in bytes of file names.
+ */
 const most = { size: 64 * 2 ** 20, names: 2 ** 20 }
 
-/** One at a time for each user: a slow server delays no one else. */
+/** One per user, so that a slow server delays no one else. */
 const turns = new KeyedLock()
 
 /**
- * The paths of what looks like a Dockerfile at the tip of a repository, the one in its root first. Only
- * the names of its files are fetched, where the server can do that, and nothing of it is kept.
+ * Finds likely Dockerfiles at the tip of a repository, the one in its root first. Where the server supports
+ * it, only file names are fetched; nothing is kept.
  */
 export const findDockerfiles = (
   tools: GitTools,

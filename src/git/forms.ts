@@ -5,7 +5,7 @@ import { flag, line } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { providers, titles } from './providers/registry.ts'
 
-/** `owner/name`, or at GitLab a path of groups before the name. */
+/** `owner/name`; GitLab may have a path of groups before the name. */
 export const repositoryName = line('a repository such as owner/name', { max: 300 }).regex(
   /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/,
   'must be a repository such as owner/name.',
@@ -26,13 +26,13 @@ export const lookQuery = z.object({
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
 })
 
-/** Either one removes a source that projects use. */
+/** Either value confirms the removal of a source that projects use. */
 export const sourceRemovalQuery = z.object({
   confirm: flag().optional(),
   force: flag().optional(),
 })
 
-/** A new source; the base URL may be left out for providers with a public host. */
+/** The base URL is optional for providers with a public host. */
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z
     .object({
@@ -75,7 +75,7 @@ export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
 
 type BaseUrl = { url: string; refused?: never } | { url?: never; refused: string }
 
-/** Normalises it, without a slash at the end: clone addresses and tokens are compared with it. */
+/** Removes a trailing slash: clone addresses and tokens are matched against the result. */
 function readBaseUrl(text: string | null, { allowHosts }: Pick<Config, 'allowHosts'>): BaseUrl {
   const url = text === null || /[\s\\]/.test(text) ? null : URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { refused: wanted }

@@ -6,15 +6,15 @@ import type { GitTools, Snapshot } from './git.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
 
-/** Where the tags of a repository with its history are kept in its mirror. */
+/** The namespace for tags of a repository that is fetched with its history. */
 export const tagRefs = 'refs/davit/tags/'
 
-/** Where these are made; emptied at the start. */
+/** Emptied at startup. */
 export const gitDirectories = (home: string) => join(home, 'git-directories')
 
 /**
- * The entries of an archive with the `.git` of a clone at this commit: its history, the tags and the address
- * it came from. Its own folder is made for it, as the mirror has more, and is shared.
+ * Yields the entries of an archive with a `.git` like that of a clone at this commit, with history, tags and
+ * remote. It is built in a folder of its own, as the mirror is shared and contains more.
  */
 export async function* gitDirectory(
   tools: GitTools,
@@ -42,7 +42,7 @@ export async function* gitDirectory(
     })
     const env = { GIT_INDEX_FILE: join(folder, 'index') }
     await git({ command: 'read-tree', values: [commit.hash], env })
-    // a deployed tag has no branch, nor has a HEAD that names none
+    // A deployed tag has no branch; neither has a HEAD that names none.
     const isBranch =
       branch !== 'HEAD' && !tags.some((line) => line.endsWith(` refs/tags/${branch}`))
     const heads = isBranch ? [`${commit.hash} refs/heads/${branch}`] : []
@@ -51,7 +51,7 @@ export async function* gitDirectory(
         join(folder, 'HEAD'),
         isBranch ? `ref: refs/heads/${branch}\n` : `${commit.hash}\n`,
       ),
-      // not as files, for which a name may be too long; but without the folder it is no repository
+      // Packed, since a name may be too long for a file. Without `refs/` git doesn't recognise a repository.
       Bun.write(
         join(folder, 'packed-refs'),
         [...heads, ...tags].map((line) => `${line}\n`).join(''),
@@ -69,7 +69,7 @@ export async function* gitDirectory(
 
 type GitCommandFor = Omit<GitCommand, 'signal'>
 
-/** The address has no credentials in it. */
+/** The URL has no credentials. */
 const configOf = ({ url, commit }: Snapshot) => `[core]
 \trepositoryformatversion = ${commit.hash.length === 64 ? 1 : 0}
 \tbare = false

@@ -23,23 +23,23 @@ export type Snapshot = {
   url: string
   branch: string
   commit: { hash: string; author: string; message: string }
-  /** Whether its history and all tags are there too. */
+  /** True when its history and all tags were fetched too. */
   hasHistory: boolean
 }
 
-/** What a build sees: a tree in the mirror, and where else its objects are. */
+/** The tree that a build sees; `alternates` are other mirrors that have some of its objects. */
 export type BuildContext = {
   mirror: string
   tree: string
   alternates: string[]
   /** The Dockerfile's path inside the context. */
   dockerfile: string
-  /** For a generated Dockerfile: a name that nothing in the context has. */
+  /** A name that no file in the context has, for a generated Dockerfile. */
   spareName: string
-  /** What its `.git` shows; null when it has none. */
+  /** The commit that `.git` in the context shows; null without a `.git`. */
   shows: Snapshot | null
   files: number
-  /** The text of its Procfile, as it is in the repository; null without one that can be read. */
+  /** Null without one that can be read. */
   procfile: string | null
 }
 
@@ -49,15 +49,14 @@ export type GitOptions = {
   dataDir: string
   allowHosts: string[]
   allowLocalRepos: boolean
-  /** Bytes that a repository may use on disk, and the files of a build. */
+  /** Maximum bytes of a repository on disk, and of a build's files. */
   repositorySize?: number
-  /** For tests: shorter deadlines, milliseconds between two size checks, another name server. */
+  /** For tests. */
   deadlines?: Partial<GitSetup['deadlines']>
   look?: number
   lookup?: Lookup
 }
 
-/** What the functions of this folder share. */
 export type GitTools = {
   setup: GitSetup
   mirrors: string
@@ -65,7 +64,7 @@ export type GitTools = {
   lookup: Lookup | undefined
   limits: { size: number; look: number }
   locks: KeyedLock
-  /** Of the current operation. */
+  /** The credentials of the current operation. */
   keys: Keys
 }
 
@@ -73,31 +72,29 @@ export type GitTools = {
 export function connectGit(options: GitOptions) {
   const tools = openTools(options)
   return {
-    /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
+    /** A null branch means the remote's HEAD; a commit is fetched exactly. */
     fetch: (what: Keys & Parameters<typeof fetchSnapshot>[1]) =>
       fetchSnapshot({ ...tools, keys: what }, what),
-    /** The current branches of a repository, and the one that its HEAD names. */
+    /** Also finds the branch that HEAD names. */
     listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
       listBranches({ ...tools, keys: what }, what),
-    /** The paths in a commit that was fetched, a NUL after each; null when it isn't here anymore. */
+    /** The paths are joined, each ended by a NUL. Null when the commit isn't in the mirror any more. */
     pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
       pathsOf({ ...tools, keys: what }, what),
-    /** What looks like a Dockerfile at the tip of a repository. */
     findDockerfiles: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
       findDockerfiles({ ...tools, keys: what }, what),
     /**
-     * Prepares the build context: paths checked, .dockerignore applied, submodules merged in. The
-     * keys of the fetch are used for submodules too.
+     * Checks paths, applies .dockerignore and merges submodules, for which the keys of the fetch are used
+     * too.
      */
     context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
       prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
-    /** The text of the Dockerfile that the context is built with. */
     readDockerfile: (context: BuildContext, { signal }: UntilAborted) =>
       readDockerfile(tools, { context, signal }),
-    /** The context as a tar stream; git ends with the stream or the signal. */
+    /** A tar stream; git ends with the stream or the signal. */
     archive: (context: BuildContext, { signal }: UntilAborted) =>
       archiveContext(tools, { context, signal }),
-    /** Removes the mirror of a repository; false when there was none. */
+    /** False when there was none. */
     removeMirror: (url: string) => removeMirror(tools, url),
   }
 }
@@ -110,7 +107,7 @@ function openTools(options: GitOptions): GitTools {
   mkdirSync(home, { recursive: true, mode: 0o700 })
   for (const left of [keyDirectory(home), looksFolder(home), gitDirectories(home)])
     rmSync(left, { recursive: true, force: true })
-  // git refuses local repositories of other users; if local ones are allowed, so are those.
+  // git refuses local repositories of other users. If local ones are allowed, all of them are.
   writeFileSync(
     join(home, '.gitconfig'),
     options.allowLocalRepos ? '[safe]\n\tdirectory = *\n' : '',
@@ -130,10 +127,10 @@ function openTools(options: GitOptions): GitTools {
   }
 }
 
-/** The oldest git with every feature used here. */
+/** The oldest version with every feature used here. */
 export const oldestGit = '2.37'
 
-/** Such as `2.39.5`; throws a Failure when there is no git. */
+/** Throws a Failure when git isn't installed. */
 export async function gitVersion({ signal }: { signal: AbortSignal }) {
   const limit = 10_000
   const deadlines = { command: limit, transfer: limit, silence: limit }

@@ -3,26 +3,25 @@ import { join } from 'node:path'
 import type { RepositoryUrl } from './repository-url.ts'
 import type { GitSetup } from './run.ts'
 
-/** A user and a password or token, and the only base URL that may get them. */
+/** The password may be a token. Only the base URL may receive them. */
 export type Credential = { baseUrl: string; username: string; password: string }
 
-/** Credentials for private repositories, each used only where it belongs. */
+/** Each is used only where it belongs. */
 export type Keys = {
-  /** For http:// and https:// below its base URL, and for nothing else. */
+  /** Only for http:// and https:// below its base URL. */
   credential?: Credential | null | undefined
-  /** An OpenSSH private key, for ssh:// and git@. */
+  /** An OpenSSH private key, only for ssh:// and git@. */
   deployKey?: string | null | undefined
 }
 
-/** The credentials for one repository. */
 export type OwnKeys = {
   env: Record<string, string>
-  /** The value of the header that `env` has git send. */
+  /** The value of the Authorization header that `env` makes git send. */
   header: string | null
   /** Must never appear in git's output. */
   secrets: string[]
   deployKey: string | null
-  /** Empty without a credential; separates what different keys fetched. */
+  /** Separates the mirrors of different keys; empty without a credential. */
   id: string
   kind: 'token' | 'key' | null
 }
@@ -38,7 +37,7 @@ export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): Ow
   const basic = btoa(`${username}:${password}`)
   const header = `Basic ${basic}`
   return {
-    // In the environment no one else sees it, and it isn't written to disk. git only sends it to
+    // Environment variables are private to the process and never on disk. git only sends the header to
     // addresses below this one.
     env: {
       GIT_CONFIG_COUNT: '1',
@@ -53,7 +52,7 @@ export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): Ow
   }
 }
 
-/** Writes the key where ssh can read it, for this operation only. */
+/** Keeps the key in a file that ssh can read while `work` runs. */
 export async function withKeyFile<T>(
   { home }: GitSetup,
   deployKey: string | null,
@@ -71,7 +70,7 @@ export async function withKeyFile<T>(
   }
 }
 
-/** Emptied when Davit starts: a killed one leaves its keys behind. */
+/** Emptied at startup, as a killed process leaves its keys behind. */
 export const keyDirectory = (home: string) => join(home, 'keys')
 
 function isBelow(href: string, baseUrl: string): boolean {

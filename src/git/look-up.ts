@@ -12,11 +12,10 @@ import type { Source } from './store.ts'
 
 export type Branches = Listing<Ref> & { defaultBranch: string | null }
 
-/** What is found of a repository by its address alone. */
 export type Looked = {
   defaultBranch: string | null
   branches: string[]
-  /** Null where its files were too many, or came too slowly, to look at. */
+  /** Null when there were too many files, or they took too long. */
   dockerfiles: string[] | null
 }
 
@@ -28,13 +27,13 @@ type Look = { url: string; userId: string; signal: AbortSignal }
 /** The same number as for providers. */
 const mostBranches = 20_000
 
-/** Branches that are named where they are only proposed. */
+/** Maximum of branch names that a form suggests. */
 const mostNamed = 500
 
-/** Milliseconds for `git ls-remote`: less than a request may take. */
+/** In milliseconds, for `git ls-remote`. Shorter than the time that a request may take. */
 const patience = 10_000
 
-/** Lists for the pickers; the same request within 30 seconds reaches the provider once. */
+/** The lists of the pickers. The same request within 30 seconds reaches the provider once. */
 export function openLookups(deps: LookupDeps) {
   const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
   return {
@@ -68,7 +67,6 @@ export function openLookups(deps: LookupDeps) {
     },
   }
 
-  /** Asks the provider of a source. */
   function ask<Value>(
     what: string,
     { source, signal }: Asked,
@@ -90,7 +88,7 @@ function readUrl(text: string, config: Config): string {
   }
 }
 
-/** For each user, whose servers may be slow: each is a process of git. */
+/** Per user: each lookup is a git process, and a server may be slow. */
 const turns = new KeyedLock(4)
 
 async function askGit({ git }: LookupDeps, { url, userId, signal }: Look): Promise<Branches> {
@@ -116,14 +114,14 @@ async function lookAt(deps: LookupDeps, { url, userId, signal }: Look): Promise<
   const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
     askGit(deps, { url, userId, signal }),
     deps.git.findDockerfiles({ url, userId, signal: both }).catch(() => {
-      signal.throwIfAborted() // else it would be cached as what is known
+      signal.throwIfAborted() // an aborted lookup must not be cached as a result
       return null
     }),
   ])
   return { defaultBranch, branches: items.slice(0, mostNamed).map(({ name }) => name), dockerfiles }
 }
 
-/** The address is wrong, the repository doesn't exist, or its server doesn't respond. */
+/** The cause may be a wrong address, a missing repository, or a server that doesn't respond. */
 function statusOfFailure(failure: Failure) {
   const { code, message, hint } = failure
   if (['host_refused', 'host_unresolved', 'repository_refused'].includes(code))

@@ -23,7 +23,7 @@ import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource } from './store.ts'
 import type { Source } from './store.ts'
 
-/** What the pickers of repositories, branches and tags are filled with. */
+/** Serves the pickers of repositories, branches and tags. */
 export const gitLookupRoutes = (deps: LookupDeps) => {
   const lookups = openLookups(deps)
 
@@ -53,7 +53,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
         const found = await lookups.lookAt({ url, userId: userOf(c).id, signal })
         return showLook(c, <RepositoryFound {...found} />, found)
       } catch (error) {
-        if (signal.aborted) return showLook(c, <></>) // someone types on
+        if (signal.aborted) return showLook(c, <></>) // the person is still typing
         const isRefusal = error instanceof AppError || error instanceof Failure
         if (!isRefusal || clientOf(c) === 'program') throw error
         return showLook(c, <LookupRefused url={url} error={error} />)
@@ -69,7 +69,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       return showTags(c, await lookups.tags(named(c)))
     })
 
-  /** Checked before any call to the provider: someone else's source is never used. */
+  /** Checked before any request to the provider, so that no one uses someone else's source. */
   function own(c: Context, id: string): Source {
     return findSource(deps.db, { id, ownerId: userOf(c).id })
   }
@@ -87,7 +87,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
     })
   }
 
-  /** An owner that is a path of groups has its slashes written as %2F. */
+  /** The slashes of a GitLab group path arrive as %2F. */
   function named(c: Context) {
     const source = own(c, c.req.param('sourceId')!)
     const parsed = repositoryName.safeParse(`${c.req.param('owner')}/${c.req.param('repo')}`)
@@ -96,7 +96,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
   }
 }
 
-/** No key opens it yet, or only the project's own. */
+/** No key opens it yet, except the project's own. */
 const isSsh = (url: string) => /^(ssh:|[^@:/]+@[^:/]+:)/i.test(url)
 
 const contains = (name: string, search: string) => name.toLowerCase().includes(search.toLowerCase())
@@ -118,7 +118,7 @@ const showBranches = (c: Context, list: Branches) =>
 const showTags = (c: Context, list: Listing<Ref>) =>
   showOptions(c, 'Tags', { options: () => <RefOptions {...list} />, json: () => listJson(list) })
 
-/** For the form in which the address is typed, where what is wrong with it is told beside it. */
+/** For the form where the address is entered, which shows errors beside it. */
 const showLook = (c: Context, view: JSX.Element, found?: object) =>
   show(c, {
     title: 'Repository',

@@ -7,10 +7,10 @@ import { dockerfileNames } from './missing-path.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import type { Source } from './store.ts'
 
-/** Rows that a picker shows at once: more are found by typing. */
+/** More rows are found by typing. */
 const mostRows = 100
 
-/** Options of a select: a browser shows no more of them well either. */
+/** Browsers become slow with longer lists. */
 const mostOptions = 2000
 
 export const LookupPage = ({ title, children }: { title: string; children: Child }) => (
@@ -20,7 +20,7 @@ export const LookupPage = ({ title, children }: { title: string; children: Child
   </>
 )
 
-/** Radio buttons `repository`: choosing one fills the `<select id="field-branch">` of the form. */
+/** Choosing a radio button `repository` fills the `<select id="field-branch">` of the form. */
 export const RepositoryChoices = ({
   source,
   items,
@@ -67,7 +67,7 @@ const RepositoryChoice = ({
   </li>
 )
 
-/** The empty value stands for the repository's default at the time of a deployment. */
+/** The empty value stands for the default branch at the time of a deployment. */
 export const BranchOptions = ({
   items,
   truncated,
@@ -90,10 +90,9 @@ export const RefOptions = ({ items, truncated }: Listing<Ref>) => (
 
 const cut = 'The list is incomplete: it is too long, or didn’t arrive within ten seconds.'
 
-/** The datalist of the form's field for a branch. */
+/** The id of the datalist for a form's branch field. */
 export const branchList = 'repository-branches'
 
-/** What was found at an address that is typed into a form. */
 export const RepositoryFound = ({ defaultBranch, branches, dockerfiles }: Looked) => (
   <>
     <p class="found">
@@ -146,7 +145,7 @@ export const OpenedByKey = () => (
   </p>
 )
 
-/** Why it couldn't be looked at, and what helps with one that is private. */
+/** Explains the failure, and what to do for a private repository. */
 export const LookupRefused = ({ url, error }: { url: string; error: Error }) =>
   url === '' ? (
     <></>

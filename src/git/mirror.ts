@@ -8,12 +8,12 @@ import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
 import { isTooLarge } from './size-watch.ts'
 
-/** A cache of one remote for one set of keys, in its own bare repository. */
+/** A mirror caches one remote for one set of keys, in a bare repository. */
 export type Origin = { href: string; keyId: string }
 
 /**
- * Its folder; git never checks anything out of it. What a key fetched is kept apart: who has the
- * address and the hash of a commit, but not the key, must not find it.
+ * Nothing is ever checked out in it. Each key has its own mirror: someone with the address and a commit's
+ * hash, but not the key, must not get the commit.
  */
 const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
   join(tools.mirrors, `${nameOf(href)}${keyId && `-${keyId}`}.git`)
@@ -21,8 +21,8 @@ const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
 const nameOf = (href: string) => new Bun.CryptoHasher('sha256').update(href).digest('hex')
 
 /**
- * Works on a repository's mirror, exclusively. A mirror is a cache: one that is missing,
- * incomplete (the process was killed), damaged or full of old commits is recreated, and the work is repeated.
+ * Locks the mirror for `work`. A mirror is a cache: one that is missing, incomplete (the process was killed),
+ * damaged or full of old commits is recreated, and `work` is repeated.
  */
 export async function withMirror<T>(
   tools: GitTools,
@@ -45,7 +45,7 @@ export async function withMirror<T>(
   })
 }
 
-/** The paths in a commit, a NUL after each; null when no mirror has it. Contacts no one. */
+/** The paths are joined, each ended by a NUL. Null when no mirror has the commit. Uses no network. */
 export async function pathsOf(
   tools: GitTools,
   { url, commit, signal }: { url: string; commit: string; signal: AbortSignal },
@@ -64,23 +64,23 @@ export async function pathsOf(
   }).then(
     (listing) => listing.toString(),
     (error) => {
-      if (error instanceof GitError) return null // it was removed meanwhile
+      if (error instanceof GitError) return null // the mirror was removed meanwhile
       throw error
     },
   )
 }
 
-/** Makes the next fetches start from scratch: some object in one of these can't be read. */
+/** Makes the next fetches start from scratch, since one of these mirrors has an unreadable object. */
 export async function distrustMirrors({ mirror, alternates }: Stores) {
   for (const store of [mirror, ...alternates.map((objects) => dirname(objects))]) {
     await rm(join(store, soundMark), { force: true })
   }
 }
 
-/** A mirror, and the folders of objects of those that belong to it. */
+/** `alternates` are the object folders of the mirrors that belong to `mirror`. */
 type Stores = { mirror: string; alternates: string[] }
 
-/** Removes a repository's mirrors, whatever keys opened them; false when there was none. */
+/** Removes the mirrors of all keys; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
   const remote = readStored(url)
   if (remote === null) return false
@@ -95,7 +95,7 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
   return mirrors.length > 0
 }
 
-/** Null for an invalid address: nothing was ever fetched from there. */
+/** Null for an invalid address, from which nothing can have been fetched. */
 function readStored(url: string) {
   try {
     return readRepositoryUrl(url, { allowLocal: true })
@@ -105,21 +105,24 @@ function readStored(url: string) {
   }
 }
 
-/** git errors that only a damaged mirror explains. */
+/** True for git errors that only a damaged mirror explains. */
 export const isDamage = (error: unknown) =>
   error instanceof GitError &&
   !error.says(saidByServer) &&
   explainGit(error, { where: '' }).code === 'git_failed'
 
-/** A new mirror would be answered alike, and a server that asks for fewer requests would get more. */
+/**
+ * A new mirror would get the same response, and repeats would add to the load of a server that limits
+ * requests.
+ */
 const saidByServer = /returned error: \d{3}|remote error: |protocol error: |expected .* flush/
 
-/** Another name whenever `asCommitted` changes, so that older mirrors are made again. */
+/** Change it whenever `asCommitted` changes, so that older mirrors are recreated. */
 const soundMark = 'davit-sound-2'
 
 /**
- * Attributes that a repository may not set. A build sees files as committed: in another
- * encoding, the engine would read another Dockerfile than the one that was checked.
+ * Attributes that a repository may not set: builds see files as committed. With another encoding the engine
+ * would read another Dockerfile than the one that was checked.
  */
 const asCommitted = '-export-ignore -export-subst -ident !working-tree-encoding'
 
@@ -131,7 +134,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Creates a mirror with its first work; if that fails nothing stays. */
+/** Removes it again if its first work fails. */
 async function makeMirror<T>(
   tools: GitTools,
   options: { mirror: string; signal: AbortSignal },
@@ -153,7 +156,7 @@ async function makeMirror<T>(
   }
 }
 
-/** Makes an empty one; its path must be below `tools.mirrors`. */
+/** The path must be below `tools.mirrors`. */
 export async function initMirror(
   tools: GitTools,
   options: { mirror: string; format: 'sha1' | 'sha256'; signal: AbortSignal },

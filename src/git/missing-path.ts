@@ -3,7 +3,7 @@ import { nearest } from './nearest.ts'
 
 type Missing = { paths: string[]; branch: string }
 
-/** Says what is there instead of the Dockerfile, and which setting to change. */
+/** Names the Dockerfiles that exist instead, and the setting to change. */
 export function noDockerfile(missing: Missing & { path: string }): Failure {
   const { path, paths, branch } = missing
   const message = `There is no Dockerfile at “${path}” on the branch ${branch}`
@@ -29,10 +29,10 @@ export function noDockerfile(missing: Missing & { path: string }): Failure {
   )
 }
 
-/** Dockerfiles that are compared with the one that is missing. */
+/** Maximum of Dockerfiles that are compared with the missing one. */
 const mostRated = 100
 
-/** Those with the same or a similar file name first; among them the one nearest to the path. */
+/** Sorts by similarity of the file name, then by distance from the path. */
 function byName(path: string, others: string[]): string[] {
   const names = nearest(nameOf(path), [...new Set(others.map(nameOf))])
   const byPath = nearest(path, others)
@@ -50,7 +50,7 @@ export function noContext(missing: Missing & { contextDir: string }): Failure {
   )
 }
 
-/** What a build looks for by itself, in this order, as Docker does. */
+/** The default names of a build, in Docker's order. */
 export const dockerfileNames = ['Dockerfile', 'dockerfile']
 
 export const isDockerfile =

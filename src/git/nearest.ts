@@ -1,12 +1,12 @@
-/** Characters of a name that are compared. */
+/** Maximum of characters of a name that are compared. */
 const mostCompared = 100
 
-/** Pairs of characters that are compared over all names: some tenths of a second. */
+/** Pairs of characters compared in all names together: some tenths of a second. */
 const someEffort = 30_000_000
 
 /**
- * The names most similar to a missing one, the most similar first. Those of about its length are
- * compared first; the rest, when the budget is used up, keep their order after them.
+ * Sorts names by similarity to a missing one. Names of similar length are compared first; when the budget is
+ * used up, the others follow in their order.
  */
 export function nearest(wanted: string, names: string[], effort = someEffort): string[] {
   const from = wanted.slice(0, mostCompared)
@@ -22,10 +22,9 @@ export function nearest(wanted: string, names: string[], effort = someEffort): s
   return rated.sort((a, b) => compare(a.distance, b.distance)).map(({ name }) => name)
 }
 
-/** Infinity less Infinity is no number. */
+/** Infinity minus Infinity is NaN. */
 const compare = (a: number, b: number) => (a === b ? 0 : a - b)
 
-/** The edit distance between two texts. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {

@@ -6,7 +6,7 @@ import { distrustMirrors, isDamage } from './mirror.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
 
-/** The objects of one mirror, and of those of its submodules. */
+/** Reads from one mirror, and from those of its submodules. */
 export type Objects = {
   tools: GitTools
   mirror: string
@@ -14,18 +14,18 @@ export type Objects = {
   signal: AbortSignal
 }
 
-/** One file, link or submodule of a tree. */
+/** A file, link or submodule of a tree. */
 export type Entry = {
   mode: string
   hash: string
   path: string
-  /** The path as git has it, a character for each byte: it may not be UTF-8. */
+  /** The path with one character per byte, as it may not be UTF-8. */
   bytes: string
 }
 
 export const modes = { file: '100644', link: '120000', submodule: '160000' }
 
-/** Everything in a commit's tree, in git's order. */
+/** In git's order. */
 export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
   const options = ['-r', '-z', '--full-tree']
   const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
@@ -45,10 +45,10 @@ function entryOf(line: string): Entry {
   return { mode, hash, bytes, path: decodePath(bytes) }
 }
 
-/** Bytes of a listing: more files than any build should see aren't even counted. */
+/** In bytes: a tree with more files than any build should see is refused without being read. */
 const mostListing = 32 * 1024 * 1024
 
-/** The contents of small objects, by hash, all through one process. */
+/** Reads small objects by hash in one process. */
 export async function readObjects(
   objects: Objects,
   hashes: string[],
@@ -61,14 +61,14 @@ export async function readObjects(
     const [hash = '', , size] = output.toString('latin1', at, end).split(' ')
     const from = end + 1
     at = from
-    if (size === undefined) continue // “missing”
+    if (size === undefined) continue // git prints “missing”
     contents.set(hash, output.subarray(from, from + Number(size)))
     at = from + Number(size) + 1
   }
   return contents
 }
 
-/** The text of one object; null, without reading it, when it has more than `most` bytes. */
+/** Null when it has more than `most` bytes; then it isn't read. */
 export async function readText(
   objects: Objects,
   hash: string,
@@ -78,7 +78,7 @@ export async function readText(
   return (await readObjects(objects, [hash])).get(hash)?.toString() ?? ''
 }
 
-/** The size of objects in bytes, by hash; a missing object has none. */
+/** In bytes, by hash. Missing objects have no entry. */
 export async function readSizes(objects: Objects, hashes: string[]): Promise<Map<string, number>> {
   const input = Buffer.from(hashes.join('\n') + '\n')
   const options = ['--batch-check=%(objectname) %(objectsize)', '--buffer']
@@ -92,7 +92,7 @@ export async function readSizes(objects: Objects, hashes: string[]): Promise<Map
   )
 }
 
-/** Writes a tree of these entries and returns its hash; nothing is checked out. */
+/** Returns the tree's hash; nothing is checked out. */
 export async function writeTree(objects: Objects, entries: Entry[]): Promise<string> {
   const index = join(objects.mirror, `davit-index-${Bun.randomUUIDv7()}`)
   const env = { GIT_INDEX_FILE: index }
@@ -108,7 +108,7 @@ export async function writeTree(objects: Objects, entries: Entry[]): Promise<str
   }
 }
 
-/** A commit of the tree with another commit's time: the files of a context keep one date. */
+/** Takes the time from the other commit, so that the files of a context keep the same date. */
 export async function commitTree(
   objects: Objects,
   options: { tree: string; dateOf: string },
@@ -135,7 +135,7 @@ export async function commitTree(
   return output.toString().trim()
 }
 
-/** Lets git read the objects of other mirrors; quoted, since a path may contain the separator. */
+/** Lets git read objects of other mirrors. Paths are quoted, since one may contain the separator. */
 export const alternatesEnv = (alternates: string[]): Record<string, string> =>
   alternates.length === 0
     ? {}

@@ -1,17 +1,17 @@
 import { matches, spend } from '../platform/automaton.ts'
 import type { Effort, State } from '../platform/automaton.ts'
 
-/** Says whether a path matches; throws EffortSpent. */
+/** Throws EffortSpent when the budget is used up. */
 export type Matcher = (path: string, effort: Effort) => boolean
 
 /**
- * `docker`: Go's filepath.Match, with `**` as Docker's patternmatcher has it: any number of folders, and at
- * the end anything. `watch`: `**` is anything, `**` between slashes any number of folders; and all that
- * lies below what it matches is matched too.
+ * `docker` is Go's filepath.Match with the `**` of Docker's patternmatcher: any number of folders, and at the
+ * end anything. In `watch`, `**` is anything, `**` between slashes is any number of folders, and a match
+ * covers everything below it.
  */
 type Dialect = 'docker' | 'watch'
 
-/** The pattern comes from a repository or a form: its time grows linearly with the path, and is limited. */
+/** Patterns come from repositories and forms: the time is linear in the path's length, and limited. */
 export function parsePattern(pattern: string, dialect: Dialect): Matcher {
   const below = dialect === 'watch'
   const tokens = tokensOf(pattern, dialect)
@@ -33,7 +33,7 @@ export function parsePattern(pattern: string, dialect: Dialect): Matcher {
   }
 }
 
-/** What Docker refuses: an unclosed or empty bracket, a backslash at the end. */
+/** False for an unclosed or empty bracket and for a backslash at the end, which Docker refuses too. */
 export function isPattern(pattern: string): boolean {
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === '\\') {
@@ -56,7 +56,10 @@ const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/g
 const folders = { docker: /\*\*\/?/y, watch: /(?<![^/])\*\*\/|\*\*/y }
 const simple = /\*|\?|\\.|[^]/suy
 
-/** An unclosed bracket is a literal character; no other is searched after it. */
+/**
+ * An unclosed bracket is a literal character. After one, no other is searched, which would take quadratic
+ * time.
+ */
 function tokensOf(pattern: string, dialect: Dialect): string[] {
   const tokens: string[] = []
   let open = [folders[dialect], brackets, simple]
@@ -81,7 +84,7 @@ const always: Test = () => true
 const inName: Test = (character) => character !== '/'
 const isSlash: Test = (character) => character === '/'
 
-/** For each part of the pattern its states, the first of which follows the part before. */
+/** The first state of each part follows the part before it. */
 function statesOf(tokens: string[], dialect: Dialect): State[] {
   const isDockers = dialect === 'docker'
   const states: State[] = []
@@ -89,7 +92,7 @@ function statesOf(tokens: string[], dialect: Dialect): State[] {
     const here = states.length
     if (text.startsWith('**')) {
       const isLast = index === tokens.length - 1
-      // like Docker: “**name” matches any name with this end, unless it contains other wildcards
+      // As in Docker, “**name” matches any path with this end, unless it contains other wildcards.
       const isSuffix =
         index === 0 && text === '**' && tokens.slice(1).every((other) => !isSign(other))
       if (isDockers ? isLast || isSuffix : text === '**') repeat(always)
@@ -124,7 +127,7 @@ function testOf(text: string): Test {
 
 const isSign = (token: string) => /^([*?]|[[\\].)/s.test(token)
 
-/** What a path must contain to match at all; most are decided by this alone. */
+/** A path without it can't match, which decides most cases quickly. */
 const longestLiteral = (tokens: string[]) =>
   tokens
     .map((text) => (isSign(text) ? '\0' : text))

@@ -12,10 +12,10 @@ import { GitError, runGit } from './run.ts'
 import { readSample, sampleUrl } from './sample.ts'
 import type { GitCommand } from './run.ts'
 
-/** A remote repository, with the options that keep git on the checked address. */
+/** `config` and `env` keep git on the checked address. */
 export type Remote = {
   url: RepositoryUrl
-  /** Where it is, after redirects on the same host. */
+  /** The current address, after redirects on the same host. */
   href: string
   config: string[]
   env: Record<string, string>
@@ -46,8 +46,8 @@ export async function connectRemote(
 }
 
 /**
- * Runs git against the remote, whose address is its first value: with the checked address and its credentials.
- * git itself would follow a redirect to anywhere, so it follows none, and the remote is moved here.
+ * Runs git with the checked address as its first value, and with its credentials. git itself would follow a
+ * redirect to any host, so it follows none: they are followed here.
  */
 export async function runRemoteGit(
   tools: GitTools,
@@ -75,7 +75,7 @@ export async function runRemoteGit(
   }
 }
 
-/** Moves the remote to where its server leads, on the same host; throws the error when it leads elsewhere. */
+/** Moves the remote to the target of its server's redirect. Throws `error` if that is another host. */
 async function followRedirect(
   tools: GitTools,
   remote: Remote,
@@ -96,7 +96,7 @@ async function followRedirect(
   if (!to || !path || !isSameServer(asked, to)) throw error
   const url = `${to.origin}${path}`
   const moved = await connectRemote(tools, { url, signal })
-  // what one key opens is kept apart from what others do: never another key than before
+  // mirrors are separate for each key: the new address must use the same one
   const isOpenedAlike = moved.keys.id === keys.id
   const opened = isOpenedAlike
     ? moved
@@ -104,7 +104,7 @@ async function followRedirect(
   Object.assign(remote, { ...opened, url: remote.url })
 }
 
-/** The branch that the remote's HEAD names, and its commit; null in an empty repository. */
+/** Null in an empty repository. */
 export async function findRemoteHead(
   tools: GitTools,
   options: { remote: Remote; signal: AbortSignal },
@@ -115,7 +115,7 @@ export async function findRemoteHead(
   return hash ? { branch: branch ?? 'HEAD', hash } : null
 }
 
-/** All branches, or all branches and tags, as git lists them. */
+/** Returns the output of `git ls-remote`. */
 export const listRemoteRefs = (
   tools: GitTools,
   { kinds, ...options }: { remote: Remote; kinds: ('heads' | 'tags')[]; signal: AbortSignal },
@@ -126,10 +126,9 @@ export const listRemoteRefs = (
     names: [],
   })
 
-/** Maximum of branches that are read: one more than a list shows, so that it knows that it is incomplete. */
+/** One more than a list shows, so that an incomplete list is recognised. */
 const mostBranches = 20_001
 
-/** The branches with their commits, and the one that HEAD names. */
 export async function listBranches(
   tools: GitTools,
   options: { url: string; signal: AbortSignal },
@@ -168,7 +167,7 @@ async function listRemote(
   return output.toString()
 }
 
-/** Bytes of a listing: some 100,000 branches and tags. */
+/** In bytes: some 100,000 branches and tags. */
 const mostListing = 8 * 1024 * 1024
 
 const tooManyRefs = () =>
@@ -197,11 +196,11 @@ export const explained = (error: unknown, remote: Remote) =>
     ? explainGit(error, { where: placeOf(remote), opened: remote.keys.kind })
     : error
 
-/** The repository in messages: only the host, an unusual port and the path. */
+/** The repository's name in messages: host, unusual port, and path. */
 export const placeOf = ({ url: { protocol, host, port, path } }: Remote) =>
   `${host}${port === usualPorts[protocol] ? '' : `:${port}`}${path}`
 
-/** The host key is pinned for each port, as ssh does without an alias. */
+/** Pins the host key for each port, as ssh does without an alias. */
 const sshHost = ({ host, port }: RepositoryUrl, address: string) => ({
   DAVIT_SSH_ADDRESS: address,
   DAVIT_SSH_HOST: port === 22 ? host : `[${host}]:${port}`,

@@ -2,10 +2,10 @@ import { AppError } from '../platform/errors.ts'
 import { canonicalHost, refusedHost } from '../platform/hosts.ts'
 
 export type RepositoryUrl = {
-  /** The URL for git: never the text as entered. */
+  /** The URL for git: always normalised, never the text as entered. */
   href: string
   protocol: 'https' | 'http' | 'ssh' | 'file'
-  /** Empty for a local repository; an IPv6 address has no brackets. */
+  /** Empty for a local repository. IPv6 addresses have no brackets. */
   host: string
   port: number
   path: string
@@ -14,8 +14,8 @@ export type RepositoryUrl = {
 export const usualPorts = { https: 443, http: 80, ssh: 22, file: 0 }
 
 /**
- * Parses a repository's address, or throws an AppError that says what is wrong with
- * it. git and URL parsers disagree on odd text, so that is refused and the rest is normalised.
+ * Parses a repository's address; throws an AppError that says what is wrong with it. git and URL parsers
+ * disagree on unusual text, so that is refused and the rest is normalised.
  */
 export function parseRepositoryUrl(
   text: string,
@@ -28,8 +28,8 @@ export function parseRepositoryUrl(
 }
 
 /**
- * What was meant by an address without a scheme, such as github.com/owner/repository: https. Only a
- * name with a dot, or one that may be connected to by name, is taken for a host.
+ * Adds https:// to an address without a scheme, such as github.com/owner/repository. Only a name with a dot,
+ * or an allowed host, counts as a host.
  */
 export function withScheme(text: string, { allow }: { allow: string[] }): string {
   const host = /^([A-Za-z0-9][A-Za-z0-9.-]*)(?::\d{1,5})?\/./.exec(text)?.[1]
@@ -37,7 +37,7 @@ export function withScheme(text: string, { allow }: { allow: string[] }): string
   return isHost && !host.includes('..') ? `https://${text}` : text
 }
 
-/** The same without checking whether Davit may connect to the host. */
+/** Like `parseRepositoryUrl`, without checking whether Davit may connect to the host. */
 export function readRepositoryUrl(text: string, options: { allowLocal: boolean }): RepositoryUrl {
   refuseOddText(text)
   if (isLocal(text)) return parseLocal(text, options)

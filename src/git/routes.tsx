@@ -35,7 +35,7 @@ const json = component(
   }),
 )
 
-/** With what the provider reports about its token now. */
+/** Adds what the provider currently reports about the token. */
 const checkedJson = component(
   'CheckedSource',
   json.extend({
@@ -44,7 +44,7 @@ const checkedJson = component(
   }),
 )
 
-/** A user's connections to providers. A token goes in and never comes out. */
+/** A token can be stored, but is never returned. */
 export const gitSourceRoutes = (deps: SourceDeps) =>
   resourceRoutes(deps.db, {
     kind: 'source',
@@ -122,7 +122,7 @@ export const gitSourceRoutes = (deps: SourceDeps) =>
     },
   })
 
-/** What the provider said of the token; `rights` is null when it doesn't say. */
+/** `rights` is null when the provider doesn't report them. */
 const checked = ({ login: before }: Source, { login, rights, missing }: TokenOwner) => ({
   login: login ?? before,
   rights,

@@ -2,40 +2,40 @@ import { Failure } from '../platform/errors.ts'
 import { ProgramMissing, startProgram } from '../platform/program.ts'
 import type { Program, RunningProgram } from '../platform/program.ts'
 
-/** The options shared by every git process of this installation. */
+/** Shared by every git process of this installation. */
 export type GitSetup = {
-  /** Davit's own home directory, so that no settings of the operator's account are read. */
+  /** Davit's own, so that no git settings of the operator's account apply. */
   home: string
   allowLocal: boolean
-  /** Milliseconds after which a command ends, and without data after which a transfer does. */
+  /** In milliseconds: `command` and `transfer` in total, `silence` without data. */
   deadlines: { command: number; transfer: number; silence: number }
 }
 
 export type GitCommand = {
   command: string
-  /** Our own constants. */
+  /** Only constants of this program. */
   options?: string[]
-  /** Untrusted text: names, hashes, addresses. None may look like an option. */
+  /** Untrusted text such as names, hashes and addresses. Anything that looks like an option is refused. */
   values?: string[]
   mirror?: string
   config?: string[]
   env?: Record<string, string>
-  /** Redacted in git's output. */
+  /** Replaced in git's output. */
   secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
-  /** Bytes of output after which it ends with `tooMuch`. */
+  /** Bytes of output after which the command fails with `tooMuch`. */
   most?: number
   tooMuch?: () => Error
-  /** Bytes of output after which it is ended, because more isn't needed. */
+  /** Bytes of output after which git is ended because no more is needed. */
   enough?: number
   signal: AbortSignal
-  /** It uses the network: it may take longer, but must keep sending data. */
+  /** Uses the network: may take longer, but must keep sending data. */
   transfer?: boolean
   /** Called for each line of git's error output. */
   log?: (line: string) => void
 }
 
-/** git ended with an error; `lines` are the last lines of its output. */
+/** Has the last lines of git's output. */
 export class GitError extends Error {
   constructor(
     readonly command: string,
@@ -62,13 +62,13 @@ export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buff
 
 const hadEnough = Symbol('enough of its output was read')
 
-/** Streams git's output; the process ends with the stream, whichever side ends it. */
+/** The process ends with the stream, on either side. */
 export function streamGit(
   setup: GitSetup,
   command: GitCommand & { onFailure: (error: GitError) => Promise<Error> },
 ): ReadableStream<Uint8Array> {
   const git = startGit(setup, command, setup.deadlines.transfer)
-  git.ended.catch(() => {}) // The reader gets the error; no one may be reading yet.
+  git.ended.catch(() => {}) // The reader of the stream gets the error; there may be no reader yet.
   const reader = git.output.getReader()
   return new ReadableStream({
     async pull(controller) {
@@ -133,7 +133,7 @@ function plainValue(text: string): string {
   return text
 }
 
-// Nothing in a repository may run a program here, and git only connects to given hosts.
+// Nothing in a repository may run a program here, and git only connects to the checked hosts.
 const safeConfig = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -146,7 +146,7 @@ const safeConfig = [
   'protocol.version=2',
 ]
 
-// The shell that git starts expands the variables inside the quotes, but nothing in their values.
+// The shell that git starts expands the variables within the quotes, and nothing in their values.
 const sshCommand = [
   'ssh -F /dev/null -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=15',
   '-o "IdentityFile=\\"$DAVIT_SSH_KEY\\"" -o IdentitiesOnly=yes -o IdentityAgent=none',

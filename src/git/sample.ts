@@ -4,20 +4,17 @@ import { root } from '../platform/root.ts'
 import type { GitTools } from './git.ts'
 import { runGit } from './run.ts'
 
-/**
- * The address of the app that Davit carries, to try it without a repository of one's own. No name ends
- * with `.invalid`, so that no server can ever have it.
- */
+/** The sample app that is part of Davit. No server can ever have it, as `.invalid` never resolves. */
 export const sampleUrl = 'https://sample.davit.invalid/hello.git'
 
 const files = ['Dockerfile', 'index.html']
 
-/** When it was written, so that its commit is the same everywhere. */
+/** The date of its commit, in seconds since 1970. Fixed, so that the hash is the same everywhere. */
 const written = 1_795_305_600
 
 /**
- * What has git read the sample where it would connect to its address: from the data folder, and nothing
- * else from this machine. The repository is written when it is first needed.
+ * Makes git read the sample from the data folder in place of its URL, and nothing else from this machine. The
+ * repository is written on first use.
  */
 export async function readSample(tools: GitTools, signal: AbortSignal) {
   const path = await sampleRepository(tools, signal)
@@ -29,7 +26,7 @@ export async function readSample(tools: GitTools, signal: AbortSignal) {
   }
 }
 
-/** Its folder is named by what is in it, and appears whole. */
+/** The folder is named by a hash of its content, and appears at once when it is complete. */
 async function sampleRepository(tools: GitTools, signal: AbortSignal) {
   const stream = await commitStream()
   const hash = new Bun.CryptoHasher('sha256').update(stream).digest('hex').slice(0, 16)
@@ -37,7 +34,7 @@ async function sampleRepository(tools: GitTools, signal: AbortSignal) {
   const path = join(folder, `${hash}.git`)
   return tools.locks.run(folder, signal, async () => {
     if (await stat(path).catch(() => null)) return path
-    await rm(folder, { recursive: true, force: true }) // that of another version, or an unfinished one
+    await rm(folder, { recursive: true, force: true }) // one of another version, or an unfinished one
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const fresh = join(folder, 'fresh.git')
     const init = ['--quiet', '--bare', '--initial-branch=main', '--template=']
@@ -54,7 +51,7 @@ async function sampleRepository(tools: GitTools, signal: AbortSignal) {
   })
 }
 
-/** One commit with all files, as `git fast-import` reads it. */
+/** One commit with all files, in the format of `git fast-import`. */
 async function commitStream() {
   const contents = await Promise.all(
     files.map(async (name) => {

@@ -6,16 +6,16 @@ import { bytes } from '../web/units.ts'
 
 type Watched = {
   mirror: string
-  /** The repository, in messages. */
+  /** The repository's name in messages. */
   where: string
-  /** Bytes that it may use, and milliseconds between two checks. */
+  /** `size` is in bytes, `look` in milliseconds between two checks. */
   limits: { size: number; look: number }
   signal: AbortSignal
 }
 
 const code = 'repository_too_large'
 
-/** Aborts a fetch when the mirror has become larger than a repository may be. */
+/** Aborts a fetch once the mirror is larger than a repository may be. */
 export async function underSize<T>(
   { mirror, where, limits, signal }: Watched,
   fetch: (signal: AbortSignal) => Promise<T>,
@@ -49,7 +49,7 @@ async function sizeOf(folder: string): Promise<number> {
   const sizes = await Promise.all(
     entries.map((entry) => {
       const path = join(folder, entry.name)
-      // What git renames or removes meanwhile is counted at the next check.
+      // Files that git renames or removes meanwhile are counted by the next check.
       return entry.isDirectory()
         ? sizeOf(path)
         : stat(path).then(

@@ -7,10 +7,8 @@ import { providers } from './providers/registry.ts'
 import { openSourceToken } from './store.ts'
 import type { Source } from './store.ts'
 
-/** What is needed for reading and changing git sources. */
 export type SourceDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** The access to the provider of a source. */
 export const accessTo = (
   { db, secrets, config }: SourceDeps,
   { source, signal }: { source: Source; signal: AbortSignal },
@@ -22,7 +20,7 @@ export const accessTo = (
   signal,
 })
 
-/** The credentials to clone from a source; only sent to the source's own host. */
+/** The credentials are only sent to the source's own host. */
 export const credentialOf = (
   { db, secrets }: { db: Db; secrets: Secrets },
   source: Source,

@@ -5,7 +5,7 @@ import type { Source } from './store.ts'
 
 const sources = { href: '/settings/git', name: 'Git sources' }
 
-/** The owner and scopes of the token, as just reported by the provider. */
+/** The owner and scopes are as just reported by the provider. */
 export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwner }) => (
   <Modal title={<bdi>{source.name}</bdi>} from={sources}>
     <div class="form">
@@ -41,7 +41,7 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
 
 type RemoveSourceModalProps = { source: Source; projects: { id: string; name: string }[] }
 
-/** Asks for confirmation, because projects use the source. */
+/** Removal must be confirmed because projects use the source. */
 export const RemoveSourceModal = ({ source, projects }: RemoveSourceModalProps) => (
   <ModalForm
     title="This source is in use"

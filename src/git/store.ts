@@ -8,12 +8,12 @@ import { Failure, notFound } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
 
-/** A source without its token, which is opened separately when used. */
+/** The token is read separately, by `openSourceToken`. */
 export type Source = Omit<typeof gitSources.$inferSelect, 'accessToken'>
 
 const { accessToken: sealed, ...shown } = getTableColumns(gitSources)
 
-/** Someone else's source and a missing one look the same. */
+/** Throws the same error for someone else's source as for a missing one. */
 export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: string }): Source {
   const source = db
     .select(shown)
@@ -24,7 +24,7 @@ export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: strin
   return source
 }
 
-/** A page of a user's sources plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
   db
     .select(shown)
@@ -66,7 +66,6 @@ export function insertSource(db: Db, secrets: Secrets, { token, ...values }: New
   )
 }
 
-/** The source's token. */
 export function openSourceToken(db: Db, secrets: Secrets, id: string): string {
   const row = { token: sealed, name: gitSources.name }
   const { token, name } = db.select(row).from(gitSources).where(eq(gitSources.id, id)).get()!
@@ -90,7 +89,7 @@ export const listProjectsOfSource = (db: Db, sourceId: string) =>
     .orderBy(projects.name)
     .all()
 
-/** Projects that used it keep their address, but have no source any more. */
+/** Projects that use it keep their repository's address, and have no source afterwards. */
 export const deleteSource = (db: Db, id: string) =>
   db.transaction((tx) => {
     tx.update(projects)

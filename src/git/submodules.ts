@@ -12,8 +12,8 @@ type Options = { repository: Repository; signal: AbortSignal; log: Log; depth?: 
 const mostDepth = 5
 
 /**
- * Replaces submodule links with the files of the linked commits, fetched through
- * their own mirrors. Returns the entries, and where their objects are.
+ * Replaces submodule links with the files of the linked commits, fetched through their own mirrors. Returns
+ * the entries, and the folders of their objects.
  */
 export async function mergeSubmodules(
   tools: GitTools,
@@ -51,7 +51,7 @@ export async function mergeSubmodules(
   return { entries, alternates: [...new Set(alternates)] }
 }
 
-/** The URL of each submodule by its path, as .gitmodules has it. */
+/** By the path of the submodule. */
 async function readUrls(
   tools: GitTools,
   { repository, signal }: { repository: Repository; signal: AbortSignal },
@@ -96,7 +96,7 @@ function submoduleUrl(options: { link: Entry; written: string; parent: string })
   return base.href
 }
 
-/** Failures of a submodule's repository say which submodule it is. */
+/** Adds the submodule's path to a failure. */
 async function named<T>(link: Entry, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

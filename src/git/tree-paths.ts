@@ -2,13 +2,13 @@ import { Failure } from '../platform/errors.ts'
 import { modes } from './objects.ts'
 import type { Entry } from './objects.ts'
 
-/** A tree to look paths up in; `read` returns a text, or null when it has more than `most` bytes. */
+/** `read` returns null for a text of more than `most` bytes. */
 export type Tree = {
   entries: Map<string, Entry>
   read: (entry: Entry, options: { most: number }) => Promise<string | null>
 }
 
-/** What is wrong with an entered path of a repository, or null. */
+/** Returns the reason why a path is refused; null when it is valid. */
 export function refusePath(path: string): string | null {
   if (path.length > 1_000) return 'A path can have at most 1,000 characters.'
   if (/\p{Cc}/u.test(path)) return 'A path can’t contain control characters.'
@@ -25,8 +25,8 @@ export function refusePath(path: string): string | null {
 }
 
 /**
- * Resolves the links in a path of the repository; the root is ''. The result may
- * not exist. Throws a Failure for a path that leaves the repository.
+ * Resolves links within the repository; the root is ''. The result may not exist. Throws a Failure for a path
+ * that leaves the repository.
  */
 export async function followPath(tree: Tree, path: string): Promise<string> {
   const refused = refusePath(path)

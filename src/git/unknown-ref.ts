@@ -23,7 +23,7 @@ export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string })
     'Deploy a branch, or a tag that was set on a commit.',
   )
 
-/** Suggests the branch or tag that was probably meant, from a listing; null is a HEAD without a branch. */
+/** Suggests the branch or tag that was probably meant. A null branch is a HEAD that names none. */
 export async function unknownBranch({
   where,
   branch,
@@ -51,7 +51,7 @@ export async function unknownBranch({
   return unknown(`; the nearest is “${few[0]}”`, `Set the branch to one of its ${count}: ${some}.`)
 }
 
-/** How many branches and tags a listing of `git ls-remote` has, and the most similar ones. Call it through `parse`. */
+/** Parses the output of `git ls-remote`. Call it through `parse`. */
 export function nearestRefs(listing: string, wanted: string | null) {
   const names = Array.from(listing.matchAll(/\trefs\/(?:heads|tags)\/(.+)$/gm), ([, name]) => name!)
   const sorted = wanted === null ? names : nearest(wanted, names)

@@ -4,7 +4,7 @@ import { isPattern, parsePattern } from './path-pattern.ts'
 import type { Matcher } from './path-pattern.ts'
 import { refusePath } from './tree-paths.ts'
 
-/** What is wrong with an entered path or pattern to watch, or null. */
+/** Returns the reason why a path or pattern is refused; null when it is valid. */
 export function refuseWatchedPath(text: string): string | null {
   try {
     alternativesOf(text)
@@ -16,8 +16,8 @@ export function refuseWatchedPath(text: string): string | null {
 }
 
 /**
- * Whether a changed path is watched: it matches, or a folder above it does. The dialect is the one in
- * docs/git.md; everything that has a meaning in other dialects only is refused. Throws for what is refused.
+ * Returns a matcher for changed paths; the files of a matching folder are watched too. The dialect is the one
+ * in docs/git.md. Throws for invalid patterns and for syntax that only other dialects have.
  */
 export function watchedBy(text: string): Matcher {
   const matchers = alternativesOf(text).map((pattern) => parsePattern(pattern, 'watch'))
@@ -27,21 +27,20 @@ export function watchedBy(text: string): Matcher {
   }
 }
 
-/** What a pattern watches among the files of a commit. */
 export type WatchedFiles = {
   pattern: string
-  /** Why it can't be saved; null when it can. */
+  /** Null when the pattern can be saved. */
   refusal: string | null
-  /** Null when it isn't known. */
+  /** Null while unknown. */
   count: number | null
-  /** The first of them. */
+  /** Only the first ones. */
   files: string[]
 }
 
 /** Steps for all patterns together: a second or two. */
 const someSteps = 100_000_000
 
-/** For each pattern the files that it watches. `paths` are ended by a NUL each. Call it through `parse`. */
+/** `paths` are joined, each ended by a NUL. Call it through `parse`. */
 export function watchedFiles(patterns: string[], paths: string | null): WatchedFiles[] {
   const list = paths?.split('\0').slice(0, -1) ?? null
   const effort = { left: someSteps }
@@ -62,7 +61,7 @@ export function watchedFiles(patterns: string[], paths: string | null): WatchedF
 
 const mostShown = 3
 
-/** Patterns without braces, of which any may match. */
+/** Expands braces; a path is watched if any of the results matches. */
 function alternativesOf(text: string): string[] {
   const refusal = rules.find(([rule]) => rule.test(text))?.[1]
   if (refusal) throw invalid(refusal)
@@ -73,7 +72,7 @@ function alternativesOf(text: string): string[] {
   return expand(pieces.values()).map(plainPattern)
 }
 
-/** Without what means nothing: “./” before it, and “/” after it. The root is all that is in it. */
+/** Removes “./” at the start and “/” at the end. The root watches everything. */
 function plainPattern(alternative: string): string {
   const pattern = alternative.replace(/^(\.\/+)+/, '').replace(/(?<=[^/])\/+$/, '')
   if (/^\.?$/.test(pattern) && alternative !== '') return '**'
@@ -83,7 +82,6 @@ function plainPattern(alternative: string): string {
   return pattern
 }
 
-/** The texts that pieces with `{a,b}` stand for. */
 function expand(pieces: Iterator<string>, isInside = false): string[] {
   const done: string[] = []
   let open = ['']
@@ -108,7 +106,7 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
   return open
 }
 
-/** Stars that meet where braces were are as many as the longer ones: `{a,*}*` isn't `**`. */
+/** Adjacent stars from different braces become the longer one: `{a,*}*` isn't `**`. */
 function joined(begun: string, end: string) {
   const [left] = /(?<!\\)\*+$/.exec(begun) ?? ['']
   const [right] = /^\*+/.exec(end) ?? ['']
@@ -117,14 +115,14 @@ function joined(begun: string, end: string) {
   return begun.slice(0, -left.length) + stars + end.slice(right.length)
 }
 
-/** As Docker writes a class of characters: `[!-a]` is `[^\\-a]`. Anything else is as it was. */
+/** Converts a negated class to Docker's syntax: `[!-a]` is `[^\\-a]`. Returns other pieces unchanged. */
 const plainClass = (piece: string) =>
   piece
     .replace(/^\[!(?=.)/s, '[^')
     .replace(/^(\[\^?)-(?=.)/s, '$1\\-')
     .replace(/(?<=^\[.+)(?<!\\)-\]$/s, '\\-]')
 
-/** Characters of all the patterns that one with braces stands for. */
+/** In characters, for all patterns that one with braces expands to. */
 const mostExpanded = 4000
 
 const rules: [RegExp, string][] = [

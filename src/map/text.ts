@@ -30,7 +30,7 @@ export function clipped(text: string, most: number) {
 }
 
 /**
- * In letters of average width. Takes the wider value for scripts that vary: the server doesn't know the font.
+ * In letters of average width. Takes the wider value where fonts differ: the server doesn't know the font.
  */
 function widthOf(character: string) {
   const code = character.codePointAt(0)!

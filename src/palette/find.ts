@@ -5,8 +5,8 @@ import type { Item } from './items.ts'
 const most = 20
 
 /**
- * The items that have all words, best first: a name that begins with a word before one in which a word
- * does, and that before one that only holds it or is said about it. Without words those to begin with.
+ * Finds items that contain all words, best first: names that begin with a word, names in which a word begins,
+ * names that contain it, then details. Without words all items match.
  */
 export function findItems(items: Item[], text: string): Item[] {
   const words = [...new Set(folded(text).split(/\s+/).filter(Boolean))].map(
@@ -26,7 +26,7 @@ const folded = (text: string) => text.normalize('NFKC').toLowerCase()
 
 const wordStart = (word: string) => RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}`, 'u')
 
-/** The less the better. */
+/** Lower is better. */
 function rankOf({ name, detail }: Item, words: (readonly [string, RegExp])[]) {
   const [inName, inDetail] = [folded(name), folded(detail)]
   return words.reduce((rank, [word, start]) => {

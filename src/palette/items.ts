@@ -9,7 +9,7 @@ import { settingsPages } from '../web/settings-frame.tsx'
 import { sections } from '../web/top-bar.tsx'
 import type { Own } from './store.ts'
 
-/** In the order in which they are listed where they match alike. */
+/** In the order of equally good matches. */
 export const kinds = [
   'page',
   'project',
@@ -21,19 +21,19 @@ export const kinds = [
   'document',
 ] as const
 
-/** What can be found: a page that is opened, or an action that is done. */
+/** A page to open, or an action to run. */
 export type Item = {
   kind: (typeof kinds)[number]
   icon: IconName
   name: string
-  /** What tells it from another one of its name, and by what else it is found. */
+  /** Distinguishes items of the same name, and is searched, too. */
   detail: string
   url: string
-  /** An action posts these; a page is just opened. */
+  /** The fields that an action posts; undefined for a page. */
   fields?: Record<string, string>
 }
 
-/** All that a user can go to and do. */
+/** Everything that a user can open or do. */
 export const itemsOf = (own: Own, user: Pick<User, 'role'>): Item[] => [
   ...pages,
   ...projectItems(own),
@@ -95,7 +95,7 @@ function environmentItems({
 }: {
   project: Own['projects'][number]
   environment: Own['environments'][number]
-  /** The project's name says which one is meant. */
+  /** If true, the project's name identifies the environment. */
   isOnly: boolean
   running: Own['containers']
 }): Item[] {

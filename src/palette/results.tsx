@@ -3,7 +3,7 @@ import { Button, HiddenFields, PostForm } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import type { Item } from './items.ts'
 
-/** The search as a page, for those without script. */
+/** The search without scripts. */
 export const SearchPage = ({ q, items }: { q: string; items: Item[] }) => (
   <div class="narrow">
     <PageHead title="Search" crumbs={[{ href: '/dashboard', name: 'Dashboard' }]} />
@@ -23,7 +23,7 @@ export const SearchPage = ({ q, items }: { q: string; items: Item[] }) => (
   </div>
 )
 
-/** In the palette they are the options of its field; palette.js moves among them. */
+/** In the palette these are the options of its field; palette.js moves between them. */
 export const Results = ({ items, isPalette = false }: { items: Item[]; isPalette?: boolean }) => {
   const roles = isPalette ? { list: 'listbox', item: 'none' } : {}
   if (items.length === 0)

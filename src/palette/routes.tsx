@@ -14,7 +14,6 @@ const asked = z.object({
   q: z.string().trim().max(100, 'Must be 100 characters or fewer.').default(''),
 })
 
-/** Finds what a user has and can do, by its name. */
 export const paletteRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/search', query(asked), (c) => {
     const { q } = c.req.valid('query')

@@ -4,7 +4,7 @@ import { environments, instances, projects, services } from '../db/schema.ts'
 
 export type Own = ReturnType<typeof listOwn>
 
-/** All of a user that has a name, newest first, in a fixed number of queries; without what is being deleted. */
+/** All that a user owns and that isn't being deleted, newest first, in a fixed number of queries. */
 export function listOwn(db: Db, ownerId: string) {
   const isOwnProject = and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt))
   const isOwnService = and(eq(services.ownerId, ownerId), isNull(services.deletingAt))
@@ -36,7 +36,7 @@ export function listOwn(db: Db, ownerId: string) {
   }
 }
 
-/** Of what is live, also while it is stopped. */
+/** Includes live containers that are stopped. */
 const listContainers = (db: Db, workloadIds: string[]) =>
   db
     .select({

@@ -2,17 +2,17 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { Failure } from '../platform/errors.ts'
 
 export type Elf = {
-  /** As in `process.arch`; null for another one. */
+  /** As in `process.arch`; null for any other. */
   arch: 'x64' | 'arm64' | null
-  /** The program that loads its libraries, such as /lib64/ld-linux-x86-64.so.2; null when it needs none. */
+  /** The loader of its libraries, such as /lib64/ld-linux-x86-64.so.2; null for a static executable. */
   loader: string | null
-  /** Bytes that it says it has, at least. */
+  /** The least number of bytes according to its headers. */
   size: number
 }
 
 const architectures: Record<number, Elf['arch']> = { 62: 'x64', 183: 'arm64' }
 
-/** Reads the header of an executable for Linux, of 64 bits; null when the bytes are something else. */
+/** Reads the header of a 64-bit Linux executable; null for any other file. */
 export function readElf(path: string): Elf | null {
   const file = openSync(path, 'r')
   try {
@@ -32,7 +32,7 @@ export function readElf(path: string): Elf | null {
   }
 }
 
-/** Of 64 bits, little-endian. */
+/** 64-bit, little-endian. */
 const magic = Buffer.from('\x7fELF\x02\x01', 'latin1')
 
 const loaderType = 3
@@ -54,7 +54,7 @@ function table(
 const textAt = (file: number, at: number, length: number) =>
   readAt(file, at, Math.min(length, longestLoader)).toString('utf8').replace(/\0.*$/s, '')
 
-/** Numbers beyond the largest exact one name no place in a file. */
+/** May be inexact above 2^53; `readAt` rejects such offsets. */
 const numberAt = (bytes: Buffer, at: number) => Number(bytes.readBigUInt64LE(at))
 
 function readAt(file: number, at: number, length: number) {
@@ -63,7 +63,7 @@ function readAt(file: number, at: number, length: number) {
   return bytes.subarray(0, readSync(file, bytes, 0, length, at))
 }
 
-/** Throws a Failure unless the file is a whole executable that this machine can start. */
+/** Throws a Failure unless the file is a complete executable that can start on this machine. */
 export function refuseOtherMachine(
   path: string,
   { arch = process.arch as string, root = '' } = {},

@@ -5,16 +5,16 @@ import { isLoopback } from '../platform/hosts.ts'
 import { pinnedDownload } from '../platform/pinned-fetch.ts'
 import { versionPattern } from './version.ts'
 
-/** Bytes of an executable; one has 130 MB. */
+/** Bytes of an executable; one has about 130 MB. */
 export const mostBytes = 512 * 2 ** 20
 
-/** Bytes of a list or a signature. */
+/** Bytes of a checksum file or signature. */
 export const mostText = 256 * 2 ** 10
 
 type Allowed = Pick<Config, 'allowHosts'>
 export type Asking = Allowed & { signal: AbortSignal }
 
-/** Only hosts that no one else can speak for without HTTPS are asked without it. */
+/** Without HTTPS, only hosts that no one else can impersonate are allowed. */
 export function releaseUrl(text: string, { allowHosts }: Allowed) {
   const url = URL.canParse(text) ? new URL(text) : null
   const isNear = url && (isLoopback(url.hostname) || allowHosts.includes(url.hostname))
@@ -29,7 +29,7 @@ export function releaseUrl(text: string, { allowHosts }: Allowed) {
 
 type Download = { maxBytes: number; timeout: number; take: (chunk: Uint8Array) => Promise<void> }
 
-/** Downloads from an address that `releaseUrl` let pass. */
+/** Only for a URL from `releaseUrl`. */
 export const download = (url: URL, { allowHosts, signal }: Asking, options: Download) =>
   pinnedDownload(url, {
     ...options,
@@ -38,7 +38,7 @@ export const download = (url: URL, { allowHosts, signal }: Asking, options: Down
     onlyHttps: url.protocol === 'https:',
   })
 
-/** A short text; null when the server has none there. */
+/** Downloads a short text; null when the server doesn't have it. */
 export async function textAt(url: URL, asking: Asking): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   const take = async (chunk: Uint8Array) => void chunks.push(chunk)
@@ -56,7 +56,7 @@ const index = z.object({
   files: z.record(z.string().max(64), z.string().regex(/^[\w.-]{1,200}$/)),
 })
 
-/** Reads a `release.json`: a version, and the names of its executables by their target. */
+/** Reads a `release.json`: a version, and its executables by target. */
 export async function readIndex(url: URL, asking: Asking): Promise<z.infer<typeof index>> {
   const text = await textAt(url, asking)
   const read = text && index.safeParse(jsonIn(text))

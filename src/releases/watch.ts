@@ -15,7 +15,7 @@ const known = z.object({
   version: z.string().regex(versionPattern).nullable(),
 })
 
-/** Knows whether there is a newer version than this one. Asks only where DAVIT_RELEASES says whom. */
+/** Checks for a newer version, only if DAVIT_RELEASES is set. */
 export class ReleaseWatch {
   readonly #config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>
   #known: z.infer<typeof known> | null = null
@@ -24,13 +24,13 @@ export class ReleaseWatch {
     this.#config = config
   }
 
-  /** The newest version, if it is newer than this one. */
+  /** The newest version if it is newer than this one; else null. */
   get newer(): string | null {
     const newest = this.#config.releases === null ? null : (this.#known?.version ?? null)
     return newest !== null && compareVersions(newest, version) > 0 ? newest : null
   }
 
-  /** Looks once a day until the signal, however often Davit starts. */
+  /** Checks once a day until the signal aborts, however often Davit restarts. */
   async run({ signal }: { signal: AbortSignal }) {
     if (this.#config.releases === null) return
     this.#known = this.#read()
@@ -45,7 +45,7 @@ export class ReleaseWatch {
     if (releases === null) return
     const last = this.#known
     if (last && last.askedAt <= now && now - last.askedAt < day) return
-    this.#keep({ askedAt: now, version: last?.version ?? null }) // also when it fails
+    this.#keep({ askedAt: now, version: last?.version ?? null }) // even if the request fails
     const index = await this.#ask(releases, signal)
     if (index) this.#keep({ askedAt: now, version: index.version })
   }
@@ -70,7 +70,7 @@ export class ReleaseWatch {
     try {
       return known.parse(JSON.parse(readFileSync(this.#file, 'utf8')))
     } catch {
-      return null // it is there to be found out again
+      return null // unknown until the next check
     }
   }
 

@@ -19,10 +19,9 @@ type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 type Row = { id: string; containerId: string | null }
 
 /**
- * Reserves an address on the network for each instance, and stores it: Docker would assign a new
- * one at each start, and reuse that of a stopped container. It stays reserved until the container
- * is removed. When none is free, the addresses of the instances to be replaced are reused: those
- * must stop first, and are returned.
+ * Reserves an address on the network for each instance, and stores it: Docker would assign a new one at each
+ * start, and reuse that of a stopped container. It stays reserved until the container is removed. When none
+ * is free, the addresses of the instances to be replaced are reused: those must stop first, and are returned.
  */
 export async function reserveAddresses<Replaced extends Row>(
   { db, docker }: AddressDeps,

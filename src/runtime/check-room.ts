@@ -3,8 +3,8 @@ import { Failure } from '../platform/errors.ts'
 import { bytes } from '../web/units.ts'
 
 /**
- * Throws on a nearly full disk: a full one would stop the apps' databases and Davit. A disk that
- * can't be checked from here is left to the engine.
+ * Throws on a nearly full disk: a full one would stop the apps' databases and Davit. A disk that can't be
+ * checked from here is left to the engine.
  */
 export async function checkRoom(
   folder: string,

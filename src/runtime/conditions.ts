@@ -18,10 +18,7 @@ const width = 4
 const telling =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
 
-/**
- * Caches the condition of each container from the engine's events, so that a long page inspects
- * none of them.
- */
+/** Caches the condition of each container from the engine's events: a long page inspects none of them. */
 export class Conditions {
   readonly crashes = new CrashCount()
   readonly #known = new Map<string, Condition>()

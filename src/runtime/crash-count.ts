@@ -53,10 +53,7 @@ export class CrashCount {
     return this.#runs.get(id)?.lastEnd ?? null
   }
 
-  /**
-   * True when a process of it was killed for memory since its start; the engine's list may say so
-   * only once it ended.
-   */
+  /** True when a process of it was killed for memory. The engine's list may say so only once it ended. */
   ranOut(id: string) {
     return this.#runs.get(id)?.oom ?? false
   }
@@ -87,10 +84,7 @@ function restarted(run: Run, at: number): Run {
   return { ...run, startedAt: at, ended: false, restarts, looping, oom: false }
 }
 
-/**
- * Success resets the count as a stable minute does: a process may finish its work and be started
- * again for more.
- */
+/** Success resets the count as a stable minute does: a process may finish its work and run again later. */
 function ended(run: Run, at: number, exitCode: number): Run {
   if (exitCode === 0) return fresh(run.startedAt)
   const before = isShort(at - run.startedAt) ? run : fresh(run.startedAt)

@@ -32,8 +32,8 @@ export async function drain(
 }
 
 /**
- * Stops and removes the containers of replaced releases. If the edge sent them requests, each is
- * drained first, in the background; not with `now`.
+ * Stops and removes the containers of replaced releases. If the edge sent them requests, each is drained
+ * first, in the background; not with `now`.
  */
 export async function removeReplaced(
   deps: RuntimeDeps,
@@ -82,8 +82,8 @@ async function remove(
 const mostAtOnce = 2 * processLimits.instances
 
 /**
- * Waits while too many containers of earlier releases are draining: each uses memory and addresses.
- * The last release replaced may drain while the next one starts.
+ * Waits while too many containers of earlier releases are draining: each uses memory and addresses. The last
+ * release replaced may drain while the next one starts.
  */
 export async function awaitDrains(run: RollOutRun) {
   const { db, instanceTasks, workload, release, hooks, signal } = run

@@ -56,9 +56,9 @@ const nothing = { apart: null, isContained: false, isRunning: false, hasImage: f
 const holdsPorts = ({ state }: ContainerSummary) => state === 'running' || state === 'paused'
 
 /**
- * Makes this installation's Caddy run, from a local image: a missing container is created, a
- * stopped one is started, one of an earlier version of Davit is replaced. Returns the container's
- * id. Throws a Failure when the image is too old; then there is no container.
+ * Makes this installation's Caddy run, from a local image: a missing container is created, a stopped one is
+ * started, one of an earlier version of Davit is replaced. Returns the container's id. Throws a Failure when
+ * the image is too old; then there is no container.
  */
 export const ensureEdgeContainer = (
   deps: EdgeDeps,
@@ -135,10 +135,7 @@ async function putCertificates(
   }
 }
 
-/**
- * Yields a tar archive of the certificates and accounts of this installation's Caddy. Throws a
- * Failure when there are none.
- */
+/** Yields the certificates and accounts of our Caddy as a tar archive. Throws a Failure when it has none. */
 export async function* readCertificates(deps: EdgeDeps, { signal }: { signal: AbortSignal }) {
   const { path, name } = certificatesInside
   const [container] = await listEdges(deps, signal)
@@ -207,8 +204,8 @@ type Watched = Pick<RuntimeDeps, 'instanceId'> & {
 const ends = ['die', 'pause', 'destroy']
 
 /**
- * Makes the edge check when its container ends, or another one that may have used a port that the
- * edge needs. Ends with the signal.
+ * Makes the edge check when its container ends, or another one that may have used a port that the edge needs.
+ * Ends with the signal.
  */
 export async function watchEdge(
   { feed, edge, instanceId }: Watched,

@@ -35,10 +35,7 @@ export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
     })
     .run()
 
-/**
- * For a container whose address isn't stored: an earlier version created it, or its address was
- * taken over.
- */
+/** For a container without a stored address: an earlier version created it, or it was taken over. */
 export const adoptAddress = (
   db: Tx,
   { containerId, network, address }: { containerId: string; network: string; address: string },

@@ -18,9 +18,9 @@ type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
 }
 
 /**
- * Creates the networks that these instances join, their workload's own and those of services, and
- * reserves their addresses there (see `reserveAddresses`). Returns the endpoints by instance, the
- * workload's own network first, and the instances that have to stop first.
+ * Creates the networks that these instances join, their workload's own and those of services, and reserves
+ * their addresses there (see `reserveAddresses`). Returns the endpoints by instance, the workload's own
+ * network first, and the instances that have to stop first.
  */
 export async function reserveEndpoints(
   run: Run,
@@ -64,8 +64,8 @@ export async function connectJoined(
 }
 
 /**
- * Reconnects the apps that belong on a service's network but aren't there, because it was removed
- * after a failed start and recreated. They reach the service with their next attempt.
+ * Reconnects the apps that belong on a service's network but aren't there, because it was removed after a
+ * failed start and recreated. They reach the service with their next attempt.
  */
 async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
   const { db, docker, signal } = run

@@ -16,8 +16,8 @@ export type Gated = {
 }
 
 /**
- * Explains why a container ended that had to keep running, or failed that had to succeed. Pass the
- * observed exit code: a container that the engine has restarted shows none.
+ * Explains why a container ended that had to keep running, or failed that had to succeed. Pass the observed
+ * exit code: a container that the engine has restarted shows none.
  */
 export async function exitFailure(docker: Docker, gated: Gated, seen?: number): Promise<Failure> {
   const { id, subject, name, words } = gated
@@ -141,10 +141,7 @@ export function silenceFailure({
 /** In characters. */
 const maxQuoted = 300
 
-/**
- * For a container whose health check doesn't pass. Without a timeout (in seconds) it was the engine
- * that gave up.
- */
+/** For a container whose health check fails. Without a timeout (in seconds) the engine gave up. */
 export async function healthFailure(
   docker: Docker,
   gated: Gated,

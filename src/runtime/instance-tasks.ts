@@ -14,10 +14,7 @@ type Kind = 'return' | 'removal'
 
 type Task = { kind: Kind; workloadId: string; hurry: AbortController; done: Promise<void> }
 
-/**
- * Background tasks of single instances, one at a time for each, independent of other work on their
- * workload.
- */
+/** Background tasks of instances, one at a time for each, independent of other work on their workload. */
 export class InstanceTasks {
   readonly #tasks = new Map<string, Task>()
   readonly #stop = new AbortController()
@@ -27,8 +24,8 @@ export class InstanceTasks {
   }
 
   /**
-   * Does nothing if the instance has a task, except that a removal replaces a wait for its return.
-   * Failures are logged.
+   * Does nothing if the instance has a task, except that a removal replaces a wait for its return. Failures
+   * are logged.
    */
   begin(
     { id, workloadId }: Pick<Instance, 'id' | 'workloadId'>,
@@ -71,10 +68,7 @@ export class InstanceTasks {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks.values().map(({ done }) => done))
   }
 
-  /**
-   * Starts no more tasks and leaves the rest to the next process. Resolves when all tasks have
-   * returned.
-   */
+  /** Starts no more tasks and leaves the rest to the next process. Resolves when all tasks have returned. */
   async stop() {
     this.#stop.abort()
     await this.idle()

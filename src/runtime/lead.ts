@@ -21,8 +21,8 @@ import type { WorkloadKey } from './workload.ts'
 export type LeadDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'lead'> }
 
 /**
- * Routes the domains of a workload to its healthy instances, atomically, or to the page that says
- * why there are none. Depends only on stored state, so that it can be repeated.
+ * Routes the domains of a workload to its healthy instances, atomically, or to the page that says why there
+ * are none. Depends only on stored state, so that it can be repeated.
  */
 export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
   const { id, kind } = workload

@@ -8,8 +8,8 @@ import { findLiveInstance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /**
- * Stops routing to an instance the moment it ends, and resumes when Docker restarts it, also during
- * a roll-out. Ends with the signal.
+ * Stops routing to an instance the moment it ends, and resumes when Docker restarts it, also during a
+ * roll-out. Ends with the signal.
  */
 export async function leaveOutEnded(
   deps: RuntimeDeps & { feed: EngineFeed },

@@ -13,8 +13,8 @@ const refused =
   /^exec (?<run>\S+): |exec (?<failed>\S+) failed: |(?<named>[^\s:'"‘’]+)['"’]?: (?:command not found|not found|[Nn]o such file|[Pp]ermission denied|[Ee]xec format error|[Cc]annot execute\b|[^:]{1,80}: bad interpreter)/
 
 /**
- * Explains from a container's files why one of its programs was never executed: the system reports
- * a script whose interpreter is missing as a missing script. Returns null when they don't show it.
+ * Explains from a container's files why one of its programs was never executed: the system reports a script
+ * whose interpreter is missing as a missing script. Returns null when they don't show it.
  */
 export async function whyNotExecuted(
   docker: Docker,

@@ -22,10 +22,7 @@ export type Observed<Deps> = {
 
 type UntilStopped = { signal: AbortSignal }
 
-/**
- * For the start of Davit: observes the workloads whose containers differ from the database. Waits
- * for the engine.
- */
+/** Observes, at Davit's start, workloads whose containers differ from the database. Waits for the engine. */
 export async function observeDifferent<Deps extends RuntimeDeps>(
   deps: Deps,
   { kind, observe }: Observed<Deps>,

@@ -16,9 +16,9 @@ const interval = 250
 type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId: string }
 
 /**
- * Routes requests to an instance again once it accepts connections, such as one that Docker
- * restarted. Gives up when the container has ended or its health check fails: the next event
- * handles that. `isFree` returns true while no restart is running, whose gate would decide.
+ * Routes requests to an instance again once it accepts connections, such as one that Docker restarted. Gives
+ * up when the container has ended or its health check fails: the next event handles that. `isFree` returns
+ * true while no restart is running, whose gate would decide.
  */
 export async function putBack(
   deps: RuntimeDeps,

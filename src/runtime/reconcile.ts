@@ -62,10 +62,10 @@ type Options = {
 }
 
 /**
- * Compares a workload in the database with its containers, and resolves differences: an interrupted
- * roll-out is undone, replaced containers and orphans are removed, and instances of the live
- * release become `live` or `stopped` like their containers. Returns null during a roll-out. One-off
- * containers are kept while they are needed.
+ * Compares a workload in the database with its containers, and resolves differences: an interrupted roll-out
+ * is undone, replaced containers and orphans are removed, and instances of the live release become `live` or
+ * `stopped` like their containers. Returns null during a roll-out. One-off containers are kept while they are
+ * needed.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -119,9 +119,8 @@ export async function listDifferent(
 }
 
 /**
- * Handles containers that aren't in the database. Leftovers of a roll-out are removed. A service's
- * container that an earlier version created, or that is newer than this database's backup, is
- * adopted.
+ * Handles containers that aren't in the database. Leftovers of a roll-out are removed. A service's container
+ * that an earlier version created, or that is newer than this database's backup, is adopted.
  */
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, docker, instanceId } = deps

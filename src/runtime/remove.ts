@@ -19,10 +19,9 @@ export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
 }
 
 /**
- * Removes everything of a project, an environment, a service or the whole installation from the
- * engine, whether it is in the database or not; named volumes only if requested. An environment
- * keeps the network of its project, and what others use stays. Containers whose data stays are
- * stopped gracefully. Repeatable.
+ * Removes everything of a project, an environment, a service or the whole installation from the engine,
+ * whether it is in the database or not; named volumes only if requested. An environment keeps the network of
+ * its project, and what others use stays. Containers whose data stays are stopped gracefully. Repeatable.
  */
 export async function removeFromEngine(
   deps: Pick<RuntimeDeps, 'docker' | 'instanceId' | 'collector'>,

@@ -16,9 +16,9 @@ import type { RuntimeDeps, Workload } from './workload.ts'
 type Replace = { instance: Instance; component: Component }
 
 /**
- * Replaces a live container with a new one of the same release. The old one is drained and removed
- * once requests reach the new one; if the new one doesn't pass its gate, nothing changes. Returns
- * false when the network has no room for two.
+ * Replaces a live container with a new one of the same release. The old one is drained and removed once
+ * requests reach the new one; if the new one doesn't pass its gate, nothing changes. Returns false when the
+ * network has no room for two.
  */
 export async function replaceInstance(
   run: RuntimeDeps & GateRun & { workload: Workload },

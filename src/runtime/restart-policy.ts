@@ -6,8 +6,8 @@ import type { Instance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /**
- * Restores the restart policy of a running container after an interrupted restart: during its gate
- * it has none, so that a crash ends it.
+ * Restores the restart policy of a running container after an interrupted restart: during its gate it has
+ * none, so that a crash ends it.
  */
 export async function restoreRestartPolicy(
   { db, docker, secrets }: RuntimeDeps,

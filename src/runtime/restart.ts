@@ -23,10 +23,10 @@ type Restart = {
 }
 
 /**
- * Restarts the containers of the live release in order, each through its gate. If the edge routes
- * to one, another serves meanwhile: a replica, else a new container that replaces it, unless that
- * needs its ports or volumes. Returns false, without doing anything, when one is missing or its
- * published ports or network names differ from its component.
+ * Restarts the containers of the live release in order, each through its gate. If the edge routes to one,
+ * another serves meanwhile: a replica, else a new container that replaces it, unless that needs its ports or
+ * volumes. Returns false, without doing anything, when one is missing or its published ports or network names
+ * differ from its component.
  */
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
   whileRollingOut(deps, restart.workload, restart.signal, async () => {
@@ -94,8 +94,8 @@ async function restartSome(
 const instancesOf = (made: Made[]) => made.map(({ instance }) => instance)
 
 /**
- * Stops the containers of the live release, those that depend on others first, and keeps them for a
- * restart. New requests are no longer routed to them before that, and open ones have time to end.
+ * Stops the containers of the live release, those that depend on others first, and keeps them for a restart.
+ * New requests are no longer routed to them before that, and open ones have time to end.
  */
 export const stopLive = (
   deps: RuntimeDeps,

@@ -85,8 +85,8 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
 }
 
 /**
- * If the engine's response to the creation was lost, the container is found by its name; never one
- * that belongs to another instance.
+ * If the engine's response to the creation was lost, the container is found by its name; never one that
+ * belongs to another instance.
  */
 export async function findContainer(
   { db, docker, instanceId }: RuntimeDeps,

@@ -19,12 +19,11 @@ import { lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps } from './workload.ts'
 
 /**
- * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the
- * previous one are stopped and removed. Old ones stop first if both use a volume or a host port.
- * Until the commit a failure undoes everything, the old ones serve again, and the failure is
- * thrown. Nothing is undone afterwards: `reconcile` removes what can't be removed then. Docker's
- * responses are awaited even when the signal aborts: an aborted call could still take effect
- * unnoticed.
+ * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the previous one
+ * are stopped and removed. Old ones stop first if both use a volume or a host port. Until the commit a
+ * failure undoes everything, the old ones serve again, and the failure is thrown. Nothing is undone
+ * afterwards: `reconcile` removes what can't be removed then. Docker's responses are awaited even when the
+ * signal aborts: an aborted call could still take effect unnoticed.
  */
 export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
   whileRollingOut(deps, of.workload, of.signal, async () => {
@@ -45,8 +44,8 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
 type Release = ReturnType<typeof getLiveRelease>
 
 /**
- * Routes requests to the new release, and removes the previous one. If the switch fails, containers
- * that still get requests are kept.
+ * Routes requests to the new release, and removes the previous one. If the switch fails, containers that
+ * still get requests are kept.
  */
 async function finish(run: RollOutRun, before: Release) {
   const { workload, release, hooks, shutdown } = run
@@ -141,9 +140,9 @@ const commit = (
   })
 
 /**
- * Returns the old containers that must stop first because new ones need their ports or volumes, and
- * the new ones that wait for that: all of them if no old one has to stop. Nothing is known about a
- * release of an earlier version.
+ * Returns the old containers that must stop first because new ones need their ports or volumes, and the new
+ * ones that wait for that: all of them if no old one has to stop. Nothing is known about a release of an
+ * earlier version.
  */
 function whatIsInTheWay(
   run: RollOutRun,

@@ -56,10 +56,10 @@ export const isOnceWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: strin
   atWorkOn(deps).has(id) || getJob(deps.db, id)?.kind === 'run'
 
 /**
- * Runs one container of a component to its end, outside of a release, with the network, volumes and
- * address of one in a release. When this settles, its last lines are stored and it no longer runs,
- * unless it keeps running for the next process. Store the outcome, then call `removeOnce`. Throws a
- * Failure when it didn't exit by itself, and the reason of the signal.
+ * Runs one container of a component to its end, outside of a release, with the network, volumes and address
+ * of one in a release. When this settles, its last lines are stored and it no longer runs, unless it keeps
+ * running for the next process. Store the outcome, then call `removeOnce`. Throws a Failure when it didn't
+ * exit by itself, and the reason of the signal.
  */
 export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   const run: OnceRun = { ...deps, ...once, network: networkNameOf(once.workload) }

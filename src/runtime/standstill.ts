@@ -22,8 +22,7 @@ export async function standingOf(docker: Docker, ids: string[]): Promise<Standin
 
 /** Uses its own stop timeout. Docker doesn't start it again, not even at boot. */
 export async function standStill(docker: Docker, { id, policy, wasUp }: Standing) {
-  // when it starts, an engine also starts stopped containers with the policy always, or whose exit
-  // was a failure
+  // an engine that starts also starts stopped containers with the policy always or a failed exit
   if (policy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
   if (wasUp) await docker.stopContainer(id)
 }

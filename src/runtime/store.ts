@@ -15,8 +15,7 @@ export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instan
 export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /**
- * Selects one container id of each deployment, even of a removed container: of its first `web`,
- * else of the first component.
+ * Selects one container id of each deployment, even if removed: of its first `web`, else its first component.
  */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
@@ -194,8 +193,8 @@ export const keepSettings = (tx: Tx, { id, settings }: { id: string; settings: s
 const settingsKept = 20
 
 /**
- * Makes the release live, with these states; the containers of all others have to be removed. A
- * rollback can restore the settings of the last ones whose images are kept.
+ * Makes the release live, with these states; the containers of all others have to be removed. A rollback can
+ * restore the settings of the last ones whose images are kept.
  */
 export function makeLive(
   db: Tx,
@@ -241,10 +240,7 @@ export const giveUpUnfinished = (db: Tx, workloadId: string) =>
     )
     .run()
 
-/**
- * Call it in a transaction. Ends the roll-out, and deletes its release unless a container of it
- * remains.
- */
+/** Call it in a transaction. Ends the roll-out, and deletes its release unless a container of it remains. */
 export function forgetRelease(tx: Tx, { id, workloadId }: { id: string; workloadId: string }) {
   tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
   if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return

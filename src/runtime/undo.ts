@@ -18,9 +18,8 @@ export class Undo {
   }
 
   /**
-   * Runs each step as soon as the engine responds, even if the previous one failed. Returns what
-   * couldn't be undone; throws when Davit stops while the engine is unreachable: the next process
-   * does the rest.
+   * Runs each step as soon as the engine responds, even if the previous one failed. Returns what couldn't be
+   * undone; throws when Davit stops while the engine is unreachable: the next process does the rest.
    */
   async run({ log, ...options }: Options) {
     const problems: string[] = []

@@ -46,8 +46,8 @@ export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectI
   `davit-${projectId ?? id}`
 
 /**
- * Runs an action on containers, the last one first: each may depend on those before it. Those of an
- * app don't, and run in parallel. Throws the first refusal when all are done.
+ * Runs an action on containers, the last one first: each may depend on those before it. Those of an app
+ * don't, and run in parallel. Throws the first refusal when all are done.
  */
 export async function lastFirst<Container>(
   { kind }: Pick<Workload, 'kind'>,

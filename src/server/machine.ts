@@ -98,9 +98,7 @@ export async function engineState(): Promise<EngineState> {
   }
 }
 
-/**
- * Excludes Davit itself and the Caddy that it left running. Users other than root don't see whose they are.
- */
+/** Excludes Davit and the Caddy that it left running. Only root sees which process owns a socket. */
 async function others(layout: Layout, listeners: Listener[], { pid }: ServiceState) {
   if (listeners.length === 0) return []
   const hasEdge = await edgeRuns(layout)

@@ -188,7 +188,7 @@ export function executable({ executable }: Layout): Step {
   }
 }
 
-/** Throws unless an uninstallation can work here. */
+/** Throws unless root runs it on a server with systemd. */
 export function refuseElsewhere() {
   if (process.getuid?.() !== 0)
     throw new Failure('not_root', 'You aren’t root.', 'Run it as root: sudo davit uninstall.')

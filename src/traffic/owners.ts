@@ -23,9 +23,7 @@ export class Owners {
     this.#changes = changes
   }
 
-  /**
-   * The id of the environment or service; null without an owner, or if it became the owner after that time.
-   */
+  /** The environment or service; null without an owner, or if it became the owner after that time. */
   of(key: string, time: number): string | null {
     const owner = this.#owners.get(key)
     return owner && owner.since <= time ? owner.sourceId : null

@@ -25,7 +25,7 @@ export const trafficQuery = rangeQuery.extend({
 
 export type TrafficDeps = Pick<HeadDeps, 'config'> & { logDb: LogDb; edge: Omit<Counting, 'isOff'> }
 
-/** With the reason if requests aren't counted. */
+/** Also returns whether requests are counted, and why not. */
 export async function trafficOf(
   deps: TrafficDeps,
   source: { id: string },

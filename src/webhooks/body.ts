@@ -6,27 +6,29 @@ import type { Env } from '../web/factory.ts'
 
 const mib = 1024 * 1024
 
-/** Bytes of a delivery; GitHub sends none that is larger. */
+/** In bytes. GitHub sends no larger ones. */
 const maxBody = 25 * mib
 
-/** Bytes up to which a body is read at once, and the total for all of these. */
+/** In bytes: a shorter body is read without waiting for memory. Also the total for all of these. */
 const maxSmall = 256 * 1024
 const maxSmallHeld = 8 * mib
 
-/** Bytes for all larger ones together: each waits for its place, and a sender has one at a time. */
+/**
+ * In bytes, for all larger bodies together. Each waits for memory, and a sender may have only one at a time.
+ */
 const maxLargeHeld = 32 * mib
 
 type Work<Result> = (body: Buffer) => Promise<Result>
 
-/** Reads raw bodies, within limits for each and for all concurrent ones. */
+/** Reads raw bodies within limits, for each body and for all concurrent ones. */
 export class BodyReader {
   readonly #large = new Semaphore(maxLargeHeld)
   readonly #senders = new KeyedLock()
   #smallHeld = 0
 
   /**
-   * Runs work on the complete body; its bytes are only valid during the call. 413 as soon as it is too
-   * large, whatever length was announced. The signal ends the reading, not the work.
+   * Runs work on the complete body; its bytes are only valid during the call. Throws `too_large` as soon as
+   * the limit is passed, whatever Content-Length says. The signal ends the reading, not the work.
    */
   async read<Result>(
     c: Context<Env>,
@@ -68,7 +70,7 @@ export class BodyReader {
     }
   }
 
-  /** Waits for the memory for a large body. */
+  /** Waits until there is memory for a large body. */
   async #inTurn<Result>(
     { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
     work: (place: Place) => Promise<Result>,
@@ -87,7 +89,7 @@ export class BodyReader {
   }
 }
 
-/** The next chunk; null at the end. */
+/** Null at the end. */
 async function readNext(
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
   signal: AbortSignal,
@@ -99,7 +101,10 @@ async function readNext(
   return done ? null : value!
 }
 
-/** Memory for one body, freed explicitly instead of by the garbage collector. It costs nothing until it is written to. */
+/**
+ * The memory of one body, freed explicitly rather than by the garbage collector. Unwritten pages cost
+ * nothing.
+ */
 class Place {
   readonly #memory: ArrayBuffer
   #size = 0

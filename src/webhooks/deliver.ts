@@ -6,27 +6,27 @@ import type { Push } from './push.ts'
 import { forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Receiver } from './store.ts'
 
-/** The push of a delivery, or why there is none. */
+/** The push of a delivery, or the reason why it has none. */
 export type Content =
   { push: Push } | { push: null; decision: 'refused' | 'ignored'; reason: string }
 
 export type Arrival = {
   provider: ProviderName
-  /** The sender's own id of it. */
+  /** The sender's id of the delivery. */
   id: string
   event: string
   signatureOk: boolean
   now: number
-  /** Ids of projects without a watched path in the push. */
+  /** Ids of projects whose watched paths aren't in the push. */
   untouched: ReadonlySet<string>
 } & Content
 
-/** Characters of paths that are stored for a replay; a push with more counts as touching every path. */
+/** In characters. Paths are stored for a replay; a push with more counts as touching every path. */
 const maxPaths = 20_000
 
 /**
- * Stores a delivery in the inbox of a project with its deployments. Runs inside a transaction:
- * after the response, both are stored.
+ * Stores a delivery in a project's inbox together with its deployments. Runs inside a transaction, so both
+ * are stored before the response.
  */
 export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Deployed, 'isFull'> {
   const { project } = receiver
@@ -69,7 +69,7 @@ const abridged = ({ message, paths, ...push }: Push): Push => ({
   paths: paths && paths.join('').length <= maxPaths ? paths : null,
 })
 
-/** Untrusted text as one line that can be stored and shown. */
+/** Makes untrusted text one line that can be stored and shown. */
 const plain = (text: string, max: number) =>
   text
     .slice(0, max)

@@ -21,11 +21,10 @@ type DeliveriesPageProps = {
   secret?: string | null
   items: Delivery[]
   nextCursor: string | null
-  /** The deployments of these deliveries, by id. */
+  /** Deployments by id. */
   made: Map<string, Made>
 }
 
-/** The deliveries to a project, their outcome, and the setup of the webhook. */
 export const DeliveriesPage = ({
   project,
   environments,

@@ -11,22 +11,21 @@ import type { Receiver } from './store.ts'
 
 type Pushed = {
   push: Push
-  /** Ids of projects without a watched path in the push. */
+  /** Ids of projects whose watched paths aren't in the push. */
   untouched: ReadonlySet<string>
 }
 
-/** The queued deployments, and the outcome in a sentence. */
+/** `outcome` is a sentence. */
 export type Deployed = {
   queued: Queued[]
   reason: string
-  /** Whether a deployment was skipped because its owner has too many queued. */
+  /** True when a deployment was skipped because its owner has too many queued. */
   isFull: boolean
 }
 
 /**
- * Queues a deployment of the pushed commit for each environment that follows it, up
- * to the owner's limit of queued deployments. Runs in a transaction: the caller
- * publishes and wakes.
+ * Queues a deployment of the pushed commit for each environment that follows it, up to the owner's limit of
+ * queued deployments. Runs in a transaction; the caller publishes events and wakes the queue.
  */
 export function deployPush(
   db: Db,
@@ -46,7 +45,7 @@ export function deployPush(
     const branch = branchOf(push)
     const asked = {
       environmentId: environment.id,
-      // a tag may not point to a commit: it is deployed by name
+      // A tag may not point to a commit, so it is deployed by name.
       ...(branch === null ? { branch: tagOf(push) } : { branch, commit: push.after.toLowerCase() }),
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
@@ -56,10 +55,10 @@ export function deployPush(
   return { queued, reason: why, isFull: true }
 }
 
-/** The environments that a push deploys; if none, the reason. */
+/** The environments that a push deploys. If there are none, `reason` says why. */
 type Decision = { environments: Environment[]; reason: string }
 
-/** The effect of a push on one project with its current settings. */
+/** Decides by the project's current settings. */
 function decide(
   { project, isOwnerDisabled }: Receiver,
   environments: Environment[],
@@ -88,7 +87,7 @@ function decide(
   return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
 }
 
-/** If the sender doesn't name the repository's default branch, a common name is assumed. */
+/** If the sender doesn't name the default branch, a common name is assumed. */
 const isDefault = (branch: string, { defaultBranch }: Push) =>
   (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
 

@@ -2,17 +2,17 @@ import { pause } from '../platform/pause.ts'
 
 const [ampersand, plus, space, percent] = [0x26, 0x2b, 0x20, 0x25]
 
-/** Bytes that are decoded at a time. */
+/** Bytes that are decoded before other work may run. */
 const slice = 32 * 1024
 
-/** The form of an event has one field; a form with more than this isn't read to its end. */
+/** An event's form has one field. Reading stops after this many. */
 const maxParts = 1000
 
 type Take = (bytes: Uint8Array) => void
 
 /**
- * Decodes the values of a form field from its bytes and passes them on in chunks, which are only
- * valid during the call. Returns how many fields of the name it found; only the first is passed on.
+ * Decodes a form field's value and passes it on in chunks, which are only valid during the call. Returns the
+ * number of fields with that name; only the first is passed on.
  */
 export async function readField(
   form: Buffer,
@@ -33,13 +33,13 @@ export async function readField(
 }
 
 /**
- * The value of the only field of the name, decoded in place of the form, which would else be in memory twice;
- * null when there are none or several. The form can't be read after it.
+ * Returns the value of the only field with that name, or null when there are none or several. It is decoded
+ * into the form's own memory, which saves a second copy: the form can't be read afterwards.
  */
 export async function unwrapField(form: Buffer, name: string): Promise<Buffer | null> {
   let size = 0
   const take = (bytes: Uint8Array) => {
-    form.set(bytes, size) // never beyond what was decoded: a value is no longer than its escapes
+    form.set(bytes, size) // never overtakes the decoder: a value is no longer than its escapes
     size += bytes.length
   }
   return (await readField(form, { name, take })) === 1 ? form.subarray(0, size) : null
@@ -62,7 +62,7 @@ async function decode(value: Buffer, take: Take) {
   take(bytes.subarray(0, size))
 }
 
-/** The byte of two hex digits; -1 when they aren't. */
+/** Reads two hex digits; -1 when they are invalid. */
 function hexByte(part: Buffer, at: number) {
   if (at + 1 >= part.length) return -1
   const high = digits[part[at]!]!
@@ -70,7 +70,7 @@ function hexByte(part: Buffer, at: number) {
   return high < 0 || low < 0 ? -1 : high * 16 + low
 }
 
-/** By character code, in a lookup table: a body may have millions of them. */
+/** A lookup table by character code, since a body may have millions of escapes. */
 const digits = new Int8Array(256).fill(-1)
 for (const [value, digit] of [...'0123456789abcdef'].entries())
   for (const letter of [digit, digit.toUpperCase()]) digits[letter.charCodeAt(0)] = value

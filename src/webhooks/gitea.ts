@@ -13,7 +13,7 @@ const fields = {
   sender: user,
 }
 
-/** Gitea, and Forgejo, which sends the same. */
+/** Includes Forgejo, which sends the same. */
 export const gitea: Provider = {
   name: 'gitea',
   mediaTypes: ['application/json', form],
@@ -34,7 +34,8 @@ export const gitea: Provider = {
     return {
       defaultBranch: push.repository.default_branch,
       pusher: pusher?.login ?? pusher?.username,
-      // It lists the newest few, depending on its settings; before 1.18 it doesn't report how many there were.
+      // Gitea lists only the newest commits, as configured. Before 1.18 it doesn't report how many there
+      // were.
       total: push.total_commits,
     }
   }),

@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts'
 import { pushReader } from './push.ts'
 import { isSignedInHex } from './signature.ts'
 
-/** GitHub lists no more commits than this. */
+/** The most commits that GitHub lists. */
 const maxCommits = 2048
 
 const fields = {

@@ -4,10 +4,10 @@ import type { Provider, Received } from './provider.ts'
 import { pushReader } from './push.ts'
 import { isSigned } from './signature.ts'
 
-/** How a signing token begins (Standard Webhooks); the rest of it is the key in base64. */
+/** The prefix of a signing token (Standard Webhooks); the rest is the key in base64. */
 const signingToken = 'whsec_'
 
-/** Seconds by which the sender's clock may differ from ours. */
+/** In seconds: the difference allowed between the sender's clock and ours. */
 const tolerance = 300
 
 const fields = {
@@ -41,18 +41,18 @@ export const gitlab: Provider = {
   ...pushReader(fields, (push) => ({
     defaultBranch: push.project.default_branch,
     pusher: push.user_username ?? push.user_name,
-    total: push.total_commits_count, // of which it lists the newest 20
+    total: push.total_commits_count, // GitLab lists only the newest 20
     skipped: /^true$/i.test(String(push.push_options?.ci?.skip)),
   })),
 }
 
-/** From GitLab 19 on: what is signed is the delivery's id, the time and the body. */
+/** From GitLab 19 on, which signs the delivery's id, the time and the body. */
 function isSignedByToken(key: string, { headers, body, now }: Received) {
   const id = headers.get('webhook-id') ?? ''
   const timestamp = headers.get('webhook-timestamp') ?? ''
   if (id === '' || !/^\d{1,12}$/.test(timestamp)) return false
   if (Math.abs(now / 1000 - Number(timestamp)) > tolerance) return false
-  // or an intercepted delivery could be replayed under another id
+  // otherwise an intercepted delivery could be replayed under another id
   if ((headers.get('Idempotency-Key') ?? id) !== id) return false
   return isSigned({
     key: Buffer.from(key, 'base64'),

@@ -25,7 +25,6 @@ import { findDelivery, getSourceProvider, listDeliveries, listMade } from './sto
 import type { Delivery } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
-/** The inbox of a project: its deliveries, and its webhook. */
 export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -64,7 +63,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       return shown(c, { project, secret })
     })
 
-  /** The secret in the response itself: it isn't stored for a later one. */
+  /** The response itself shows the secret, which isn't stored for a later one. */
   function shown(c: Context, { project, secret }: { project: Project; secret: string }) {
     c.header('Cache-Control', 'no-store')
     return show(c, {
@@ -98,7 +97,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
     }
   }
 
-  /** The address for this project's provider; all of them when it is unknown. */
+  /** Returns the URL for the project's provider, or the URLs for all when the provider is unknown. */
   function receiversOf(c: Context, project: Project) {
     const origin = originOf(c, config)
     const host = placeOf(project.repositoryUrl)?.host ?? ''
@@ -110,7 +109,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   }
 }
 
-/** By host name, if it is known. */
+/** Well-known hosts. */
 const providerOf = new Map<string, ProviderName>([
   ['github.com', 'github'],
   ['gitlab.com', 'gitlab'],

@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes of a member that is stored; only a list of commits is ever larger. */
+/** In bytes, for a member that is kept. Only a list of commits is ever larger. */
 const maxMember = 512 * 1024
-/** Bytes of all that are. */
+/** In bytes, for all kept members together. */
 const maxKept = 768 * 1024
-/** No event has as many members: an object with more is refused, because each name has a cost. */
+/** No event has as many. An object with more is refused because each name has a cost. */
 const maxMembers = 10_000
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Finds top-level members of a JSON object by name in its bytes, as they arrive.
- * Other members are only skipped, so that a body costs no more than its length.
+ * Finds top-level members of a JSON object in its bytes, as they arrive. Other members are skipped without
+ * parsing, so the cost is linear in the body's length.
  */
 export class MemberReader {
   readonly #names: Set<string>
@@ -23,7 +23,7 @@ export class MemberReader {
   #depth = 0
   #inString = false
   #isEscaped = false
-  /** The current member: null while its name is read, and for an unneeded one. */
+  /** Null while the name is read, and within a member that isn't needed. */
   #name: string | null = null
   #inName = true
   #pieces: Uint8Array[] = []
@@ -35,7 +35,7 @@ export class MemberReader {
 
   /** Bytes are only valid during the call. */
   push(bytes: Uint8Array) {
-    let from = 0 // where the stored part continues in these bytes
+    let from = 0 // the kept part continues here
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]!
       if (this.#inString) {
@@ -65,7 +65,7 @@ export class MemberReader {
     if (this.#state === 'inside') this.#keep(bytes.subarray(from))
   }
 
-  /** The members as written; null when the bytes aren't an object. */
+  /** Returns the members' raw JSON; null when the bytes aren't an object. */
   end(): Map<string, string> | null {
     if (this.#state !== 'after' || !this.#found.values().every((value) => isUtf8(value)))
       return null
@@ -87,7 +87,7 @@ export class MemberReader {
   #endMember(rest: Uint8Array) {
     this.#keep(rest)
     if (this.#name !== null) {
-      this.#kept -= this.#found.get(this.#name)?.length ?? 0 // of duplicate names the last counts
+      this.#kept -= this.#found.get(this.#name)?.length ?? 0 // of duplicates, the last one counts
       this.#found.delete(this.#name)
       if (this.#size <= maxMember && this.#kept + this.#size <= maxKept) {
         this.#found.set(this.#name, Buffer.concat(this.#pieces))

@@ -13,25 +13,25 @@ import { gitea } from './gitea.ts'
 import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'
 
-/** Bytes that are scanned at a time. */
+/** Bytes that are scanned before other work may run. */
 const slice = 32 * 1024
 
-/** Characters of a repository that is read before the signature is checked: ten times what providers send. */
+/** In characters. It is read before the signature is checked; providers send a tenth of this. */
 const maxRepository = 64 * 1024
 
-/** Characters of JSON that are parsed on this thread: more is parsed on another. */
+/** In characters. Longer JSON is parsed on another thread. */
 const maxHere = 16 * 1024
 
 type Sent = { body: Buffer; mediaType: string }
 
 export type Payload = {
-  /** Null when it names no repository. */
+  /** Null when the body names no repository. */
   names: RepositoryNames | null
-  /** The push that it describes; null when none. Expensive: only for signed bodies. */
+  /** Null when the body describes no push. Expensive: only call it for signed bodies. */
   readPush: () => Promise<Push | null>
 }
 
-/** Reads a body, as JSON or as JSON in the field `payload` of a form; unneeded members aren't read. */
+/** Reads JSON, or a form whose field `payload` is JSON; only the members that are needed. */
 export async function readPayload(provider: Provider, sent: Sent): Promise<Payload> {
   const found = await findMembers(provider, sent)
   const { name, repository: keys } = provider
@@ -47,7 +47,7 @@ export async function readPayload(provider: Provider, sent: Sent): Promise<Paylo
   }
 }
 
-/** A form whose field is signed as the JSON that it holds. */
+/** Some providers sign the JSON in the form's field rather than the form. */
 export async function unwrapForm(provider: Provider, sent: Sent): Promise<Sent> {
   if (!provider.signsField || sent.mediaType !== form) return sent
   const body = await unwrapField(sent.body, 'payload')
@@ -57,7 +57,7 @@ export async function unwrapForm(provider: Provider, sent: Sent): Promise<Sent> 
 
 const oddForm = () => notAnEvent('The form must have one field named payload.')
 
-/** The body doesn't match the event in its headers. */
+/** The error for a body that doesn't match the event in its headers. */
 export const notAnEvent = (message: string) => new AppError('bad_request', message)
 
 const unreadable = notAnEvent('The body took too long to read.')
@@ -83,10 +83,10 @@ async function findMembers({ members }: Provider, { body, mediaType }: Sent) {
 
 const providers = { gitea, github, gitlab }
 
-/** Maximum commits of a push, more than any provider lists: if there are more, none is read. */
+/** More than any provider lists. With more, no commit is read. */
 const maxCommits = 2500
 
-/** Null when the object describes no push. A large one is read by `parse`. */
+/** Null when the object describes no push. Call it through `parse` for a long text. */
 export function readPush(provider: ProviderName, text: string): Push | null {
   const payload = parseJson(text) as { commits?: unknown }
   if (Array.isArray(payload.commits) && payload.commits.length > maxCommits) delete payload.commits
@@ -97,6 +97,6 @@ function parseJson(text: string): object {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('bad_request', 'The body isn’t JSON.') // or nested deeper than the stack
+    throw new AppError('bad_request', 'The body isn’t JSON.') // also when it is nested more deeply than the stack allows
   }
 }

@@ -4,35 +4,38 @@ import type { Push } from './push.ts'
 /** An untrusted delivery. */
 export type Received = {
   headers: Headers
-  /** What is signed: the raw bytes of the body, or of the JSON in its form. */
+  /** The signed bytes: the raw body, or the JSON in its form. */
   body: Buffer
-  /** Time of arrival, in milliseconds. */
+  /** The time of arrival, in milliseconds. */
   now: number
 }
 
 /** The media type of a form, whose field `payload` has the JSON. */
 export const form = 'application/x-www-form-urlencoded'
 
-/** What differs between the senders of webhooks; `receive` is the same for all. */
+/** The differences between the senders of webhooks; `receive` is the same for all. */
 export type Provider = {
   name: ProviderName
-  /** Media types of the body that it sends. */
+  /** Accepted media types of the body. */
   mediaTypes: string[]
-  /** In a form it signs what the field says, not the bytes of the body. */
+  /** Signs the value of a form's field rather than the bytes of the body. */
   signsField?: boolean
-  /** The header that names the event, and its values for a push to a branch or a tag. */
+  /** Names the event; `pushEvents` are its values for pushes to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
-  /** The headers of which one has the signature. */
+  /** One of these headers has the signature. */
   signatureHeaders: string[]
-  /** The first of these headers is the sender's own id of the delivery: the same when it is sent again. */
+  /**
+   * The first one that is sent has the sender's id of the delivery, which stays the same when it is sent
+   * again.
+   */
   idHeaders: string[]
-  /** Whether the sender knows the project's secret. */
+  /** True when the signature was made with the project's secret. */
   isSignedWith: (secret: string, received: Received) => Promise<boolean>
-  /** The member of the body with the repository, and the fields with its names. */
+  /** The top-level member for the repository, and its fields with names. */
   repository: { member: string; fullName: string; addresses: string[] }
-  /** The top-level members of the body that are read. */
+  /** The top-level members that are read. */
   members: string[]
-  /** The push that the body describes, or null. */
+  /** Null when the body describes no push. */
   readPush: (payload: object) => Push | null
 }

@@ -2,42 +2,42 @@ import { z } from 'zod'
 import { isCommit } from '../git/ref-names.ts'
 import type { Provider } from './provider.ts'
 
-/** A push to a branch or a tag, from any provider. */
+/** A push to a branch or a tag. */
 export type Push = {
   /** Such as `refs/heads/main`. */
   ref: string
-  /** What the ref points to now: a commit, or a tag object; zeros when it was deleted. */
+  /** The commit or tag object that the ref points to now; zeros after a deletion. */
   after: string
-  /** The repository's default branch, if it was sent. */
+  /** Null when the provider doesn't send it. */
   defaultBranch: string | null
-  /** The message of the commit that was pushed last. */
+  /** The message of the newest commit. */
   message: string | null
-  /** Why it asks to deploy nothing, in a sentence; null when it doesn't. */
+  /** The reason, as a sentence, when the push asks for no deployment; otherwise null. */
   skip: string | null
-  /** The provider's name of the pusher; a commit's author isn't verified. */
+  /** As named by the provider, which verifies it, unlike a commit's author. */
   pusher: string | null
-  /** The changed paths; null when the provider may have left something out. */
+  /** The changed paths; null when the list may be incomplete. */
   paths: string[] | null
 }
 
-/** The branch that was pushed, or null for a tag and the like. */
+/** Null for a tag or another ref. */
 export const branchOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/heads/')
 
-/** The tag that was pushed, or null for a branch and the like. */
+/** Null for a branch or another ref. */
 export const tagOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/tags/')
 
 const nameOf = ({ ref }: Pick<Push, 'ref'>, prefix: string) =>
   ref.startsWith(prefix) ? ref.slice(prefix.length) : null
 
-/** A hash of zeros stands for a ref that doesn't exist, not yet or not any more. */
+/** Zeros stand for a ref that doesn't exist yet, or not any more. */
 export const isZero = (hash: string) => /^0+$/.test(hash)
 
-/** Checked as a whole: one error is enough. */
+/** Validated as a whole, so that a long list yields one error only. */
 const pathList = z
   .custom<string[]>((list) => Array.isArray(list) && list.every((path) => typeof path === 'string'))
   .nullish()
 
-/** A commit of any provider: they share these names. */
+/** All providers share these names. */
 const commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
@@ -48,7 +48,7 @@ const commit = z.object({
 
 type Commit = z.infer<typeof commit>
 
-/** The common fields of a push; only GitLab sends no `head_commit`. */
+/** GitLab alone sends no `head_commit`. */
 const commonFields = {
   ref: z.string().min(1).max(1000),
   before: z.string().nullish(),
@@ -60,16 +60,16 @@ const commonFields = {
 type Payload<Fields extends z.ZodRawShape> = z.output<z.ZodObject<typeof commonFields>> &
   z.output<z.ZodObject<Fields>>
 
-/** The provider's part: `total` is the number of commits, if known. */
+/** `total` is the number of commits, if the provider reports it. */
 type Facts = {
   defaultBranch: string | null | undefined
   pusher: string | null | undefined
   total: number | null | undefined
-  /** The push option `ci.skip`. */
+  /** True with the push option `ci.skip`. */
   skipped?: boolean
 }
 
-/** Reads the push of a provider that has these fields too. */
+/** Reads pushes that have the common fields and these. */
 export function pushReader<Fields extends z.ZodRawShape>(
   fields: Fields,
   factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts,
@@ -98,15 +98,15 @@ export function pushReader<Fields extends z.ZodRawShape>(
   }
 }
 
-/** A commit with this many files may be truncated. */
+/** The list of files may be cut off at this length. */
 const maxFiles = 3000
 
-/** Characters of paths that are compared with watched paths. */
+/** In characters. With more, paths aren't compared with watched paths. */
 const maxPathsSize = 500_000
 
 /**
- * The changed paths of a push, or null when they are incomplete: commits are
- * missing, or one lists no file, as providers do for long lists. Also null for a huge push.
+ * Null when the changed paths are incomplete: commits are missing, or one lists no files, as providers do for
+ * long lists. Also null for a huge push.
  */
 function pathsOf(commits: Commit[], { total }: { total: number }) {
   if (commits.length === 0 || commits.length < total) return null
@@ -118,11 +118,10 @@ function pathsOf(commits: Commit[], { total }: { total: number }) {
   return paths.reduce((size, path) => size + path.length, 0) > maxPathsSize ? null : paths
 }
 
-/** The message of the commit at the head of the push. */
 const messageOf = (commits: Commit[], head: string) =>
   (commits.find(({ id }) => id === head) ?? commits.at(-1))?.message ?? null
 
-/** What GitHub, GitLab, Gitea and others of their kind take for a wish to start nothing. */
+/** The marks by which GitHub, GitLab, Gitea and others skip a build. */
 const skipMark =
   /\[(?:skip[ _-](?:ci|cd|deploy|actions|davit)|(?:ci|cd|deploy|actions|davit)[ _-]skip|no[ _-](?:ci|cd|deploy))\]|\*\*\*NO_CI\*\*\*|^skip-checks: ?true\s*$/im
 

@@ -19,21 +19,21 @@ import { untouchedBy } from './watch-paths.ts'
 
 export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets }
 
-/** The outcome of a delivery for its projects. */
+/** `reason` explains the outcome for all of a delivery's projects. */
 type Outcome = { deployments: Deployment[]; reason: string }
 
-/** Belongs to no project; checking against it takes as long as against a real one. */
+/** A secret of no project: the check takes as long as with a real one. */
 const nobodysSecret = randomToken()
 
-/** Bytes that are hashed for one delivery: every secret takes its whole body once. */
+/** In bytes, per delivery: each secret hashes the whole body. */
 const maxHashed = 256 * 1024 * 1024
 
-/** Maximum projects that store an unsigned delivery; anyone can send those. */
+/** Maximum of projects whose inbox stores an unsigned delivery, which anyone can send. */
 const maxRefused = 20
 
 /**
- * Handles one delivery of any provider: finds the projects that it names, accepts it for those whose
- * secret signed it, and stores it with its deployments before the response. The caller wakes the queue.
+ * Handles one delivery: finds the projects that it names, accepts it for those whose secret signed it, and
+ * stores it with its deployments before the response. The caller wakes the queue.
  */
 export async function receive(
   deps: ReceiveDeps,
@@ -69,7 +69,7 @@ export async function receive(
   }
 }
 
-/** An unreadable part of an unsigned body doesn't matter: it is refused as unsigned. */
+/** An unsigned body is refused as unsigned, even if it is unreadable. */
 async function readBelieved(
   provider: Provider,
   { received, mediaType }: { received: Received; mediaType: string },
@@ -101,7 +101,7 @@ function nameless(
     : notSigned()
 }
 
-/** Projects whose secret signed it: at most one secret, which several projects may share. */
+/** Returns the projects whose secret signed it: those of at most one secret, which several may share. */
 async function findSigners(
   deps: ReceiveDeps,
   provider: Provider,
@@ -127,13 +127,13 @@ async function findSigners(
 
 const notSigned = () => new AppError('unauthorized', 'The signature is missing or invalid.')
 
-/** All or nothing, so that a retry doesn't find half of it done. */
+/** One transaction, so that a retry never finds half of the deployments. */
 function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival) {
   const outcomes = deps.db.transaction(
     () =>
       named.flatMap(({ id }) => {
         const receiver = getReceiver(deps.db, id)
-        return receiver ? deliver(deps.db, receiver, arrival) : [] // it was deleted meanwhile
+        return receiver ? deliver(deps.db, receiver, arrival) : [] // the project was deleted meanwhile
       }),
     { behavior: 'immediate' },
   )
@@ -161,13 +161,13 @@ async function contentOf(
   return { push: null, decision: 'refused', reason }
 }
 
-/** Gitea sends some events without their name. */
+/** Gitea sends some events without a name. */
 const titled = (event: string) =>
   event === '' ? 'An event without a name' : `The event ${event.slice(0, 100)}`
 
 const ignored = (reason: string): Content => ({ push: null, decision: 'ignored', reason })
 
-/** Null when the project has no valid secret, or it was sealed under another key. */
+/** Null when the project has no valid secret, or one that was encrypted with another key. */
 function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Named) {
   try {
     const secret = secrets.open(webhookSecret, `webhook ${id}`)
@@ -178,7 +178,7 @@ function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Named) {
   }
 }
 
-/** A sender without delivery ids sends each delivery once. */
+/** A sender without delivery ids sends each delivery once, so each gets a new id. */
 function idOf(provider: Provider, headers: Headers) {
   const id = provider.idHeaders.map((name) => headers.get(name)).find((id) => id !== null) ?? ''
   return /^[\x21-\x7e]{1,200}$/.test(id) ? id : Bun.randomUUIDv7()

@@ -9,17 +9,16 @@ import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-/** Whether a delivery has a push that can be replayed. */
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
-/** Replays a stored push with the current settings of the project. */
+/** Uses the project's current settings. */
 export async function replay(
   deps: TriggerDeps,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
 ): Promise<Deployment[]> {
   if (!canReplay(delivery))
     throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
-  const push = delivery.push as Push // written by `deliver`, and by nothing else
+  const push = delivery.push as Push // only `deliver` writes it
   const untouched = await untouchedBy(push, [project])
   const queued = deps.db.transaction(
     () => {

@@ -6,21 +6,21 @@ import { withoutTrailing } from '../platform/without-trailing.ts'
 import { listCandidates } from './store.ts'
 import type { Candidate } from './store.ts'
 
-/** A provider's names for a repository. They only select the projects to check. */
+/** Names only select the projects to check; they prove nothing. */
 export type RepositoryNames = {
-  /** `owner/name`, or with GitLab's groups `group/subgroup/name`. */
+  /** `owner/name`; GitLab may have `group/subgroup/name`. */
   fullName: string | null
-  /** Its addresses: https, ssh, and of its page. */
+  /** The addresses for https and ssh, and that of its page. */
   addresses: string[]
 }
 
-/** A normalised repository address: host and path. */
+/** Normalised, for comparison. */
 export type Place = { host: string; path: string }
 
-/** No address is longer; the sender isn't verified yet. */
+/** In characters. No address is longer, and the sender isn't verified yet. */
 const text = z.string().max(2000).nullish().catch(null)
 
-/** The names under these keys of an object, or null when there are none. */
+/** Null when the object has no such names. */
 export function namesIn(
   object: unknown,
   { fullName, addresses }: { fullName: string; addresses: string[] },
@@ -36,8 +36,8 @@ export function namesIn(
 }
 
 /**
- * The normalised form of an address, or null when invalid. Protocol, user, port, a trailing
- * `.git` and case are ignored: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
+ * Normalises an address; null when it is invalid. Protocol, user, port, a trailing `.git` and case are
+ * ignored: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
  */
 export function placeOf(address: string): Place | null {
   try {
@@ -48,7 +48,7 @@ export function placeOf(address: string): Place | null {
   }
 }
 
-/** A path normalised for comparison. */
+/** Normalises a path for comparison. */
 export const plainPath = (path: string) =>
   withoutTrailing(path.replace(/^\/+/, ''), '/')
     .replace(/\.git$/i, '')
@@ -56,13 +56,13 @@ export const plainPath = (path: string) =>
 
 const withoutUser = (address: string) => address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
 
-/** `exact`: the project has an address of the repository that the delivery names. */
+/** `exact` means that the project's address is one that the delivery names. */
 export type Named = Candidate & { exact: boolean }
 
 /**
- * The projects that build this repository. `exact` ones have its address; others only have its
- * path, on a host with another internal name, or the repository of their source. The signature decides
- * which of them a delivery is for. Round-robin by owner, so that no one's projects crowd out another's.
+ * Finds the projects that build this repository. `exact` ones have its address. Others only have its path, on
+ * a host with another internal name, or the repository of their source. The signature decides which of them a
+ * delivery is for. Round-robin by owner, so that no one's projects crowd out another's.
  */
 export async function findReceivers(
   db: Db,
@@ -85,7 +85,7 @@ export async function findReceivers(
   return byTurns(found)
 }
 
-/** The first of each owner, then the second of each, and so on. */
+/** The first project of each owner, then the second of each, and so on. */
 function byTurns(found: Named[]): Named[] {
   const seen = new Map<string, number>()
   const turns = found.map((named) => {

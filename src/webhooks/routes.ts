@@ -18,14 +18,14 @@ import type { Provider } from './provider.ts'
 import { receive } from './receive.ts'
 import type { ReceiveDeps } from './receive.ts'
 
-/** Milliseconds between the response and the start of its deployments. */
+/** In milliseconds, between the response and the start of its deployments. */
 const wakeDelay = 10
 
 type RouteDeps = ReceiveDeps & { config: Config; jobs: Jobs }
 
 /**
- * The receivers that providers post to. They use neither cookies nor logins, read larger bodies than
- * others, and have their own rate limit, so that a burst of pushes doesn't block people, or vice versa.
+ * Providers post to these. They use neither cookies nor logins, accept larger bodies than other routes, and
+ * have their own rate limit, so that a burst of pushes doesn't block people, or the reverse.
  */
 export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () => number } = {}) => {
   const { rateLimit: rate, rateBurst: burst, requestTimeout } = deps.config
@@ -56,7 +56,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
       : c.json({ deployments: [], reason })
   }
 
-  /** After the response, and once for all deliveries of a burst. */
+  /** Wakes the queue after the response, and once for a burst of deliveries. */
   function wakeSoon() {
     waking ??= setTimeout(() => {
       waking = undefined
@@ -65,7 +65,10 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
   }
 }
 
-/** Senders never get pages, whatever they accept: a refusal is problem+json, and identical for everything unsigned. */
+/**
+ * Senders never get pages, whatever they accept. Refusals are problem+json, and identical for everything
+ * unsigned.
+ */
 function answerRefusal(error: Error, c: Context<Env>) {
   const told = problemOf(error)
   if (told.status >= 500 && !(error instanceof AppError))

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { pause } from '../platform/pause.ts'
 
-/** Shorter secrets (in bytes) are never valid: an empty key would sign, too. */
+/** In bytes. Shorter secrets are never valid, as even an empty key would verify. */
 const minLength = 16
 
-/** Bytes that are hashed at a time: less than a millisecond's work. */
+/** Bytes that are hashed before other work may run: less than a millisecond's work. */
 const slice = 512 * 1024
 
 /** HMAC-SHA-256 of the concatenated pieces. */
@@ -18,7 +18,7 @@ export async function hmac(key: string | Buffer, pieces: Buffer[]) {
   return mac.digest()
 }
 
-/** Whether one of the signatures is the HMAC of the pieces, in constant time. */
+/** True when one of the signatures is the HMAC of the pieces. Compares in constant time. */
 export async function isSigned({
   key,
   pieces,
@@ -26,7 +26,7 @@ export async function isSigned({
 }: {
   key: string | Buffer
   pieces: Buffer[]
-  /** Of 32 bytes each: the caller has checked their shape. */
+  /** 32 bytes each, which the caller has checked. */
   signatures: Buffer[]
 }) {
   if (Buffer.byteLength(key) < minLength || signatures.length === 0) return false
@@ -34,14 +34,17 @@ export async function isSigned({
   return signatures.filter((signature) => timingSafeEqual(signature, expected)).length > 0
 }
 
-/** The 32 bytes of a header that is exactly the prefix and 64 lower-case hex digits; none otherwise. */
+/**
+ * Returns the 32 bytes of a header that is exactly the prefix and 64 lower-case hex digits; otherwise
+ * nothing.
+ */
 export function hexSignature(header: string | null, prefix = ''): Buffer[] {
   if (!header?.startsWith(prefix)) return []
   const digits = header.slice(prefix.length)
   return /^[0-9a-f]{64}$/.test(digits) ? [Buffer.from(digits, 'hex')] : []
 }
 
-/** Whether the header is the HMAC of the body, in that shape. */
+/** True when the header is the HMAC of the body, in the form that `hexSignature` reads. */
 export const isSignedInHex = (
   header: string | null,
   { key, body, prefix = '' }: { key: string; body: Buffer; prefix?: string },

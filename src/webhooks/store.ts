@@ -10,27 +10,27 @@ export type Delivery = typeof deliveries.$inferSelect
 type DeliveryValues = typeof deliveries.$inferInsert
 
 /**
- * How many deliveries of a project are stored: valid ones with their push, valid ones in total, and
- * refused ones, which can't crowd out the others.
+ * Deliveries that are stored per project: valid ones with their push, valid ones in total, and refused ones,
+ * which can't crowd out the others.
  */
 const kept = { good: 100, known: 2000, refused: 20 }
 
-/** Milliseconds for which a duplicate delivery is recognised, if it is stored that long. */
+/** In milliseconds: how long a duplicate is recognised, if the delivery is stored for that long. */
 const memory = 7 * 24 * 3_600_000
 
 export type Receiver = { project: Project; isOwnerDisabled: boolean }
 
-/** The fields of a project that decide whether a delivery is for it. */
+/** The fields that decide whether a delivery is for the project. */
 export type Candidate = Pick<
   Project,
   'id' | 'ownerId' | 'repositoryUrl' | 'repository' | 'webhookSecret'
 >
 
-/** Projects whose repository may be one of these, newest first; `path` is in lower case, as `owner/name`. */
+/** Projects that may have one of these repositories, newest first. `path` is `owner/name` in lower case. */
 export const listCandidates = (db: Db, paths: string[]): Candidate[] =>
   prepared(db).candidates.all({ paths: JSON.stringify(paths) })
 
-/** With its current settings; null when it was deleted. */
+/** Has the current settings; null when the project was deleted. */
 export function getReceiver(db: Db, id: string): Receiver | null {
   const found = prepared(db).receiver.get({ id })
   return found ? { project: found.project, isOwnerDisabled: found.disabledAt !== null } : null
@@ -48,11 +48,11 @@ export function findDelivery(db: Db, { id, projectId }: { id: string; projectId:
   return found('delivery', getRow(db, deliveries, isIt))
 }
 
-/** A page of a project's deliveries plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listDeliveries = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
   listPage(db, deliveries, eq(deliveries.projectId, projectId), page)
 
-/** The existing deployments of these ids, each with the name of its environment. */
+/** Each with the name of its environment. Ids of deleted deployments are skipped. */
 export const listMade = (db: Db, ids: string[]) =>
   new Map(
     db
@@ -74,7 +74,10 @@ export type Made = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
 export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>
   (sourceId && listValues(db, gitSources.provider, eq(gitSources.id, sourceId))[0]) || null
 
-/** Deletes deliveries that are neither among the newest of their kind nor young enough to be sent again; called for each delivery. */
+/**
+ * Deletes deliveries that are neither among the newest of their kind nor recent enough to be sent again.
+ * Called for each delivery.
+ */
 export function forgetOldDeliveries(
   db: Db,
   { projectId, signatureOk, now }: { projectId: string; signatureOk: boolean; now: number },
@@ -85,7 +88,7 @@ export function forgetOldDeliveries(
   forgetGood.run({ projectId, since: now - memory })
 }
 
-/** The queries of every delivery, prepared: building them takes longer than running them. */
+/** Prepared once: building these queries takes longer than running them. */
 const prepared = preparedOnce(prepare)
 
 function prepare(db: Db) {
@@ -131,13 +134,13 @@ function prepare(db: Db) {
       .innerJoin(users, eq(users.id, projects.ownerId))
       .where(eq(projects.id, sql.placeholder('id')))
       .prepare(),
-    // the id of an older one is enough to recognise it, and pushes are large
+    // The id of an older delivery is enough to recognise it, and pushes are large.
     forgetPush: db
       .update(deliveries)
       .set({ push: null })
       .where(eq(deliveries.id, lastKept(true, kept.good + 1)))
       .prepare(),
-    // a comparison with NULL isn't true: none is deleted while there are fewer
+    // A comparison with NULL isn't true, so none is deleted while there are fewer.
     forgetGood: db
       .delete(deliveries)
       .where(

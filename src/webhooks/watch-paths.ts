@@ -4,17 +4,18 @@ import { EffortSpent } from '../platform/automaton.ts'
 import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
 
-/** Steps that are enough for realistic patterns and a push of any size. */
+/** Enough for realistic patterns and a push of any size. */
 const someSteps = 20_000_000
 
 /**
- * For each list of patterns whether one of the paths is watched: it matches a pattern, or is below one.
- * Without patterns, or when the steps are used up, everything is watched. Call it through `parse`.
+ * For each list of patterns, returns true when one of the paths matches a pattern or is below a match.
+ * Without patterns, or when the budget is used up, everything is watched. Call it through `parse`.
  */
 export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   const effort = { left: someSteps }
   return lists.map((patterns) => {
-    // an earlier version saved what is refused now: a push too many is better than none
+    // Invalid patterns may have been saved by an earlier version. A needless deployment is better than a
+    // missing one.
     if (patterns.length === 0 || patterns.some(refuseWatchedPath)) return true
     const matchers = patterns.map(watchedBy)
     try {
@@ -26,7 +27,7 @@ export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   })
 }
 
-/** The ids of projects that watch paths, none of which are in the push. */
+/** Returns the ids of projects that watch paths, none of which are in the push. */
 export async function untouchedBy(
   push: Pick<Push, 'paths'> | null,
   projects: Pick<Project, 'id' | 'ownerId' | 'watchPaths'>[],

@@ -11,11 +11,11 @@ export type Receiver = { provider: ProviderName; url: string }
 type WebhookSetupProps = {
   project: Pick<Project, 'id' | 'webhookId' | 'webhookSecretShown'>
   receivers: Receiver[]
-  /** Only in the response that shows it. */
+  /** Only set in the response that may show it. */
   secret?: string | null
 }
 
-/** What to enter at the provider: the address, and the secret if it may be shown. */
+/** Shows the values to enter at the provider: the address, and the secret if it may be shown. */
 export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetupProps) => (
   <section id="webhook-setup" class="settings-section" aria-labelledby="setup-heading">
     <div>
@@ -76,7 +76,7 @@ export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetup
 
 type SecretFormProps = { path: string; question?: Question; children: Child }
 
-/** Its response replaces the section. */
+/** The response replaces the section. */
 const SecretForm = ({ path, question, children }: SecretFormProps) => (
   <PostForm
     action={path}

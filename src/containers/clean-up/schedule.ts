@@ -14,9 +14,7 @@ type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps;
 /** Milliseconds between checks of the clock. */
 const interval = 60_000
 
-/**
- * Runs the clean-up once a day at its hour. A missed run is made up for at the next check on the same day.
- */
+/** Runs the clean-up once a day at its hour. The next check on the same day makes up for a missed run. */
 export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
   repeat(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
 

@@ -9,35 +9,36 @@ import { readAnswer } from './read-answer.ts'
 import type { Shape } from './read-answer.ts'
 import { refusalOf, silenceOf, stranger } from './refusals.ts'
 
-/** The API of one provider, as one token's owner sees it. */
+/** The API of one provider with one owner's token. */
 export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'timeout'> & {
   title: string
-  /** Where people know it. */
+  /** The host that people see. */
   host: string
-  /** The base of the paths. */
   base: string
   headers: Record<string, string>
 }
 
 export type Question<Schema extends ZodType = ZodType> = {
   path: string
-  /** What is requested, for the message of a refusal, such as “branches of ada/app”. */
+  /** Names the subject in messages, such as “branches of ada/app”. */
   what: string
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
   schema: Schema
 }
 
-/** Bytes of a response: a page of 100 repositories needs less than half of it. */
+/** In bytes. A page of 100 repositories takes less than half of it. */
 const maxBytes = 2 * 1024 * 1024
 
-/** Characters of a response that is parsed on this thread: a longer one is parsed on another. */
+/** In characters. A longer response is parsed on another thread. */
 const maxHere = 16 * 1024
 
-/** For each owner: the runtime has at most 256 requests at once, which silent servers would hold for seconds. */
+/**
+ * Per owner: Bun runs at most 256 requests at once, and silent servers would block all of them for seconds.
+ */
 const turns = new KeyedLock(8)
 
-/** Calls the API and validates the response. Throws a ProviderError when it can't be used. */
+/** Validates the response. Throws a ProviderError when it is unusable. */
 export async function ask<Schema extends ZodType>(
   api: Api,
   question: Question<Schema>,
@@ -76,6 +77,6 @@ async function read(
   })
 }
 
-/** `owner/name` as part of a path. */
+/** Encodes `owner/name` for a path. */
 export const pathOf = (repository: string) =>
   repository.split('/').map(encodeURIComponent).join('/')

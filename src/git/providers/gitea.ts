@@ -4,7 +4,7 @@ import { account, gitHubLike, newHook } from './github-like.ts'
 import { ProviderError } from './provider-error.ts'
 import { restProvider } from './rest.ts'
 
-/** Gitea, and Forgejo, which kept its API. */
+/** Forgejo is included: it kept Gitea's API. */
 export const gitea = restProvider({
   ...gitHubLike,
   title: 'Gitea',

@@ -6,7 +6,7 @@ export const account = z
   .object({ login: z.string(), id: z.number() })
   .transform(({ login, id }) => ({ login, id: String(id) }))
 
-/** What GitHub's API shares with Gitea's, which is modelled on it. */
+/** GitHub's API as far as Gitea follows it. */
 export const gitHubLike = {
   noun: 'repository',
   list: 'list of repositories',
@@ -24,7 +24,7 @@ export const gitHubLike = {
       defaultBranch: found.empty ? null : found.default_branch || null,
       private: found.private,
     })),
-  /** Gitea has `id` in its branches. */
+  /** Gitea calls it `id` for branches. */
   ref: z
     .object({
       name: z.string(),
@@ -41,7 +41,7 @@ export const gitHubLike = {
   status: { context: 'context', failure: 'failure' },
 } satisfies Partial<Dialect>
 
-/** The body that creates a webhook for pushes; its kind and the rest of its `config` differ. */
+/** Creates a webhook for pushes; `kind` and `config` add what differs between providers. */
 export const newHook = (kind: object, config: object) => ({
   ...kind,
   active: true,

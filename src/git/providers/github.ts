@@ -5,7 +5,7 @@ import { account, gitHubLike, newHook } from './github-like.ts'
 import { isDenied, ProviderError } from './provider-error.ts'
 import { restProvider } from './rest.ts'
 
-/** GitHub, and GitHub Enterprise under an address of its own. */
+/** Includes GitHub Enterprise, which has an address of its own. */
 export const github = restProvider({
   ...gitHubLike,
   title: 'GitHub',
@@ -36,7 +36,7 @@ export const github = restProvider({
   },
 })
 
-/** A fine-grained token doesn't list its permissions: successful calls show them. */
+/** A fine-grained token doesn't list its permissions, so they are found by trying calls. */
 async function missingPermissions(api: Api): Promise<string[]> {
   const list = { path: '/user/repos?per_page=1', what: gitHubLike.list }
   const schema = z.array(gitHubLike.repository)
@@ -52,7 +52,7 @@ async function missingPermissions(api: Api): Promise<string[]> {
     () => [],
     (error) => {
       if (isDenied(error)) return ['Contents: read']
-      // An empty repository has none, and responds 409.
+      // An empty repository has none: GitHub responds with 409.
       if (error instanceof ProviderError && error.status === 409) return []
       throw error
     },

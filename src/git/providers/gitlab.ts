@@ -16,7 +16,7 @@ export const gitlab = restProvider({
   repositories: '/projects?membership=true&order_by=id&per_page=100',
   noun: 'project',
   list: 'list of projects',
-  /** A project's path stands for its number when its slashes are written as %2F. */
+  /** With its slashes written as %2F, a path can replace a project's number. */
   path: (repository) => `/projects/${encodeURIComponent(repository)}`,
   refs: '/repository',
   repository: z
@@ -59,7 +59,7 @@ const account = z
   .object({ username: z.string(), id: z.number() })
   .transform(({ username, id }) => ({ login: username, id: String(id) }))
 
-/** The scopes of the token; null when it may not see itself, or is of a kind without scopes. */
+/** Null when the token may not read itself, or is of a kind without scopes. */
 async function readScopes(api: Api): Promise<string[] | null> {
   const path = '/personal_access_tokens/self'
   const schema = z.object({ scopes: z.array(z.string().max(40)).max(50) })

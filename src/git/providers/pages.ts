@@ -6,20 +6,20 @@ import { slow } from './refusals.ts'
 
 type List<Item> = Omit<Question, 'schema' | 'method' | 'body'> & {
   schema: z.ZodType<Item>
-  /** The identity of an item: items that move between pages are returned twice. */
+  /** Items that move between pages are returned twice, and are recognised by this key. */
   key: (item: Item) => string
 }
 
-/** Milliseconds for all pages together, and how many are requested in parallel. */
+/** In milliseconds, for all pages together. */
 const timeLimit = 10_000
 const abreast = 6
 const mostPages = 2_000
 
-/** Items of a list, and characters of their names: more is cut off. */
+/** Maximum of items in a list, and of characters in their names. The rest is cut off. */
 const mostItems = 20_000
 const mostText = 2_000_000
 
-/** Reads all pages of a list; cut off when the time is up. */
+/** Cut off at the time limit. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
   const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
   const hurried = { ...api, signal: AbortSignal.any([api.signal, deadline]) }
@@ -51,7 +51,7 @@ export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing
 
 type Page = { path: string; data: unknown[]; headers: Headers }
 
-/** The pages after this one: all of them if their number is known, else the next. */
+/** All later pages if their number is known, else the next one. */
 function following(page: Page, { isFirst }: { isFirst: boolean }): string[] {
   const links = readLinks(page.headers.get('Link') ?? '')
   const total = isFirst ? countPages(page, links.get('last')) : 0
@@ -60,11 +60,11 @@ function following(page: Page, { isFirst }: { isFirst: boolean }): string[] {
   const number = page.headers.get('X-Next-Page')
   if (number) return [withQuery(page.path, { page: number })]
   const next = links.get('next')
-  // Only its query: behind a proxy the link may name another host.
+  // Only the query is used: behind a proxy the link may name another host.
   return next ? [withQuery(page.path, Object.fromEntries(next.searchParams))] : []
 }
 
-/** GitHub and Gitea link to the last page, GitLab counts the pages, Gitea the items too. */
+/** GitHub and Gitea link to the last page, GitLab reports a number of pages, Gitea one of items. */
 function countPages({ headers, data }: Page, last: URL | undefined): number {
   const items = Number(headers.get('X-Total-Count') ?? 0)
   const pages =

@@ -1,7 +1,6 @@
 import { AppError } from '../../platform/errors.ts'
 import type { ErrorCode } from '../../platform/errors.ts'
 
-/** Why a provider gave no usable response. */
 type Reason =
   /** The token is unknown, revoked or expired. */
   | 'token'
@@ -9,22 +8,22 @@ type Reason =
   | 'rights'
   /** It doesn't exist, or the token may not see it. */
   | 'missing'
-  /** Too many requests, until some time. */
+  /** Too many requests within a time. */
   | 'limit'
   /** Davit may not connect to the host, or it has no address. */
   | 'host'
-  /** The server isn't such a provider. */
+  /** The server isn't such a provider, by its responses. */
   | 'stranger'
   /** It can't be reached, is too slow, or has an internal error. */
   | 'down'
 
 const codes: Partial<Record<Reason, ErrorCode>> = { missing: 'not_found', limit: 'too_many' }
 
-/** A provider's failure, with a message for users. */
+/** Its message is written for users. */
 export class ProviderError extends AppError {
-  /** Scopes that would have been enough, by the provider's names, if it reported them. */
+  /** The scopes that would have sufficed, by the provider's names, if it reported them. */
   readonly needed: string[]
-  /** The status of the provider's response; null when there was none. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null
 
   constructor(
@@ -42,7 +41,7 @@ export class ProviderError extends AppError {
   }
 }
 
-/** Whether the token lacks access, rather than the provider failing. */
+/** True when the token lacks access, and not when the provider fails. */
 export const isDenied = (error: unknown): error is ProviderError =>
   error instanceof ProviderError && (error.reason === 'rights' || error.reason === 'missing')
 

@@ -1,27 +1,27 @@
-/** The part of a JSON schema that describes the expected fields. */
+/** The part of a JSON schema that says which fields are read. */
 export type Shape = {
   properties?: Record<string, Shape>
   items?: Shape
   anyOf?: Shape[]
 }
 
-/** Items of a page, of which providers give 100 at most, and characters of a name. */
+/** Items per page, of which providers return at most 100, and characters of a name. */
 const maxItems = 1000
 const maxText = 2000
 
 /**
- * The expected fields of a response, and nothing else; undefined when it isn't JSON. The API
- * is an untrusted server: call it through `parse`.
+ * Returns only the expected fields; undefined when the text isn't JSON. The API is an untrusted server: call
+ * it through `parse`.
  */
 export function readAnswer(text: string, shape: Shape): unknown {
   try {
     return text === '' ? null : wanted(JSON.parse(text), shape)
   } catch {
-    return undefined // also when nested deeper than the stack
+    return undefined // also when it is nested more deeply than the stack allows
   }
 }
 
-/** Null for anything over the limits, which then fails validation. */
+/** Returns null for anything over the limits, which then fails validation. */
 function wanted(value: unknown, shape: Shape): unknown {
   if (typeof value === 'string') return value.length > maxText ? null : value
   if (typeof value !== 'object' || value === null) return value

@@ -4,11 +4,11 @@ import { ProviderError } from './provider-error.ts'
 type Question = {
   title: string
   host: string
-  /** What was requested, such as “the branches of ada/app”. */
+  /** The subject of the request, such as “the branches of ada/app”. */
   what: string
 }
 
-/** What a response other than 2xx means; of its body only the names of scopes are used. */
+/** Explains a status other than 2xx. Of the body only names of scopes are used. */
 export function refusalOf({ status, headers }: Response, body: string, question: Question) {
   const { title, host, what } = question
   const limited = status === 429 || (status === 403 && headers.get('X-RateLimit-Remaining') === '0')
@@ -32,7 +32,7 @@ export function refusalOf({ status, headers }: Response, body: string, question:
   return error('down', `${title} refused the request for ${what} (${status}).`)
 }
 
-/** The same when there was no response. */
+/** Explains a request without a response. */
 export function silenceOf(failure: Failure, { title, host }: Question): ProviderError {
   const options = { cause: failure }
   switch (failure.code) {
@@ -67,7 +67,7 @@ function limitOf(headers: Headers, { title }: Question): ProviderError {
   return new ProviderError('limit', message, { retryAfter: seconds })
 }
 
-/** A pause in seconds, or the time (in seconds since 1970) at which the limit resets. */
+/** Providers send a pause in seconds, or the time (in seconds since 1970) at which the limit resets. */
 function secondsLeft(headers: Headers): number | null {
   const pause = Number(headers.get('Retry-After') ?? NaN)
   if (pause >= 0) return Math.min(pause, mostSeconds)
@@ -80,7 +80,7 @@ const mostSeconds = 86_400
 
 /** GitHub names the scopes in headers, GitLab in `scope`, Gitea within a sentence. */
 function neededRights(headers: Headers, answer: string): string[] {
-  const body = answer.slice(0, 10_000) // such a server may not be a provider at all
+  const body = answer.slice(0, 10_000) // the server may not be a provider at all
   const told =
     headers.get('X-Accepted-GitHub-Permissions') ||
     headers.get('X-Accepted-OAuth-Scopes') ||

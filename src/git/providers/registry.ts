@@ -7,7 +7,7 @@ export type ProviderName = 'github' | 'gitlab' | 'gitea'
 
 export const providers: Record<ProviderName, Provider> = { github, gitlab, gitea }
 
-/** What people choose from. */
+/** The names that people see. */
 export const titles: Record<ProviderName, string> = {
   github: 'GitHub',
   gitlab: 'GitLab',

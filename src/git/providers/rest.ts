@@ -5,32 +5,31 @@ import { readAll } from './pages.ts'
 import type { Access, Named, Provider, Ref, Repository, TokenOwner, Webhook } from './provider.ts'
 import { unlessGone } from './provider-error.ts'
 
-/** What differs between the REST APIs of providers: addresses, and the fields of responses. */
+/** The differences between the REST APIs of providers. */
 export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   api: (baseUrl: string, token: string) => Pick<Api, 'base' | 'headers'>
   whoIs: (api: Api) => Promise<TokenOwner>
-  /** The user name with which git clones with a token. */
+  /** The user name for cloning with a token. */
   username: string
-  /** The query of the first page of a list. */
+  /** The query for the first page of a list. */
   firstPage: string
-  /** The list of repositories that the token's owner has access to. */
+  /** The path of the list of repositories that the token's owner has access to. */
   repositories: string
-  /** What refusals call a repository, and that list. */
+  /** The words for a repository and for that list in messages. */
   noun: string
   list: string
-  /** The path of one repository. */
   path: (repository: string) => string
-  /** The path before `/branches` and `/tags` there. */
+  /** Prefixes `/branches` and `/tags`. */
   refs: string
   repository: z.ZodType<Omit<Repository, 'cloneUrl'>>
   ref: z.ZodType<Ref>
   hook: z.ZodType<Webhook>
   newHook: (hook: { url: string; secret: string }) => object
-  /** Its names for the context of a commit status, and for a failure. */
+  /** The provider's names for the context of a commit status, and for a failed one. */
   status: { context: string; failure: string }
 }
 
-/** Maximum characters of a commit status, as at GitHub. */
+/** In characters: GitHub's limit. */
 export const longestStatus = 140
 
 export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {

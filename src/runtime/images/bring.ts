@@ -58,9 +58,9 @@ export type Brought = {
 type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string; platform: string }
 
 /**
- * Pulls an image unless the engine has it and the user may use it. One that was pulled with a login
- * belongs to its owner; everything else must be public. Throws what a pull would throw when the
- * image exists, but isn't available to the user.
+ * Pulls an image unless the engine has it and the user may use it. One that was pulled with a login belongs
+ * to its owner; everything else must be public. Throws what a pull would throw when the image exists, but
+ * isn't available to the user.
  */
 export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
   bring(deps, asked).catch((error) => {
@@ -118,10 +118,7 @@ async function inspectPulled(
   }
 }
 
-/**
- * False when the registry is unreachable or the login expired: neither is a reason to lose the
- * pulled image.
- */
+/** False when the registry or the login fails: neither is a reason to lose the pulled image. */
 const hasMoved = async (
   { docker }: ImageDeps,
   { given, name, auth, signal }: Task & { given: GivenImage; auth: RegistryAuth | undefined },
@@ -145,9 +142,9 @@ async function pull(
 }
 
 /**
- * Pulls by digest, so that no tag ever names the image on the engine. The name with the digest is
- * removed as soon as the image has one that only its owner knows. Images that the operator pulled
- * by hand keep their names.
+ * Pulls by digest, so that no tag ever names the image on the engine. The name with the digest is removed as
+ * soon as the image has one that only its owner knows. Images that the operator pulled by hand keep their
+ * names.
  */
 async function pullApart(
   deps: ImageDeps,
@@ -205,10 +202,7 @@ export const buildApart = (
     return build()
   })
 
-/**
- * Checks access: a local image may have been pulled with someone else's login, including the
- * operator's.
- */
+/** Checks access: a local image may have been pulled with someone else's login, including the operator's. */
 async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   const { ownerId, image, reference } = task
   const of = readLabels(here.labels)

@@ -1,8 +1,8 @@
 type Claim = { ownerId: string; alone: boolean }
 
 /**
- * Keeps pulls with a login apart from the builds of other owners: for a moment the engine has the
- * pulled image under its public name, which any build could use. First come, first served.
+ * Keeps pulls with a login apart from the builds of other owners: for a moment the engine has the pulled
+ * image under its public name, which any build could use. First come, first served.
  */
 export class ImageLock {
   readonly #held = new Set<Claim>()

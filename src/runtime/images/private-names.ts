@@ -5,8 +5,8 @@ import type { ImageReference } from '../../registries/image-registry.ts'
 export const privateRegistry = 'davit.invalid'
 
 /**
- * Returns a name that no one else can guess, for an image that only its owner may use. It contains
- * the owner's name for the image, for `shownImage`.
+ * Returns a name that no one else can guess, for an image that only its owner may use. It contains the
+ * owner's name for the image, for `shownImage`.
  */
 export function privateName({ registry, path, tag, digest }: ImageReference) {
   const secret = Buffer.from(randomBytesOf(16)).toString('hex')

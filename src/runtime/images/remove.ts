@@ -3,9 +3,9 @@ import type { Docker } from '../../docker/index.ts'
 import { forgetImage } from './store.ts'
 
 /**
- * Removes an image by its references. Returns "needed" when a deployment runs from it or is about
- * to. No rollback to it can start once the removal has begun; if it fails, they can again. Throws
- * the engine's refusal.
+ * Removes an image by its references. Returns "needed" when a deployment runs from it or is about to. No
+ * rollback to it can start once the removal has begun; if it fails, they can again. Throws the engine's
+ * refusal.
  */
 export async function removeImage(
   { db, docker }: { db: Db; docker: Docker },

@@ -65,9 +65,9 @@ export const isOwnerOf = (
 const past = ['failed', 'cancelled', 'superseded'] as const
 
 /**
- * Call it before an image is removed: from then on no rollback to it can start, and the settings
- * kept for one are dropped. Returns null when a deployment needs the image, which must stay.
- * Otherwise returns a function that reverts this, in case the removal fails.
+ * Call it before an image is removed: from then on no rollback to it can start, and the settings kept for one
+ * are dropped. Returns null when a deployment needs the image, which must stay. Otherwise returns a function
+ * that reverts this, in case the removal fails.
  */
 export const forgetImage = (db: Db, image: string) =>
   db.transaction((tx) => {

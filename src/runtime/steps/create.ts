@@ -12,8 +12,8 @@ import { labelsOf } from '../workload.ts'
 export type Made = { id: string; name: string; component: Component; instance: Instance }
 
 /**
- * Stores the release, creates its network and volumes, and reserves its addresses. The live release
- * isn't changed. If the network is full, instances whose addresses are reused have to stop first.
+ * Stores the release, creates its network and volumes, and reserves its addresses. The live release isn't
+ * changed. If the network is full, instances whose addresses are reused have to stop first.
  */
 export async function prepare(run: RollOutRun) {
   const { db, secrets, workload, release } = run

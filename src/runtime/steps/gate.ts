@@ -25,8 +25,8 @@ const interval = 200
 const patience = 15 * 60_000
 
 /**
- * Resolves when a container meets its gate and stays up, or exits with success if it may. Logs its
- * output meanwhile, if there is a log.
+ * Resolves when a container meets its gate and stays up, or exits with success if it may. Logs its output
+ * meanwhile, if there is a log.
  */
 export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   const over = new AbortController()
@@ -199,9 +199,9 @@ async function passHealthCheck(
 }
 
 /**
- * Resolves when the engine reports it healthy; without a health check, when it has stayed up for a
- * while. The check keeps the schedule of its file: running it earlier can do harm, as with
- * RabbitMQ's, which creates the server's key as another user.
+ * Resolves when the engine reports it healthy; without a health check, when it has stayed up for a while. The
+ * check keeps the schedule of its file: running it earlier can do harm, as with RabbitMQ's, which creates the
+ * server's key as another user.
  */
 async function healthy(run: GateRun, made: Made) {
   const { docker, signal, config } = run

@@ -5,9 +5,9 @@ import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
 
 /**
- * Starts containers in order, each once its dependencies are up. Returns when all have passed their
- * gates, with the time at which the last one responded (`performance.now()`). If the release has
- * several, log lines start with the container.
+ * Starts containers in order, each once its dependencies are up. Returns when all have passed their gates,
+ * with the time at which the last one responded (`performance.now()`). If the release has several, log lines
+ * start with the container.
  */
 export async function startAndGate(run: GateRun, made: Made[], { of = made } = {}) {
   const over = new AbortController()

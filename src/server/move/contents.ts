@@ -38,17 +38,13 @@ export type Contents = {
   containers: { id: string; kind: string }[]
   /** Folders of this server that services mount, as an admin has allowed. */
   binds: { of: string; folder: string }[]
-  /**
-   * Volumes that aren't moved: used but not created by Davit, or left by something deleted (`of` is null).
-   */
+  /** Not moved: volumes not created by Davit, and those left by something deleted (`of` is null). */
   others: { of: string | null; name: string }[]
 }
 
 type Deps = { db: Db; docker: Docker; instanceId: string }
 
-/**
- * Collects everything of this installation that its database doesn't hold. Slow: Docker scans all volumes.
- */
+/** Collects what the database of this installation doesn't hold. Slow: Docker scans all volumes. */
 export async function contentsOf({ db, docker, instanceId }: Deps): Promise<Contents> {
   const [use, listed] = await Promise.all([
     docker.diskUse(),

@@ -121,9 +121,7 @@ export function differenceOf(old: Visit, { status, length, title }: Responded) {
   return null
 }
 
-/**
- * Compares the responses of each app on both servers. The content of a page may legitimately have changed.
- */
+/** Compares the responses of each app on both servers. The content of a page may have changed since. */
 export function compareVisits(before: Visit[], after: Visit[]) {
   const found = before.map((old) => {
     const now = after.find(({ id }) => id === old.id) ?? { status: null, length: null, title: null }

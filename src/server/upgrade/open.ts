@@ -30,9 +30,7 @@ export function holdInstallation({ upgrades }: Pick<Layout, 'upgrades'>) {
   }
 }
 
-/**
- * Throws unless the installed executable runs this command, since it describes the version that is replaced.
- */
+/** Throws unless the installed executable runs this command: it describes the version that is replaced. */
 export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>, own: string) {
   const [installed, running] = [executable, own].map((path) => statSync(path))
   if (installed!.ino === running!.ino && installed!.dev === running!.dev) return

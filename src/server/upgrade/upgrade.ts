@@ -127,9 +127,7 @@ function refuseOlder(
   )
 }
 
-/**
- * Older releases are signed, too: whoever serves the file could reintroduce a vulnerability that was fixed.
- */
+/** Older releases are signed, too: whoever serves them could reintroduce a vulnerability that was fixed. */
 export function whyNotBack(
   older: string,
   { asked, force }: Pick<UpgradeOptions, 'asked' | 'force'>,
