@@ -32,7 +32,7 @@ const maxTail = 10_000
 type RouteDeps = FindDeps & LogDeps & { streams: Streams; changes: ChangeFeed; usage: UsagePoller }
 type Asked = { source: LogSource; wanted: ContainerLogQuery }
 
-/** Answers with a stream by default, or with the last lines, or a text file. */
+/** Responds with a stream by default, or with the last lines, or a text file. */
 export const containerLogRoutes = (deps: RouteDeps) =>
   factory.createApp().get('/containers/:id/logs', query(containerLogQuery), async (c) => {
     const { signal } = c.req.raw

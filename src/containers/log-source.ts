@@ -21,7 +21,7 @@ export type LogDeps = {
 }
 
 export type LogWanted = Omit<LogFilter, 'container'> & {
-  /** Start with the last lines, this many. */
+  /** The number of last lines to start with. */
   tail?: number | undefined
   signal: AbortSignal
 }

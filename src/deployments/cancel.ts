@@ -4,7 +4,7 @@ import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
-/** Cancels a deployment that hasn't ended; resolves when everything it created was removed. */
+/** Resolves once everything that the deployment created is removed. */
 export async function cancelDeployment(
   deps: { db: Db; jobs: Jobs },
   { deployment: { id, status }, by }: { deployment: Deployment; by: string },

@@ -13,16 +13,15 @@ import { deploymentPath } from '../projects/deployment-list.tsx'
 import { getJob, isEnded, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
-/** Milliseconds for one status. */
+/** In milliseconds, for one status. */
 const patience = 10_000
 
 type TellDeps = { db: Db; secrets: Secrets; config: Config }
 
 /**
- * Sends the commit status to the provider of a project's source: call it whenever
- * the deployment may have changed, since duplicates are skipped. Statuses are sent
- * one after the other in the background, and failures don't affect the deployment; the
- * first refusal is logged there.
+ * Sends the commit status to the provider of a project's source. Call it whenever the deployment may have
+ * changed, as duplicates are skipped. Statuses are sent one after the other in the background. Failures don't
+ * affect the deployment; the first refusal is logged there.
  */
 export function commitStatuses(
   deps: TellDeps,
@@ -43,7 +42,7 @@ export function commitStatuses(
   }
 
   async function tellOne(now: Job, status: CommitStatus) {
-    // first: the next process resends a status that a stop of Davit interrupts
+    // Stored first, so that the next process resends a status that a stop of Davit interrupts.
     updateDeployment(deps.db, id, { commitStatus: 'pending' })
     try {
       await send(deps, now, status, AbortSignal.timeout(patience))
@@ -60,7 +59,7 @@ export function commitStatuses(
   }
 }
 
-/** At startup: sends the final statuses that the last process couldn't send, for each owner in parallel. */
+/** Sends, at startup, the final statuses that the last process couldn't send, for all owners in parallel. */
 export async function reportEnds(
   deps: TellDeps,
   { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
@@ -84,7 +83,7 @@ async function reportEndsOfOwner(deps: TellDeps, jobs: Job[], signal: AbortSigna
   }
 }
 
-/** A refused one counts as sent too: a retry would change nothing. */
+/** A refused status counts as sent, as a retry would change nothing. */
 function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
   if (state !== 'pending') updateDeployment(db, id, { commitStatus: state })
 }
@@ -111,13 +110,13 @@ function reasonOf(error: unknown) {
   return 'Something went wrong inside Davit.'
 }
 
-/** The commit status to send; null while there is none, or no provider. */
+/** Null when there is nothing to send, or no provider. */
 function commitStatusOf(
   { project, environment, deployment }: Job,
   config: Config,
 ): CommitStatus | null {
   const commit = deployment.commitHash ?? deployment.requestedCommit
-  // nothing for a commit that is already running
+  // The commit is already running, so its status stays.
   if (deployment.imageOf && deployment.trigger !== 'rollback') return null
   const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
   const result = resultOf(deployment)

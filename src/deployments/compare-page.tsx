@@ -20,7 +20,6 @@ type Props = {
   comparison: Comparison
 }
 
-/** How a deployment differs from the live one of its environment. */
 export const ComparePage = ({ project, environment, target, comparison }: Props) => {
   const canCompare = comparison.liveId !== null && !comparison.isLive
   return (

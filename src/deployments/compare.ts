@@ -12,7 +12,10 @@ export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
 
 export type Comparison = Awaited<ReturnType<typeof compareWithLive>>
 
-/** How a deployment differs from the live one of its environment; contains no values that are or were secret. */
+/**
+ * Compares a deployment with the live one of its environment. The result has no values that are or were
+ * secret.
+ */
 export async function compareWithLive(deps: CompareDeps, { environment, target }: Of) {
   const current = getCurrent(deps.db, environment.id)
   const live = liveSettings(deps, environment.id)
@@ -21,7 +24,7 @@ export async function compareWithLive(deps: CompareDeps, { environment, target }
   return {
     liveId: current?.id ?? null,
     ...versionsOf(deps.db, { current, target }),
-    /** Null, as are the settings, for a deployment whose settings were never stored or are deleted. */
+    /** These and the settings are null if they were never stored, or are deleted. */
     variables: live && then && variableChanges({ live, next: then, mask, isPast: true }),
     settings: live && then && fieldChanges(live.fields, then.fields),
   }
@@ -29,13 +32,12 @@ export async function compareWithLive(deps: CompareDeps, { environment, target }
 
 type Of = { environment: Environment; target: Deployment }
 
-/** The commits and images of the live deployment and another one. */
 export const versionsOf = (
   db: Db,
   { current, target }: { current: Deployment | null; target: Deployment },
 ) => ({
   deploymentId: target.id,
-  /** It is the live one, also while stopped. */
+  /** Also true while the live version is stopped. */
   isLive: current?.id === target.id,
   commit: { from: current && commitOf(current), to: commitOf(target) },
   between: current ? commitsBetween(db, current, target) : noneBetween,
@@ -44,7 +46,10 @@ export const versionsOf = (
 
 export type VariableChange = ReturnType<typeof variableChanges>[number]
 
-/** What differs in the variables; values that were secret once are hidden in old ones. */
+/**
+ * The value of a variable that is secret in either version is null, and secrets within other stored values
+ * are masked.
+ */
 export function variableChanges({
   live,
   next,
@@ -71,7 +76,7 @@ export function variableChanges({
   })
 }
 
-/** Fields that an earlier version of Davit didn't store are left out. */
+/** Skips fields that an earlier version of Davit didn't store. */
 export function fieldChanges(from: Fields, to: Fields) {
   const names = (Object.keys(from) as (keyof Fields)[]).filter((name) => name in to)
   return names
@@ -93,12 +98,13 @@ const noneBetween = { direction: 'same' as Direction, count: 0, items: [] as Bet
 type Direction = 'back' | 'forward' | 'same'
 type Between = ReturnType<typeof listBuiltBetween>[number]
 
-/** Deployments that are listed; the rest is counted. */
+/** Maximum of deployments in the list; the rest is counted. */
 const mostNamed = 20
 
 /**
- * The builds that went live between the two, newest first: those that the target lacks, or that the live
- * one lacks if the target is newer. (Commits that weren't deployed are unknown: mirrors have no history.)
+ * Lists the builds that went live between the two, newest first: those that the target lacks, or, if the
+ * target is newer, that the live one lacks. Commits that weren't deployed are unknown, as mirrors have no
+ * history.
  */
 function commitsBetween(db: Db, current: Deployment, target: Deployment) {
   const [from, to] = [getBuiltBy(db, current), getBuiltBy(db, target)]

@@ -10,25 +10,27 @@ import type { Places } from '../addresses/places.ts'
 import type { Project } from '../projects/store.ts'
 import type { Component } from '../runtime/component.ts'
 
-/** What determines the containers of an app. */
+/** The settings that determine an app's containers. */
 export type App = {
   project: Pick<Project, 'name'>
   environment: Environment
-  /** All variables of its containers; PORT is added where none of them is. */
+  /** All variables of its containers. PORT is added if it isn't among them. */
   variables: Pick<OpenVariable, 'key' | 'value'>[]
-  /** Services whose networks its containers join. */
+  /** The services whose networks its containers join. */
   joins: string[]
   places: Pick<Places, 'publishAddress'>
   edge: { isOn: boolean }
 }
 
-/** Whether the edge, not Docker, serves its port. */
+/** True when the edge publishes its port, and not Docker. */
 export const isBehindEdge = ({ environment, edge }: Pick<App, 'environment' | 'edge'>) =>
   edge.isOn && !environment.portSet
 
 type Process = Environment['processes'][number]
 
-/** The app's port: its PORT variable's, else the environment's, else the image's first EXPOSE, else 3000. */
+/**
+ * The port is that of the PORT variable, else the environment's, else the image's first EXPOSE, else 3000.
+ */
 export function choosePort(
   {
     environment,
@@ -44,15 +46,15 @@ export function choosePort(
   return named ?? environment.port ?? image.exposedPorts[0] ?? 3000
 }
 
-/** The port of `web`; 0 when there is none, or no `web`. */
+/** 0 without a port, or without the process `web`. */
 export const portOf = (
   app: Pick<App, 'environment' | 'variables'>,
   image: Pick<Image, 'exposedPorts'>,
 ) => (hasPort(app.environment) ? choosePort(app, image) : 0)
 
 /**
- * The processes of an app as the components of its release: all but their image comes from the settings.
- * `web` is published and probed on its port; the others have none, and only have to stay up.
+ * Everything but the image comes from the settings. `web` is published and probed on its port. The other
+ * processes have no port, and only have to stay up.
  */
 export const componentsOf = (
   app: App,
@@ -65,8 +67,8 @@ export const componentsOf = (
   )
 
 /**
- * One container that runs a command to its end, like the app's: with the same variables, volumes
- * and networks and the environment's limits, without ports and health check.
+ * A container that runs one command to its end. It has the app's variables, volumes, networks and limits, but
+ * no ports and no health check.
  */
 export function onceComponent(
   app: App,
@@ -113,7 +115,7 @@ function componentOf(
       stopTimeout: stopSeconds ?? 10,
       logs: { maxSize: '10m', maxFiles: 3 },
       oomScoreAdj: 500,
-      // the image's is meant for its default command
+      // The image's health check is meant for its default command.
       ...(command && !isWeb && { healthCheck: { disabled: true } }),
     },
     joins,
@@ -130,7 +132,7 @@ function componentOf(
   }
 }
 
-/** Readable in `docker ps`; the end isn't cut. */
+/** Readable in `docker ps`. The end, which makes it unique, is never cut. */
 function containerName(
   project: Pick<Project, 'name'>,
   environment: Pick<Environment, 'name'>,
@@ -140,7 +142,7 @@ function containerName(
   return `davit-${slug}-${environment.name}`.replace(/-+/g, '-').slice(0, 40) + end
 }
 
-/** Volumes belong to the environment: the name in the form is not the name on the engine. */
+/** Volumes belong to the environment, so their names on the engine differ from those in the form. */
 const volumesOf = ({ id, volumes }: Environment) =>
   volumes.map((entry) => {
     const at = entry.indexOf(':')

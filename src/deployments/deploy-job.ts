@@ -10,7 +10,7 @@ import type { Deployment } from './store.ts'
 import { tell } from './tell.ts'
 import { slotFor } from './waiting-store.ts'
 
-/** Deployments as jobs with the same ids: runs the pipeline, and stores the ends that it can't. */
+/** Runs deployments as jobs with the same ids, and stores the ends that the pipeline can't store. */
 export const deployHandler = (deps: PipelineDeps): Handler => ({
   run: (work) => runPipeline(deps, work),
   giveUp(job, end) {
@@ -26,7 +26,7 @@ export const deployHandler = (deps: PipelineDeps): Handler => ({
 
 type StoreDeps = { db: Db; logDb: LogDb; logs: Logs }
 
-/** Anything it created is removed as an orphan. */
+/** Whatever it created is removed later as an orphan. */
 function giveUp(
   deps: StoreDeps,
   { job, deployment, end }: { job: Job; deployment: Deployment; end: GivenUp },
@@ -59,7 +59,7 @@ function outcomeOf(
   } as const
 }
 
-/** Its log is complete. */
+/** Its log is complete by then. */
 const broken = {
   status: 'failed',
   line: null,

@@ -27,15 +27,14 @@ type Props = {
   project: Project
   environment: Environment
   deployment: Deployment
-  /** Where the app is reached now. */
+  /** The app's current address. */
   url: string | null
-  /** Whether its end has been asked for. */
+  /** True once a cancellation was requested. */
   isCancelling: boolean
-  /** Lines of its log that say why it failed. */
+  /** The lines of its log that show why it failed. */
   quote: Line[]
 }
 
-/** What a deployment is doing, and what can be done about it. */
 export const DeploymentStatus = ({
   project,
   environment,
@@ -83,7 +82,6 @@ export const DeploymentStatus = ({
   </Live>
 )
 
-/** Of what it is, in a line. */
 const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
   <dl class="facts in-line">
     <Fact name="Commit">
@@ -148,7 +146,7 @@ const DeploymentError = ({
   )
 }
 
-/** Lines of the log, each leading to its place there. */
+/** Each line links to its place in the log. */
 const Quote = ({ lines }: { lines: Line[] }) => (
   <ul class="log quote" aria-label="From the log">
     {lines.map(({ sequence, text }) => (
@@ -159,13 +157,13 @@ const Quote = ({ lines }: { lines: Line[] }) => (
   </ul>
 )
 
-/** Lines that are quoted at once, the others are folded, and characters of each. */
+/** `lines` are shown at once, the rest is folded. `characters` are per line. */
 const quoted = { lines: 2, characters: 300 }
 
 const hasFailed = ({ status, errorCode }: Deployment) =>
   status === 'failed' || (status === 'stopped' && errorCode !== null)
 
-/** Without the number that BuildKit gives a step. */
+/** Removes BuildKit's step number. */
 const withoutStep = (text: string) => text.replace(/^#\d+ /, '')
 
 const DeployAgain = ({
@@ -188,7 +186,7 @@ const Actions = ({
   isCancelling,
   isRetried,
 }: Pick<Props, 'deployment' | 'isCancelling'> & {
-  /** Whether it is offered already to deploy again. */
+  /** True when another part of the page already offers to deploy again. */
   isRetried: boolean
 }) => {
   const path = deploymentPath(deployment)
@@ -236,7 +234,6 @@ const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for 
 
 type PageProps = Omit<Props, 'quote'> & { log: LogView }
 
-/** One deployment: what became of it, and its log as it is written. */
 export const DeploymentPage = ({ log, ...of }: PageProps) => (
   <>
     <DeploymentStatus {...of} quote={log.quote} />
@@ -259,7 +256,7 @@ export const DeploymentPage = ({ log, ...of }: PageProps) => (
 
 const logPath = (deployment: Deployment) => `${deploymentPath(deployment)}/logs`
 
-/** What of the log the page itself carries, for a reader without scripts. */
+/** Explains, for readers without scripts, how much of the log the page has. */
 const Note = ({
   deployment,
   extent: { first, last },

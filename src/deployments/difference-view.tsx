@@ -9,7 +9,6 @@ import type { Deployment } from './store.ts'
 
 type Versions = ReturnType<typeof versionsOf>
 
-/** The commits and the image of the live deployment and another one. */
 export const Versions = ({
   isLive,
   commit,
@@ -19,9 +18,9 @@ export const Versions = ({
   children,
 }: Versions & {
   target: Deployment
-  /** Of the other one, and of what only one of both has. */
+  /** Names the other deployment, and the commits that only one of both has. */
   names: Record<'target' | 'back' | 'forward', string>
-  /** What is said of the image. */
+  /** The text about the image. */
   children: Child
 }) => (
   <dl class="difference">
@@ -65,10 +64,10 @@ const BetweenList = ({ count, items, projectId }: Versions['between'] & { projec
   </details>
 )
 
-/** Characters of a value that are shown: it can be a whole file. */
+/** In characters: a value can be a whole file. */
 const mostShown = 120
 
-/** Which variables differ, with the values of those that were never secret. */
+/** Shows the values of variables that were never secret. */
 export const VariableChanges = ({ changes }: { changes: VariableChange[] | null }) => {
   if (!changes)
     return (
@@ -108,7 +107,7 @@ export const SettingChanges = ({ changes }: { changes: FieldChange[] }) => (
   </ul>
 )
 
-/** Lists and commands are only named: the environment's page shows them. */
+/** Lists and commands are only named; the environment's page shows them. */
 const SettingChange = ({ name, from, to }: FieldChange) => (
   <>
     {fieldLabels[name]}

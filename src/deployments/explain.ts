@@ -12,7 +12,7 @@ const failed: Record<StepName, string> = {
   deploying: 'Start failed',
 }
 
-/** Turns an error of a step into a code, a sentence and a next step. */
+/** Turns a step's error into a code, a sentence and a next step. */
 export const explainStep = (error: unknown, step: StepName | null): Failure =>
   explain(error, {
     subject: 'environment',
@@ -23,7 +23,7 @@ export const explainStep = (error: unknown, step: StepName | null): Failure =>
 const lessMemory =
   'Reduce the memory use of the build. The operator can allow more with DAVIT_BUILD_MEMORY.'
 
-/** Error messages of BuildKit and the classic builder. */
+/** Error messages of BuildKit and of the classic builder. */
 const buildRules: Rule[] = [
   {
     seen: /OOMKilled|cannot allocate memory/i,
@@ -115,7 +115,7 @@ const buildRules: Rule[] = [
 const stepOf = (error: Error) =>
   error instanceof BuildError && error.step ? `the step “${inShort(error.step)}”` : 'a step'
 
-/** A step has the command's whole text, which can be a script. */
+/** A step's name has the whole text of the command, which can be a script. */
 const inShort = (step: string) => (step.length > 120 ? `${step.slice(0, 120)}…` : step)
 
 const capOf = (error: Error) =>

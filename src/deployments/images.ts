@@ -12,15 +12,15 @@ import type { Job } from './store.ts'
 type ImageDeps = { db: Db; docker: Docker; instanceId: string }
 
 /**
- * The reference of the image that a deployment builds. Deployment ids aren't secret, and other users'
- * builds must not find the image: the rest can't be guessed.
+ * The reference of the image that a deployment builds. Deployment ids aren't secret, and other users' builds
+ * must not find the image, so the rest can't be guessed.
  */
 export const imageNameOf = (
   { secrets }: { secrets: Secrets },
   { projectId, id }: { projectId: string; id: string },
 ) => `davit/${projectId}:${id}-${secrets.sign(`image of ${id}`).slice(0, 32)}`
 
-/** Renames images of earlier versions, on the engine and in the database. */
+/** Renames images of earlier versions of Davit, on the engine and in the database. */
 export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
   const { db, docker, instanceId } = deps
   const labels = labelFilter(instanceId, { kind: 'build' })
@@ -37,8 +37,8 @@ export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
 }
 
 /**
- * After a deployment: removes images beyond those kept for rollback, and orphans of interrupted builds.
- * Nothing without this installation's labels is touched.
+ * Called after a deployment. Removes images beyond those kept for rollback, and orphans of interrupted
+ * builds. Images without this installation's labels stay.
  */
 export async function removeOldImages(
   { db, docker, instanceId }: ImageDeps,
@@ -54,7 +54,7 @@ export async function removeOldImages(
     if (!kept.includes(image)) await unlessUsed(removeImage({ db, docker }, [image]))
 }
 
-/** Removes images built for deployments that ended without using them. */
+/** Removes images that were built for deployments which ended without using them. */
 export async function removeOrphanImages(
   { db, docker, jobs, instanceId }: ImageDeps & { jobs: Jobs },
   { signal }: { signal: AbortSignal },

@@ -1,6 +1,6 @@
 import type { Deployment } from './store.ts'
 
-/** A deployment in the API; a new one has no container yet. */
+/** A new deployment has no container yet. */
 export function deploymentJson(deployment: Deployment & { containerId?: string | null }) {
   const { commitHash, commitAuthor, commitMessage, requestedCommit, ...uncommitted } = deployment
   const { errorStep, errorCode, errorMessage, errorHint, commitStatus, ...shown } = uncommitted

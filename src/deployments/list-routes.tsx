@@ -20,7 +20,7 @@ import { NothingDeployed } from './overview.tsx'
 import { deploymentActions } from './row-menu.tsx'
 import { listDeployments } from './store.ts'
 
-/** The deployments of a project, and of one environment of it, newest first. */
+/** Lists deployments newest first. */
 export const deploymentListRoutes = (deps: HeadDeps) => {
   const { db } = deps
 

@@ -8,39 +8,39 @@ import type { Deployment } from './store.ts'
 
 type State = 'active' | 'done' | 'failed' | 'cancelled'
 
-/** What of a deployment says which of its steps a line belongs to, and how they ended. */
+/** The fields that assign lines to steps, and say how the steps ended. */
 type Told = Pick<Deployment, 'status' | 'steps' | 'errorStep'>
 
-/** Lines of a log that fold together: those of one step, which others may stand between. */
+/** The lines of one step, which fold together. Lines of other steps may be in between. */
 export type Group = {
   key: string
   title: string
   state: State
-  /** Whether it is of the builder's own doing, which few read. */
+  /** True for the builder's internal work, which few people read. */
   isQuiet: boolean
   /** Such as `3.4 s` or `cached`. */
   facts: string
-  /** Sequences of lines, each from the first to the last. */
+  /** Each range has the first and the last sequence number of adjacent lines. */
   ranges: [number, number][]
 }
 
 export type Changed = { isWhole: boolean; groups: Group[] }
 
-/** Lines of its end that are kept to be quoted. */
+/** Maximum of lines kept for a quote. */
 const kept = 40
 
-/** Steps that are told apart, and characters of a title: an odd program can print any number of them. */
+/** `steps` limits distinct steps, as a program can print any number of them; `title` is in characters. */
 const most = { steps: 500, title: 300 }
 
 class Work {
   readonly title: string
   state: State = 'active'
-  /** As the builder told it. */
+  /** As reported by the builder. */
   took: string | null = null
   first: number | null = null
   last = 0
   ranges: [number, number][] = []
-  /** What its programs wrote last. */
+  /** The last lines of its programs. */
   output: Line[] = []
 
   constructor(
@@ -76,22 +76,22 @@ const phases: Record<string, string> = {
   deploying: 'Start the app',
 }
 
-/** Parts the log of a deployment into its steps: what BuildKit numbers, and what Davit does itself. */
+/** Splits a deployment's log into steps: those that BuildKit numbers, and Davit's own. */
 export class LogGroups {
-  /** The sequence of the first line that is an error. */
+  /** The sequence number of the first error. */
   firstError: number | null = null
   readonly #works = new Map<string, Work>()
-  /** Those that changed since that was asked, each with the ranges of lines that it was given by then. */
+  /** Changed since the last `takeChanged`. Each has only the ranges that were added since then. */
   readonly #changed = new Set<Work>()
   #isWhole = true
-  /** Keys of BuildKit's steps by their numbers. */
+  /** Maps BuildKit's step numbers to keys of groups. */
   readonly #steps = new Map<string, string>()
   #phase = -1
-  /** The step of the classic builder at work. */
+  /** The classic builder's current step. */
   #classic: string | null = null
   #latest: Work | null = null
   #told: Told
-  /** When the attempt began that `#told` is of. */
+  /** The start of the attempt that `#told` describes. */
   #began: string | undefined
   #lines: { first: Line; last: Line } | null = null
 
@@ -99,7 +99,7 @@ export class LogGroups {
     this.#told = told
   }
 
-  /** The deployment may have come further. */
+  /** Updates the state of the steps when the deployment may have progressed. */
   tell(told: Told) {
     this.#hear(told)
     if (isEnded(told.status)) this.#end()
@@ -112,8 +112,8 @@ export class LogGroups {
   }
 
   /**
-   * The groups that are new or have changed since the last call, with the lines that they got since; null
-   * without any. Where it is whole there are no others.
+   * Returns the groups that changed since the last call, with only the lines added since; null when none did.
+   * `isWhole` means that these replace all earlier groups.
    */
   takeChanged(): Changed | null {
     if (this.#changed.size === 0) return null
@@ -124,7 +124,7 @@ export class LogGroups {
     return changed
   }
 
-  /** What the step that failed wrote of the cause. */
+  /** The lines of the failed step that show the cause. */
   get quote(): Line[] {
     const failed = [...this.#works.values()].findLast(({ state }) => state === 'failed')
     return failed ? quoteOf(failed.output) : []
@@ -138,7 +138,7 @@ export class LogGroups {
     if (isAnother) this.#beginAgain()
   }
 
-  /** Another attempt has begun: the lines so far are one group. */
+  /** A new attempt combines all earlier lines into one group. */
   #beginAgain() {
     this.#works.clear()
     this.#steps.clear()
@@ -216,7 +216,7 @@ export class LogGroups {
     return work
   }
 
-  /** Of what is several steps in one, none says how long it took. */
+  /** The group `building` combines several steps, so it has no single duration. */
   #finish(work: Work, took: string) {
     if (work.key !== 'building') work.took = took
     if (work.state === 'active') this.#set(work, 'done')
@@ -231,7 +231,7 @@ export class LogGroups {
     this.#changed.add(work)
   }
 
-  /** What was at work when it ended has failed with it, was cancelled, or is done. */
+  /** Steps that are active at the end failed or were cancelled with the deployment, or are done. */
   #end() {
     const { status, errorStep } = this.#told
     const works = [...this.#works.values()]
@@ -248,10 +248,10 @@ export class LogGroups {
   }
 }
 
-/** What Davit writes last, of the step that it came to. */
+/** The final line of a deployment belongs to the step that it reached. */
 const isVerdict = /^(?:Failed: |Cancelled\.$|Davit is stopping\.)/
 
-/** What BuildKit does before and beside the steps of a Dockerfile. */
+/** BuildKit's work before and between the steps of a Dockerfile. */
 const internal =
   /^(?:\[(?:internal|auth)\]|resolve image config|docker-image:|local:|importing |copy \/context)/
 

@@ -15,10 +15,10 @@ import { LogGroups } from './log-groups.ts'
 import { getJob, isEnded, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
-/** Lines that are looked at to part a log into its steps; those beyond them stand below. */
+/** Maximum of lines that are grouped into steps. Later lines follow below, ungrouped. */
 const most = 50_000
 
-/** The steps of a deployment as its log tells them, up to that line. */
+/** Groups the log up to the line `last`. */
 async function groupsOf(
   deps: { logDb: LogDb; masks: Masks },
   deployment: Deployment,
@@ -37,7 +37,7 @@ async function groupsOf(
   return groups
 }
 
-/** Steps of logs that are over: to find them takes long, and pages ask again whenever something changes. */
+/** For complete logs: grouping takes long, and pages load again on every change. */
 const known = new ShortCache({ milliseconds: 60_000, most: 10 })
 
 function stepsOf(
@@ -56,12 +56,12 @@ function stepsOf(
   return known.remember(key, { find, signal })
 }
 
-/** Of a deployment's log, what its page itself carries. */
+/** The part of the log that is in the page itself. */
 const pageTail = { limit: 100, maxLength: 64 * 1024 }
 
 export type LogView = Awaited<ReturnType<typeof logView>>
 
-/** What a page shows of a deployment's log: its last lines, or those before one or that match, in their steps. */
+/** Shows the last lines of a log grouped by step, or the lines before one, or those that match a search. */
 export async function logView(
   c: Context,
   deps: { logDb: LogDb; masks: Masks },
@@ -69,7 +69,7 @@ export async function logView(
 ) {
   const log = logOf(deployment)
   const extent = getExtent(deps.logDb, log)
-  // the log itself is no live part, but the failure that quotes it is
+  // The log isn't a live part of the page, but the failure that quotes it is.
   const isShown = !isLiveRequest(c) || deployment.status === 'failed'
   if (clientOf(c) === 'program' || !isShown)
     return { chosen, extent, lines: [], groups: [], firstError: null, quote: [] }
@@ -78,7 +78,7 @@ export async function logView(
   return { chosen, extent, lines, ...(await stepsOf(deps, deployment, { extent, signal })) }
 }
 
-/** The steps for those who follow the log from that line on: all of them where they come again. */
+/** Groups the lines after `last` for a reader who follows the log. With `isAgain`, all groups are sent. */
 export async function followGroups(
   deps: { db: Db; logDb: LogDb; masks: Masks },
   deployment: Deployment,
@@ -86,7 +86,7 @@ export async function followGroups(
 ): Promise<LogParts> {
   const groups = await groupsOf(deps, deployment, { last })
   const now = () => getJob(deps.db, deployment.id)?.deployment ?? deployment
-  if (!isAgain) groups.takeChanged() // the page has them
+  if (!isAgain) groups.takeChanged() // the page already has these
   return {
     take: (lines) => groups.take(lines, now()),
     tell: () => groups.tell(now()),
@@ -94,10 +94,7 @@ export async function followGroups(
   }
 }
 
-/**
- * The last lines of a log in their steps. Those that are over are folded, but for the one that failed; after
- * a search those without a match are.
- */
+/** Groups that are done are folded, but not a failed one. After a search those without a match are folded. */
 export const GroupedLines = ({
   groups,
   lines,

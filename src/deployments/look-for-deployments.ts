@@ -11,22 +11,22 @@ import type { Job } from './store.ts'
 
 type LookDeps = { db: Db; docker: Docker; instanceId: string }
 
-/** What the engine has of a deployment that was running at the time of the backup. */
+/** The state on the engine of a deployment that was running at the time of the backup. */
 export type Outlook =
-  /** All its containers. */
+  /** All its containers exist. */
   | { kind: 'found'; containers: ContainerSummary[] }
-  /** Those of a later deployment, unknown to the backup, oldest first. */
+  /** The containers belong to a later deployment, which the backup doesn't know; oldest first. */
   | { kind: 'newer'; containers: ContainerSummary[] }
-  /** Incomplete: it must be deployed again, from its image if that exists. */
+  /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
 
 export type Seen = {
   row: Restored
-  /** Null when nothing is needed: it was deleted, or another deployment is queued there. */
+  /** Null when there is nothing to do: it was deleted, or another deployment is queued or running. */
   found: { job: Job; outlook: Outlook } | null
 }
 
-/** Looks for what was running at the time of the backup, and for its images. */
+/** Finds the containers and images of what was running at the time of the backup. */
 export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
   const rows = listRestored(db, 'deployment')
   const containers = await docker.listContainers({

@@ -24,7 +24,7 @@ import { userOf } from '../web/user-of.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/** Fills in an empty name in a form from its repository; a program sends a name. */
+/** Derives an empty name in the form from the repository. API clients must send a name. */
 const named = factory.createMiddleware(async function fillInName(c, next) {
   const fields = clientOf(c) === 'program' ? null : await fieldsOf(c)
   const text = (name: string) => String(fields?.get(name)?.at(-1) ?? '')
@@ -39,7 +39,7 @@ type NewProjectDeps = TriggerDeps & {
   docker: Pick<Docker, 'remote'>
 }
 
-/** A new project and, if requested, its first deployment. */
+/** Creates a project and, if requested, its first deployment. */
 export const newProjectRoutes = (deps: NewProjectDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -63,7 +63,10 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
       })
     })
 
-  /** The next page: a key must be added to the repository before anything can be cloned. */
+  /**
+   * If the project has a deploy key, the next page shows it: it must be added to the repository before a
+   * clone can succeed.
+   */
   function nextPlace(
     c: Context,
     { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },

@@ -5,7 +5,7 @@ import type { Deployment } from './store.ts'
 
 type Place = 'registries' | 'project' | 'environment'
 
-/** Where failures are fixed that no commit and no second try fixes, by their code. */
+/** By error code: the page on which a failure can be fixed that neither a commit nor a retry fixes. */
 const places: Record<string, Place> = {
   ...fixedIn('registries', 'base_image_not_found image_not_found registry_unauthorized'),
   ...fixedIn(
@@ -25,10 +25,10 @@ function fixedIn(place: Place, codes: string) {
   return Object.fromEntries(codes.split(' ').map((code) => [code, place]))
 }
 
-/** What of a release command or of the app's start is fixed in the settings too, and in a build is not. */
+/** For a release command or a start these are fixed in the settings too; for a build they aren't. */
 const ofContainers = ['command_not_found', 'out_of_memory', 'not_executable']
 
-/** The one thing to do about a failure; null where that is to deploy again. */
+/** Suggests the one action that fixes a failure; null when that is to deploy again. */
 export function nextAction(
   { errorCode, errorStep }: Pick<Deployment, 'errorCode' | 'errorStep'>,
   {

@@ -9,12 +9,11 @@ import { getCurrent, moveDeployment } from './store.ts'
 
 type ObserveDeps = RuntimeDeps & { logs: Logs }
 
-/** The apps of environments, as they are observed. */
 export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 
 /**
- * Updates the state of an environment's current deployment from its containers.
- * During a switch the deployment does this itself.
+ * Updates the state of an environment's current deployment from its containers. During a switch the
+ * deployment does this itself.
  */
 export async function observe(
   deps: ObserveDeps,
@@ -25,7 +24,7 @@ export async function observe(
   if (seen) tellState(deps, environmentId)
 }
 
-/** The same from the stored state of its containers. */
+/** Updates the state from the stored states of its containers. */
 export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, environmentId: string) {
   const current = getCurrent(db, environmentId)
   if (!current) return
@@ -35,7 +34,7 @@ export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, enviro
     logs.publish(current.id, { status })
 }
 
-/** `running` while its `web` is; without one, while any of its processes is. */
+/** `running` while `web` is running or, for an app without `web`, while any process is. */
 export function statusOf(instances: Pick<Instance, 'component' | 'state'>[]) {
   const ofWeb = instances.filter(({ component }) => component === web)
   const decisive = ofWeb.length > 0 ? ofWeb : instances

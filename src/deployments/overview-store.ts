@@ -5,7 +5,7 @@ import { listRows } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { imageNumber, shownDeployment } from './store.ts'
 
-/** Environments of projects with their live deployment, also while stopped, and the newest one. */
+/** Lists environments with their newest deployment and the live one, even if that is stopped. */
 export function listEnvironmentStates(db: Db, projectIds: string[]) {
   const found = listEnvironments(db, projectIds)
   const ids = found.flatMap(({ currentId, latestId }) => [currentId ?? [], latestId ?? []].flat())
@@ -18,7 +18,7 @@ export function listEnvironmentStates(db: Db, projectIds: string[]) {
   }))
 }
 
-/** The deployments are found through the index of each environment, however many there are. */
+/** Uses the index of each environment, so the number of deployments doesn't matter. */
 function listEnvironments(db: Db, projectIds: string[]) {
   const newest = (condition?: SQL) => {
     const ofEnvironment = eq(deployments.environmentId, environments.id)
@@ -40,8 +40,8 @@ function listEnvironments(db: Db, projectIds: string[]) {
 }
 
 /**
- * The newest deployments of all projects of a user. They belong to the most recently deployed
- * projects, which are found through an index, however many deployments there are.
+ * Lists a user's newest deployments. They belong to the most recently deployed projects, which an index
+ * finds, however many deployments there are.
  */
 export function listRecent(db: Db, { ownerId, limit }: { ownerId: string; limit: number }) {
   const newest = db

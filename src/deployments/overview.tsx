@@ -20,12 +20,12 @@ export type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] 
 type ProjectOverviewProps = {
   project: Project
   environments: EnvironmentState[]
-  /** Why they aren't published where the settings say; null when they are. */
+  /** Explains why apps aren't published as configured; null when they are. */
   note: string | null
   recent: DeploymentItem[]
 }
 
-/** The first tab: what is running where, and recent deployments. */
+/** The first tab of a project. */
 export const ProjectOverview = ({ project, environments, note, recent }: ProjectOverviewProps) => (
   <>
     <Live as="section" id="environments" aria-labelledby="environments-heading">
@@ -50,7 +50,7 @@ export const ProjectOverview = ({ project, environments, note, recent }: Project
   </>
 )
 
-/** Deploys its first environment, as a deployment does that names none. */
+/** The button deploys the first environment, like a deployment without a chosen one. */
 export const NothingDeployed = ({
   project,
   environments,
@@ -118,7 +118,7 @@ const EnvironmentCard = ({
   )
 }
 
-/** The app's address: a link only while it is running. */
+/** A link only while the app is running. */
 export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
   if (url === null) return <p class="muted">Worker, without a port</p>
   if (!current) return <p class="muted">Will be at {hostOf(url)}</p>

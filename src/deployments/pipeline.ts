@@ -32,7 +32,6 @@ import { getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './commit-status.ts'
 
-/** What a deployment needs from its clone to its end. */
 export type PipelineDeps = RuntimeDeps & {
   config: Config
   logDb: LogDb
@@ -41,7 +40,7 @@ export type PipelineDeps = RuntimeDeps & {
   masks: Masks
 }
 
-/** Runs one deployment to its end: its outcome is its state and its log. */
+/** Runs one deployment to its end. The outcome is its state and its log; failures aren't thrown. */
 export async function runPipeline(
   deps: PipelineDeps,
   { job: { id, attempt, input }, ...options }: JobWork,
@@ -71,12 +70,12 @@ export async function runPipeline(
 
 type Work = Pick<JobWork, 'signal' | 'shutdown' | keyof SlotCalls> & {
   attempt: number
-  /** From its job: earlier variables, sealed. */
+  /** Variables of an earlier deployment, encrypted, for a rollback that uses them. */
   input: string | null
   job: Job
   progress: Progress
   reportCommitStatus: () => void
-  /** What couldn't be undone after a failed switch. */
+  /** The changes that couldn't be undone after a failed switch. */
   problems: string[]
 }
 
@@ -130,14 +129,14 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
   )
 
   async function resolveApp() {
-    // links created during the build have secrets too
+    // Links that were created during the build have secrets too.
     progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
     if (deployment.image) reportCommitStatus()
     return resolve(run, image)
   }
 
   async function buildFromSource(run: Run) {
-    work.lendSlot() // until all that comes from other servers is here
+    work.lendSlot() // until everything from other servers has arrived
     const snapshot = await stage('cloning', () => clone(run))
     progress.save({
       branch: snapshot.branch,
@@ -180,14 +179,14 @@ async function end(
   const failure = why ? new Failure(code, message, `${why} ${hint}`) : explained
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
-  // the mask of this run lacks values that were marked secret meanwhile
+  // The mask of this run lacks values that were marked secret meanwhile.
   const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
   failure.message = mask(shownImage([failure.message, ...problems].join(' ')))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
   await retryOnDiskFull(() => progress.fail(failure, left), patience)
 }
 
-/** What the app couldn't reach during its start, in a sentence or two; null when it doesn't say. */
+/** Names the host that the app couldn't reach during its start; null when its output doesn't show one. */
 async function whyUnreachedBy(
   deps: PipelineDeps,
   { job: { project, environment }, progress }: Pick<Work, 'job' | 'progress'>,
@@ -201,7 +200,7 @@ async function whyUnreachedBy(
   }
 }
 
-/** By its own name: a rollback runs the image of another deployment. */
+/** Removes the image under this deployment's own name: a rollback runs the image of another deployment. */
 async function discardImage(deps: PipelineDeps, { deployment }: Job) {
   try {
     await deps.docker.removeImage(imageNameOf(deps, deployment))
@@ -212,7 +211,10 @@ async function discardImage(deps: PipelineDeps, { deployment }: Job) {
   }
 }
 
-/** Runs work with the DAVIT_BUILD_TIMEOUT, without its wait for a slot; on timeout it is aborted like a cancelled run. */
+/**
+ * Aborts the work after DAVIT_BUILD_TIMEOUT, like a cancelled run. Time spent waiting for a slot doesn't
+ * count.
+ */
 async function withinDeadline<Result>(
   run: Run,
   work: (run: Run) => Promise<Result>,

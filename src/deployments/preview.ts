@@ -21,7 +21,7 @@ type Of = { project: Project; environment: Environment; target: Deployment }
 
 export type RollbackPreview = Awaited<ReturnType<typeof previewRollback>>
 
-/** What a rollback to a deployment would change; contains no values that are or were secret. */
+/** Lists the changes that a rollback would make. The result has no values that are or were secret. */
 export async function previewRollback(deps: PreviewDeps, { project, environment, target }: Of) {
   const { db } = deps
   const current = getCurrent(db, environment.id)
@@ -35,9 +35,9 @@ export async function previewRollback(deps: PreviewDeps, { project, environment,
   const { releaseCommand } = environment
   return {
     ...versionsOf(db, { current, target }),
-    /** Why it can't be rolled back to; null when it can. */
+    /** The reason why a rollback is impossible; null when it is possible. */
     refused: whyNoRollback(target) ?? (await whyNoImage(deps, target)),
-    /** Null when the live deployment's variables or those of a linked service are unknown. */
+    /** Null when the variables of the live deployment or of a linked service are unknown. */
     variables: {
       today: { refused: null, changes: await compare() },
       release: {
@@ -45,10 +45,13 @@ export async function previewRollback(deps: PreviewDeps, { project, environment,
         changes: then && (await compare(then)),
       },
     },
-    /** Processes, limits and so on are always the current ones. */
+    /** Processes, limits and so on always have their current values. */
     settings: live && fieldChanges(live.fields, environment),
     releaseCommand: releaseCommand === null ? null : joinWords(wordsOf(releaseCommand)),
-    /** What the two versions can't use at once, so that the live one stops first; null: no downtime. */
+    /**
+     * Lists what the two versions can't use at once, so that the live one stops first; null when there is no
+     * downtime.
+     */
     interruption: interruptionOf(environment, deps),
   }
 }
@@ -68,7 +71,7 @@ async function whyNoImage({ docker }: PreviewDeps, { image }: Deployment) {
     : null
 }
 
-/** The settings of the new deployment; null when those of a linked service can't be read. */
+/** Null when a linked service's variables can't be read. */
 async function settingsWith(
   deps: LinkDeps,
   { project, environment, target, own }: Of & { own: OpenVariable[] | undefined },

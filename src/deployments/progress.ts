@@ -12,10 +12,10 @@ import type { Deployment, Status } from './store.ts'
 
 export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'
 
-/** The state of a deployment during a step. */
+/** The deployment's state while the step runs. */
 const statusDuring = (step: StepName) => (step === 'releasing' ? 'deploying' : step)
 
-/** Records the state, steps and log of one run, each stored before it is published. */
+/** Records the state, steps and log of one run. Everything is stored before it is published. */
 export class Progress {
   readonly #deps: { db: Db; logDb: LogDb; logs: Logs }
   readonly #deployment: Deployment
@@ -29,12 +29,12 @@ export class Progress {
     this.#deployment = deployment
     this.#status = deployment.status
     this.#log = new LogWriter(deps, logOf(deployment))
-    // what an interrupted attempt built isn't built again, and its steps are kept
+    // A retry skips the steps that an interrupted attempt finished, if it had built the image.
     this.#isBuilt = deployment.image !== null
     this.#steps = this.#isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
   }
 
-  /** Values to mask in the log and the error from now on. */
+  /** Masks these values in the log and the error from now on. */
   hide(mask: SourceMask) {
     this.#log.mask = mask
   }
@@ -43,7 +43,7 @@ export class Progress {
     return (this.#steps.at(-1)?.name as StepName) ?? null
   }
 
-  /** The output of this step's containers, newest last. */
+  /** The newest lines of this step's containers, newest last. */
   async output(deps: { logDb: LogDb; masks: Masks }) {
     this.#log.flush()
     const since = Date.parse(this.#steps.at(-1)?.startedAt ?? '')
@@ -58,7 +58,7 @@ export class Progress {
     this.#isBuilt ||= Boolean(facts.image)
   }
 
-  /** Enters the next step. False when the deployment was changed by another process. */
+  /** Returns false when another process changed the deployment. */
   enter(step: StepName) {
     this.#log.flush()
     const startedAt = new Date().toISOString()
@@ -66,14 +66,14 @@ export class Progress {
     return this.#move(statusDuring(step), { steps: this.#steps })
   }
 
-  /** Stores that this deployment is live from now on. */
+  /** Stores that this deployment is now live. */
   succeed(tx: Tx, changes: Partial<Deployment>) {
     const now = new Date()
     const steps = this.#finished(now.toISOString())
     setRunning(tx, this.#deployment, { ...changes, steps, finishedAt: now })
   }
 
-  /** It is stored. */
+  /** Call it after the transaction was committed. */
   tellSuccess() {
     this.#log.end()
     this.#publish('running')
@@ -93,7 +93,7 @@ export class Progress {
     })
   }
 
-  /** Davit stops: the deployment is requeued and resumes at the next start. */
+  /** Requeues the deployment when Davit stops, to resume at the next start. */
   putBack() {
     this.#log.flush()
     const { db } = this.#deps

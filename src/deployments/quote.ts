@@ -1,13 +1,13 @@
 import { levelOf } from '../logs/level.ts'
 import type { Line } from '../logs/log-line.tsx'
 
-/** Lines that a failure quotes, and those between two errors that belong together. */
+/** `most` limits the lines of a quote. `apart` is the distance up to which two errors belong together. */
 const most = 5
 const apart = 3
 
 /**
- * The lines of a step's output that say why it failed: the errors before its end as far as they stand
- * together, from the first of them on; without an error, its last words.
+ * Quotes the last errors of a step's output that are close together, starting with the first of these.
+ * Without an error, quotes the last lines.
  */
 export function quoteOf(output: Line[]): Line[] {
   const said = output.filter(({ text }) => text.trim() !== '')

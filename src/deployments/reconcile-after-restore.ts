@@ -23,12 +23,12 @@ type ReconcileDeps = Pick<
   'config' | 'edge' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'
 >
 
-/** The actor of deployments after a restore. */
+/** Shown as the user who started deployments after a restore. */
 const triggeredBy = 'a restore from a backup'
 
 /**
- * After a restore: apps are found by the labels of their containers, and missing ones are
- * deployed again. The work is stored in the database until it is done or queued.
+ * Finds apps by the labels of their containers after a restore, and deploys missing ones again. The work
+ * stays in the database until it is done or queued.
  */
 export async function reconcileAfterRestore(
   deps: ReconcileDeps,
@@ -44,7 +44,10 @@ export async function reconcileAfterRestore(
   })
 }
 
-/** Milliseconds that apps wait for restored services: one that needs its database would fail without it. */
+/**
+ * In milliseconds: apps wait this long for restored services, since an app that needs its database would fail
+ * without it.
+ */
 const servicesFirst = 180_000
 
 async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
@@ -69,7 +72,7 @@ function settle(deps: ReconcileDeps, { row, found }: Seen) {
   log.flush()
 }
 
-/** Only its containers are known. */
+/** Adds a deployment for containers of which nothing else is known. */
 function adopt(
   deps: ReconcileDeps,
   { deployment, environment, project }: Job,
@@ -111,7 +114,7 @@ function adopt(
   }
 }
 
-/** The published address is only known for running ones. */
+/** Only running containers have a published address. */
 const isBehindEdge = ({ state, ports, labels }: ContainerSummary) =>
   (labels[partLabel] ?? web) === web && state === 'running' && ports.length === 0
 

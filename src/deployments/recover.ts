@@ -18,9 +18,9 @@ type RecoverDeps = RemovalDeps & { logs: Logs }
 type UntilStopped = { signal: AbortSignal }
 
 /**
- * Resumes what the last process left: live versions are restarted, deployments
- * are requeued or fail with the reason, deletions continue, and restored apps are
- * looked for. Waits for the engine. What few starts need is loaded by those.
+ * Resumes after a restart: live versions are started, deployments are requeued or fail with the reason,
+ * deletions continue, and restored apps are found. Waits for the engine. Code that few starts need is
+ * imported on demand.
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUnreported(deps.db)
@@ -47,7 +47,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   ])
 }
 
-/** No build starts before images only have their private names. */
+/** No build may start before all images have their private names. */
 const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
   retryWhileEngineDown(deps.docker, { signal, failed: 'images could not be renamed' }, async () => {
     await renameOldImages(deps)

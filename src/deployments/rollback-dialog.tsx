@@ -18,7 +18,6 @@ type Props = {
   draft: Draft
 }
 
-/** What a rollback changes, and which variables it uses. */
 export const RollbackDialog = ({ environment, target, preview, draft }: Props) => {
   const title = (
     <>

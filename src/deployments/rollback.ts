@@ -10,23 +10,26 @@ import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/** Which of the variables set by hand a rollback uses; those of links are always current. */
+/**
+ * Chooses between the current variables and the earlier ones that were set by hand. Those of links are always
+ * current.
+ */
 export const rollbackForm = z.object({
   variables: z
     .enum(['today', 'release'], 'must be today, or release for those of that deployment.')
     .nullish(),
 })
 
-/** Whether a deployment can be rolled back to: it has ended and its image is still kept. */
+/** True when it has ended and its image still exists. */
 export const canRollBackTo = ({ status, image }: Deployment) => isEnded(status) && image !== null
 
-/** Whether it serves its environment, or did until that was stopped: there is nothing to roll back to. */
+/** True when it serves its environment, or did until it was stopped. */
 export const isLive = ({ status }: Pick<Deployment, 'status'>) =>
   status === 'running' || status === 'stopped'
 
 type RollbackDeps = TriggerDeps & { secrets: Secrets }
 
-/** Why a deployment can't be rolled back to; null when it can. */
+/** Null when a rollback is possible. */
 export function whyNoRollback(target: Deployment) {
   if (!isEnded(target.status)) return 'This deployment hasn’t ended. Wait for it, or cancel it.'
   if (!canRollBackTo(target))
@@ -34,7 +37,7 @@ export function whyNoRollback(target: Deployment) {
   return null
 }
 
-/** The variables that were set by hand when a deployment became live; null when they weren't kept. */
+/** The variables that were set by hand when a deployment went live; null when they weren't kept. */
 export function variablesOfThen(deps: Pick<RollbackDeps, 'db' | 'secrets'>, { id }: Deployment) {
   const settings = settingsOfRelease(deps, id)
   return settings && ownVariables(settings)
@@ -44,8 +47,8 @@ export const variablesNotKept =
   'Its variables weren’t kept: Davit keeps those of the last 20 live deployments, as long as their images are kept. Roll back with the current variables.'
 
 /**
- * Deploys an earlier image again, with the current variables or those of that deployment,
- * which then only apply to this one deployment.
+ * Deploys an earlier image again. It uses the current variables or, for this one deployment only, those of
+ * the earlier one.
  */
 export function rollBack(
   deps: RollbackDeps,
@@ -71,8 +74,8 @@ export function rollBack(
 }
 
 /**
- * The variables from the deployment's job. Those that were secret are masked in its
- * containers' output, even if they aren't secret now.
+ * Reads the variables from the deployment's job. Those that were secret are masked in its containers' output,
+ * even if they aren't secret now.
  */
 export function restoredVariables(
   deps: Pick<RollbackDeps, 'db' | 'secrets'>,

@@ -49,15 +49,14 @@ import type { TriggerDeps } from './trigger.ts'
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'
 
-/** The scope a token needs to deploy other code than the project's: the same as to change the project. */
+/** The scope a token needs to deploy other code than the project's: the same as for changing the project. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
-/** What a project runs, and a deployment of it: start, view, roll back, cancel. */
 export const deploymentRoutes = (
   deps: TriggerDeps &
     StreamDeps &
     Pick<UrlDeps, 'edge'> & { config: Config; docker: Docker; masks: Masks; secrets: Secrets },
-  /** What is connected in a project, for its page. */
+  /** Renders a project's connections for its page. */
   mapOf: (project: Project) => JSX.Element | null,
 ) => {
   const { db, config } = deps
@@ -160,7 +159,6 @@ export const deploymentRoutes = (
     }
   }
 
-  /** Its environments with their live deployments. */
   function overview(project: Project) {
     const places = placesOf(deps, project.ownerId)
     const states = listEnvironmentStates(db, [project.id])
@@ -207,7 +205,7 @@ export const deploymentRoutes = (
     return { project, deployment, environment: findEnvironment(db, key), isCancelling }
   }
 
-  /** With the app's current address. */
+  /** Adds the app's current address. */
   function viewOf(c: Context) {
     const of = own(c)
     const { project, environment, deployment } = of

@@ -8,7 +8,7 @@ import { rollbackPath } from './rollback-dialog.tsx'
 import { canRollBackTo, isLive } from './rollback.ts'
 import { isEnded } from './store.ts'
 
-/** What can be done with a deployment from its row, folded so that lists stay calm. */
+/** Actions are folded so that lists stay calm. */
 export const deploymentActions = ({ deployment }: DeploymentItem) => {
   const { projectId, environmentId, number, status, commitHash, branch } = deployment
   if (!isEnded(status)) return <CancelButton {...deployment} />

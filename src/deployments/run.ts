@@ -5,28 +5,28 @@ import type { NewLine } from '../logs/log-line.tsx'
 import type { PipelineDeps } from './pipeline.ts'
 import type { Deployment, Job } from './store.ts'
 
-/** What a step may use. It knows nothing about HTTP. */
+/** The input of a step, which must not depend on HTTP. */
 export type Run = Job &
   Omit<PipelineDeps, 'logDb' | 'logs' | 'masks'> & {
-    /** Where the ports of the project's owner are published. */
+    /** The addresses at which the owner's ports are published. */
     places: Places
 
-    /** 1, and more after a crash of Davit. */
+    /** Starts at 1, and is higher after a crash of Davit. */
     attempt: number
-    /** Those set by hand, if not the current ones. */
+    /** Set by hand in an earlier deployment, for a rollback; otherwise undefined. */
     own: OpenVariable[] | undefined
-    /** Those set by hand until the image is built; then also those of links and Davit's own. */
+    /** Only those set by hand until the image is built. Later also those of links and Davit's own. */
     variables: OpenVariable[]
-    /** Services whose networks the app joins. */
+    /** The services whose networks the app joins. */
     joins: string[]
     /** The credentials for the repository and its submodules; empty when an image is reused. */
     keys: Keys
     log: (text: string, stream?: NewLine['stream']) => void
-    /** Records what is known about the deployment so far. */
+    /** Stores facts about the deployment as soon as they are known. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
-    /** Waits for a slot before what uses the machine. */
+    /** Waits for a slot before work that needs the machine's memory or processors. */
     takeSlot: () => Promise<void>
-    /** Aborted when Davit stops: the rest of the undo is left to the next process. */
+    /** Aborted when Davit stops: the next process then does the rest of the undo. */
     shutdown: AbortSignal
   }

@@ -7,7 +7,7 @@ import type { OpenVariable } from '../environments/variable-store.ts'
 import { getLiveRelease, getSettings } from '../runtime/store.ts'
 import type { Run } from './run.ts'
 
-/** Fields of an environment that take effect with its next deployment, with their names on pages. */
+/** The fields of an environment that the next deployment applies, with their names on pages. */
 export const fieldLabels = {
   name: 'name',
   port: 'app port',
@@ -29,22 +29,22 @@ const fields = Object.keys(fieldLabels) as Field[]
 
 type Variables = Record<string, string>
 
-/** The settings of a release; stored sealed with it, and deleted with its image. */
+/** Stored encrypted with the release, and deleted with its image. */
 export type Settings = {
   fields: Pick<Environment, Field>
-  /** As its containers have them, without Davit's own. */
+  /** As set in its containers, without Davit's own. */
   variables: Variables
-  /** Which of them are secret, and the flags of those set by hand; an earlier version stored neither. */
+  /** The keys of secret variables, and the flags of those set by hand. Earlier versions stored neither. */
   secret?: string[]
   own?: Record<string, Pick<OpenVariable, 'secret' | 'buildTime'>>
-  /** Those that its image was built with; null when unknown. */
+  /** The variables that its image was built with; null when unknown. */
   build: Variables | null
   joins: string[]
 }
 
 type Given = Pick<Effective, 'variables' | 'joins'>
 
-/** The settings of a deployment that is about to be live, sealed. */
+/** Encrypts the settings of a deployment that is about to go live. */
 export function sealSettings(run: Run, given: Given) {
   const { secrets, environment, deployment } = run
   const build = deployment.imageOf
@@ -54,7 +54,7 @@ export function sealSettings(run: Run, given: Given) {
   return secrets.seal(JSON.stringify(settings), sealedAs(deployment.id))
 }
 
-/** The settings of a release, with secrets in plain text; null once deleted. */
+/** Includes secrets in plain text; null once they are deleted. */
 export function settingsOfRelease(
   { db, secrets }: Pick<LinkDeps, 'db' | 'secrets'>,
   id: string,
@@ -63,28 +63,27 @@ export function settingsOfRelease(
   return sealed === null ? null : JSON.parse(secrets.open(sealed, sealedAs(id)))
 }
 
-/** The settings of the live release of an environment. */
 export function liveSettings(deps: Pick<LinkDeps, 'db' | 'secrets'>, environmentId: string) {
   const live = getLiveRelease(deps.db, environmentId)
   return live ? settingsOfRelease(deps, live.id) : null
 }
 
-/** The variables that were set by hand when a release was created; null when unknown. */
+/** The variables that were set by hand when the release was created; null when unknown. */
 export const ownVariables = ({ variables, own }: Settings): OpenVariable[] | null =>
   own
     ? Object.entries(own).map(([key, marks]) => ({ key, value: variables[key]!, ...marks }))
     : null
 
 export type PendingChanges = {
-  /** Keys of variables, and names of fields as JSON has them. */
+  /** Keys of variables, and names of fields as in JSON. */
   names: string[]
-  /** Those that also affect the image. */
+  /** The ones that also affect the image. */
   needBuild: string[]
 }
 
 /**
- * The changes since the live release was created; empty if an earlier version
- * created it. Names only, so no secrets.
+ * The changes since the live release was created; empty if an earlier version of Davit created it. Has names
+ * only, so no secrets.
  */
 export async function pendingChanges(
   deps: LinkDeps,
@@ -134,7 +133,7 @@ const buildVariables = (
 
 export const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
-    .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // an earlier version stored fewer
+    .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // earlier versions stored fewer fields
     .sort()
 
 const sealedAs = (releaseId: string) => `settings of ${releaseId}`

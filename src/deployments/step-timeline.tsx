@@ -7,7 +7,6 @@ import type { Deployment } from './store.ts'
 
 type Progress = 'done' | 'active' | 'failed' | 'cancelled' | 'waiting'
 
-/** The steps in order: the duration of each, and the current or failed one. */
 export const StepTimeline = ({
   deployment,
   hasReleaseCommand,
@@ -35,7 +34,10 @@ export const StepTimeline = ({
   </ol>
 )
 
-/** A deployment that reuses an image neither clones nor builds. Recorded steps show what an earlier deployment ran. */
+/**
+ * A deployment that reuses an image neither clones nor builds. After its end the recorded steps show what
+ * ran.
+ */
 function plan({ trigger, imageOf, status, steps }: Deployment, hasReleaseCommand: boolean) {
   const took = (step: string) => steps.some(({ name }) => name === step)
   const reuses = (trigger === 'rollback' || imageOf !== null) && !took('building')
@@ -60,7 +62,7 @@ function progressOf(
   return status === 'cancelled' && step === last ? 'cancelled' : 'done'
 }
 
-/** The recorded names of steps are the states they run in, except the release command. */
+/** Steps are recorded under the names of their states, except the release command. */
 const titles: Record<string, string> = {
   cloning: 'Clone',
   building: 'Build',

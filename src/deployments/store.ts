@@ -30,28 +30,28 @@ export type Deployment = typeof deployments.$inferSelect
 export type Status = Deployment['status']
 type Changes = Partial<typeof deployments.$inferInsert>
 
-/** With its container, even if removed; null when it never went live. */
+/** Has its container, even a removed one; null when it never went live. */
 export const shownDeployment = { ...getTableColumns(deployments), containerId: deployedContainer }
 
-/** The number of the deployment whose image it runs. */
+/** The number of the deployment that built the image. */
 export const imageNumber = sql<
   number | null
 >`(SELECT of.number FROM ${deployments} AS of WHERE of.id = ${deployments.imageOf})`
 
-/** States in which the pipeline is processing a deployment. */
+/** The states in which the pipeline is working on a deployment. */
 export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
 
-/** Its log, with the secrets of its environment masked. */
+/** The secrets of its environment are masked in its log. */
 export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>): LogKey => ({
   sourceId: environmentId,
   logId: id,
 })
 
-/** Whether the pipeline is done with it: its log is complete. */
+/** True when the pipeline has finished with it and its log is complete. */
 export const isEnded = (status: Status) =>
   status !== 'pending' && !(activeStatuses as readonly Status[]).includes(status)
 
-/** Adds a deployment, with the next number of its project: one that another had is never used again. */
+/** Numbers are unique in a project, and never used again. */
 export const insertDeployment = (
   db: Db,
   values: Omit<typeof deployments.$inferInsert, 'number'>,
@@ -83,7 +83,7 @@ export const findDeployment = (db: Db, { id, projectId }: { id: string; projectI
       .get(),
   )
 
-/** A deployment with its environment and project; undefined once its project was deleted. */
+/** Undefined once its project was deleted. */
 export const getJob = (db: Db, id: string) => jobOf(db).get({ id })
 
 const jobOf = preparedOnce((db: Db) =>
@@ -104,7 +104,9 @@ export const getStatus = (db: Db, id: string): Status =>
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
 
-/** Compare and set: false when it is no longer in one of these states. Its end is that of its job. */
+/**
+ * Compare-and-set: returns false when it is no longer in one of these states. When it ends, its job ends too.
+ */
 export const moveDeployment = (
   db: Db,
   { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,
@@ -120,7 +122,9 @@ export const moveDeployment = (
     return moved !== undefined
   })
 
-/** In a transaction: the deployment is running, its job has ended, and the previous one is superseded. */
+/**
+ * Sets the deployment to running, ends its job, and supersedes the previous deployment, in one transaction.
+ */
 export function setRunning(
   tx: Tx,
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
@@ -138,16 +142,16 @@ export function setRunning(
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>
   listRows(db, deployments, inArray(deployments.status, [...statuses]), asc(deployments.id))
 
-/** Those whose final commit status may not have been sent. */
+/** Lists those whose final commit status may not have been sent. */
 export const listUnreported = (db: Db) =>
   listRows(db, deployments, eq(deployments.commitStatus, 'pending'))
 
-/** The newest one of an environment, in any state. */
+/** The newest one, in any state. */
 export const getLatest = (db: Db, environmentId: string) =>
   getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
   null
 
-/** Whether a deployment is queued or running there. */
+/** True when a deployment is queued or running in the environment. */
 export const hasUnended = (db: Db, environmentId: string) =>
   countRows(
     db,
@@ -158,14 +162,17 @@ export const hasUnended = (db: Db, environmentId: string) =>
     ),
   ) > 0
 
-/** The id of the first deployment that has its image. */
+/** Returns the id of the first deployment with this image. */
 export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
   if (image === null) return id
   const hasIt = and(eq(deployments.environmentId, environmentId), eq(deployments.image, image))
   return getRow(db, deployments, hasIt, asc(deployments.id))?.id ?? id
 }
 
-/** Deployments of an environment that built an image and went live, after the older up to the newer, newest first. */
+/**
+ * Lists the deployments that built an image and went live, after the older one up to the newer one, newest
+ * first.
+ */
 export const listBuiltBetween = (
   db: Db,
   { environmentId, older, newer }: { environmentId: string; older: string; newer: string },
@@ -194,7 +201,7 @@ export const listBuiltBetween = (
 export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
   db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
 
-/** Images of an environment, newest deployment first, each once. */
+/** Newest deployment first, without duplicates. */
 export const listImages = (db: Db, environmentId: string) =>
   db
     .select({ image: deployments.image })
@@ -205,11 +212,11 @@ export const listImages = (db: Db, environmentId: string) =>
     .all()
     .map(({ image }) => image!)
 
-/** Whether a deployment runs from it, or can be rolled back to it. */
+/** True when a deployment runs the image, or can be rolled back to it. */
 export const isImageKept = (db: Db, image: string) =>
   countRows(db, deployments, eq(deployments.image, image)) > 0
 
-/** Marks images that aren't on the engine: no deployment can be rolled back to them, or to its settings. */
+/** Marks images that aren't on the engine. No deployment can be rolled back to them, or to its settings. */
 export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>
   db.transaction((tx) => {
     for (const image of listValues(tx, deployments.image))
@@ -220,7 +227,7 @@ export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>
       }
   })
 
-/** A page of the deployments of a project or one of its environments plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listDeployments = (
   db: Db,
   {

@@ -11,8 +11,8 @@ import type { Queued } from './waiting-store.ts'
 type TellDeps = { db: Db; logDb: LogDb; logs: Logs }
 
 /**
- * Logs a deployment's outcome and publishes it: after it is stored, and the line before
- * the end. Never inside a transaction, which may be rolled back.
+ * Logs a deployment's outcome and publishes it, once it is stored. The line comes before the end of the log.
+ * Never call it inside a transaction, which may be rolled back.
  */
 export function tell(
   deps: TellDeps,
@@ -25,7 +25,7 @@ export function tell(
   deps.logs.publish(id, { status })
 }
 
-/** Publishes what was superseded. Old ones, of which a burst of pushes can leave many, are deleted. */
+/** Publishes superseded deployments, and deletes old ones, as a burst of pushes can leave many. */
 export function tellSuperseded(deps: TellDeps, { deployment, superseded }: Queued) {
   const line = 'A newer deployment of this environment superseded it while queued.'
   for (const one of superseded) tell(deps, one, { status: 'superseded', line })

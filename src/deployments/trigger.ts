@@ -22,7 +22,7 @@ import { tellSuperseded } from './tell.ts'
 import { countOthersWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
-/** The environment is by default the project's first. */
+/** The default environment is the project's first. */
 export const triggerForm = (config: Config) =>
   z
     .object({
@@ -49,17 +49,15 @@ export const triggerForm = (config: Config) =>
 type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   project: Project
   trigger: Deployment['trigger']
-  /** E-mail of the user, or another cause. */
+  /** The e-mail address of a user, or another cause. */
   triggeredBy: string
-  /** The deployment to roll back to. */
   rollbackTo?: Deployment
-  /** The payload of its job. */
+  /** The input of its job. */
   input?: string | null
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
 
-/** Queues a deployment and wakes the jobs. */
 export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
   const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
   tellSuperseded(deps, queued)
@@ -68,8 +66,8 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
 }
 
 /**
- * The only way to start a deployment, for a person, a push or a rollback. Call it in a
- * transaction; after the commit, publish what was superseded and wake the jobs.
+ * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the
+ * commit, publish superseded deployments and wake the jobs.
  */
 export function enqueue(
   db: Db,
@@ -106,8 +104,8 @@ export function enqueue(
 }
 
 /**
- * Refuses a deployment when the project's network, or that of a linked service, has no free address;
- * those of the environment are reused.
+ * Refuses a deployment when the network of the project or of a linked service has no free address. The
+ * addresses of the environment's own containers are reused.
  */
 export async function refuseWithoutRoom(
   deps: { db: Db; docker: Docker },
@@ -123,7 +121,10 @@ export async function refuseWithoutRoom(
   await Promise.all(joined)
 }
 
-/** The live deployment, to be deployed again unchanged; throws when there is none, or other work replaces it. */
+/**
+ * Finds the live deployment, to deploy it again unchanged. Throws when there is none, or when other work is
+ * replacing it.
+ */
 function findReusable(db: Db, { id, name }: Environment) {
   const current = getCurrent(db, id)
   if (!current)
@@ -143,7 +144,7 @@ function findReusable(db: Db, { id, name }: Environment) {
 const imageGone = (name: string) =>
   new AppError('conflict', `The live image of ${name} was removed. Deploy it with a build.`)
 
-/** Refuses to reuse an image that the engine no longer has. */
+/** Throws when the engine no longer has the image. */
 export async function refuseWithoutImage(
   { db, docker }: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
@@ -153,11 +154,14 @@ export async function refuseWithoutImage(
   if (!image || !(await docker.inspectImage(image))) throw imageGone(environment.name)
 }
 
-/** Whether another deployment of an environment may be queued; it replaces one that is queued there. */
+/** True when the environment may get another queued deployment, which replaces a queued one. */
 export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
 
-/** Only a project without a source may be deployed from a mirror: a source's token belongs to one place. */
+/**
+ * Only a project without a source may be deployed from a mirror, since a source's token is only for its own
+ * host.
+ */
 function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {
   if (!asked || sourceId === null || asked === repositoryUrl) return
   throw invalidField(
@@ -179,7 +183,7 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   return chosen
 }
 
-/** What a deployment copies from the one whose image it runs. */
+/** The fields that a deployment copies from the one whose image it runs. */
 export const reused = (target: Deployment) => ({
   imageOf: target.id,
   image: target.image,

@@ -7,10 +7,10 @@ import type { Project } from '../projects/store.ts'
 import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
-/** How many of an environment's deployments that ended before they started are kept. */
+/** Kept per environment: deployments that ended before they started. */
 const neverBegunKept = 500
 
-/** Stores a queued deployment and its job; call it in a transaction. */
+/** Call it in a transaction. */
 export function insertWaiting(
   db: Db,
   {
@@ -19,7 +19,7 @@ export function insertWaiting(
     ...values
   }: Omit<typeof deployments.$inferInsert, 'status' | 'number'> & {
     ownerId: string
-    /** Of the job. */
+    /** The input of the job. */
     input?: string | null | undefined
   },
 ): Deployment {
@@ -29,10 +29,10 @@ export function insertWaiting(
   return deployment
 }
 
-/** A deployment with an existing image needs no build. */
+/** A deployment with an existing image needs no build slot. */
 export const slotFor = (image: string | null) => (image === null ? 'build' : null)
 
-/** An owner's queued deployments, except those of one environment. */
+/** Excludes the environment's own. */
 export const countOthersWaiting = (
   db: Db,
   { project, environment }: { project: Project; environment: Environment },
@@ -50,10 +50,9 @@ export const countOthersWaiting = (
     )
     .get()!.rows
 
-/** A queued deployment, and those that it superseded. */
 export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
-/** Ends the older queued ones of the same environment: only the newest is worth running. */
+/** Only the newest queued deployment of an environment is worth running. */
 export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
   db.transaction(() => {
     const superseded = db
@@ -75,7 +74,7 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
     return { deployment, superseded }
   })
 
-/** Deletes those of an environment that ended before they started, except the newest; returns them. */
+/** Deletes the environment's deployments that ended before they started, except the newest. Returns them. */
 export function forgetNeverBegun(db: Db, environmentId: string) {
   const neverBegun = and(
     eq(deployments.environmentId, environmentId),

@@ -14,7 +14,7 @@ export type Row = Item & {
   latest: Deployment | null
 }
 
-/** Queries more for each item, so call it only with the items of one page. */
+/** Reads whole rows, so call it only with the items of one page. */
 export function rowsOf(deps: UrlDeps & { config: Config }, ownerId: string, items: Item[]): Row[] {
   const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
   const ids = apps.flatMap(({ app }) => [app.current?.id ?? [], app.latest?.id ?? []].flat())

@@ -67,7 +67,7 @@ export const Drawing = ({ part, reach }: { part: Part; reach: Reach | null }) =>
   )
 }
 
-/** Highlights what a node affects while it is hovered or focused. */
+/** Highlights the dependents and dependencies of a node that is hovered or focused. */
 export const MapScript = () => <script type="module" src={assetPath('map.js')} />
 
 const headings = { domain: 'Addresses', app: 'Apps', service: 'Services' }

@@ -18,7 +18,7 @@ type MapPageProps = {
   projects: Project[]
   /** Null shows all projects. */
   project: Project | null
-  /** The chosen node, with what it affects. */
+  /** The chosen node with its dependents and dependencies. */
   reach: Reach | null
   /** The first item of this page, and its content. */
   from: number

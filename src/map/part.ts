@@ -27,7 +27,7 @@ const mostDomains = { of: 5, alone: 50 }
 
 /**
  * Projects with the services that they use come first, then services that no app uses. Within both,
- * what the chosen node affects precedes nodes with a problem, then the rest by name.
+ * dependents and dependencies of the chosen node precede nodes with a problem, then the rest by name.
  */
 export function partOf(
   { nodes, edges }: MapGraph,

@@ -37,7 +37,7 @@ export type Plan = {
   steps: Step[]
   /**
    * What is installed already. After an interrupted upgrade the only step is
-   * to finish it: others are known only then.
+   * to finish it: further steps are only known afterwards.
    */
   found: 'nothing' | 'part' | 'running' | 'upgrade'
 }

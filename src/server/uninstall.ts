@@ -46,7 +46,7 @@ export async function planUninstall(extent: Extent) {
     ...(extent.apps && instanceId ? [apps(instanceId)] : []),
     unit(layout),
     ...(extent.data ? [files(layout), account()] : []),
-    executable(layout), // last: after an interruption it is needed to finish
+    executable(layout), // last: it is needed to finish an interrupted removal
   ])
   return { steps, lost: asDavit(() => lossesOf(layout, extent)), instanceId }
 }

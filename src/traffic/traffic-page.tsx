@@ -164,7 +164,7 @@ const rateOf =
 const charts: {
   name: string
   unit: Unit
-  /** The minimum upper end of the scale. */
+  /** The minimum top of the scale. */
   least: number
   lines: { name?: string; class?: string; of: Value }[]
 }[] = [

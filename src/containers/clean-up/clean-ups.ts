@@ -69,7 +69,7 @@ export class CleanUps {
     return job
   }
 
-  /** Resolves when it has ended; its current item is still finished. */
+  /** Resolves once it has finished its current item and ended. */
   cancel() {
     const { db, jobs } = this.#deps
     const ids = listJobIds(db, { subjectIds: [engine] })

@@ -14,7 +14,7 @@ const judgedJson = (thing: Judged) => ({
   reason: thing.reason,
 })
 
-/** The answer of a dry run: `removed` would be removed by default, `candidates` can be selected. */
+/** The response of a dry run: `removed` would be removed by default, `candidates` can be selected. */
 export function previewJson({ candidates, kept }: Plan) {
   const going = candidates.filter(isTickedByDefault)
   return {

@@ -19,7 +19,7 @@ export type Thing = {
  */
 type Owner = 'davit' | 'builder' | 'other'
 
-/** The reason is for both answers. */
+/** `reason` explains either answer. */
 export type Verdict = { may: boolean; owner: Owner; reason: string }
 
 const singular = {

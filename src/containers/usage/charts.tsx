@@ -31,7 +31,7 @@ export const StatsCharts = ({
 const charts: {
   name: string
   unit: Unit
-  /** The lowest upper end of the scale; null uses powers of two, or the limit. */
+  /** The minimum top of the scale; null uses powers of two, or the limit. */
   least: number | null
   lines: { name?: string; of: Figure }[]
 }[] = [

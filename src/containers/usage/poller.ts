@@ -13,7 +13,7 @@ import type { Measurement, Shown } from './shown.ts'
 /** Milliseconds between two polls of a watched container. */
 const usual = 2000
 
-/** Milliseconds between two readings that say what is used now: less is noise, more is history. */
+/** Milliseconds between two readings of current usage: shorter ones are noise, longer ones outdated. */
 const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }

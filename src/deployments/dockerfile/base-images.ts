@@ -7,24 +7,24 @@ import { mountOptions, unquote, wordsOf } from './words.ts'
 
 export type ImageUse = {
   instruction: Instruction
-  /** With its variables expanded. */
+  /** With variables expanded. */
   image: string
-  /** The value of `--platform`; empty for the engine's own. */
+  /** The value of `--platform`; empty for the engine's own platform. */
   platform: string
 }
 
-/** The values of arguments before the first FROM. */
+/** Values for the arguments before the first FROM. */
 export type Arguments = {
-  /** Build arguments, overriding the defaults in the file. */
+  /** The build arguments, which override the defaults in the file. */
   buildArgs: Record<string, string>
-  /** What BuildKit sets by itself: `TARGETARCH`. */
+  /** Arguments that BuildKit itself sets, such as `TARGETARCH`. */
   preset?: Record<string, string>
 }
 
 /**
- * The images that a Dockerfile starts from, copies from or mounts, without its own stages.
- * Arguments before the first FROM are expanded, with given values overriding defaults. A
- * custom frontend (`# syntax=`) isn't evaluated. Throws when the name of an image can't be resolved.
+ * Returns the images that a Dockerfile starts from, copies from or mounts, without its own stages. Arguments
+ * before the first FROM are expanded, with given values overriding defaults. A custom frontend (`# syntax=`)
+ * isn't evaluated. Throws when the name of an image can't be resolved.
  */
 export function imageUses({ escape, instructions }: Reading, given: Arguments): ImageUse[] {
   const room = roomForVariables()
@@ -33,7 +33,7 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
   const uses: ImageUse[] = []
   const lookup = lookupIn(args)
   for (const instruction of instructions) {
-    if (instruction.onbuild) continue // it may name no image: `refuseTriggers`
+    if (instruction.onbuild) continue // `refuseTriggers` makes sure that it names no image
     if (instruction.name === 'FROM') {
       const [reference = '', as, name] = argumentsOf(instruction)
       note(instruction, reference)
@@ -53,7 +53,6 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
   }
 }
 
-/** The values of the arguments before the first FROM. */
 export function globalArguments({ escape, instructions }: Reading, given: Arguments) {
   const { buildArgs, preset = {} } = given
   const room = roomForVariables()
@@ -77,7 +76,7 @@ const lookupIn = (args: Map<string, string>) => (name: string) => {
   return args.get(name)
 }
 
-/** The names in an ARG; the default isn't expanded, and null when there is none. */
+/** Defaults aren't expanded; null for an argument without one. */
 export const declaredIn = ({ text }: Instruction, escape: Escape) =>
   wordsOf(text, escape).map((word) => {
     const at = word.indexOf('=')
@@ -87,14 +86,14 @@ export const declaredIn = ({ text }: Instruction, escape: Escape) =>
     }
   })
 
-/** Images in COPY and RUN. */
+/** Returns the images that COPY and RUN use. */
 export function otherSources(instruction: Instruction): string[] {
   if (instruction.name === 'COPY') return flagValues(instruction, 'from')
   if (instruction.name !== 'RUN') return []
   return flagValues(instruction, 'mount').flatMap((mount) => mountOptions(mount).get('from') ?? [])
 }
 
-/** Newer engines set it by themselves. */
+/** Newer engines set this argument by themselves. */
 const unsure = (name: string) =>
   new Failure(
     'image_name_invalid',

@@ -3,8 +3,8 @@ export type Escape = '\\' | '`'
 type Comment = { key: string; value: string }
 
 /**
- * The line continuation character of a Dockerfile, from `# escape=`. Engines differ in whether a
- * comment with an unknown key ends the directives: `lenient` continues after one.
+ * Returns the line continuation character, from `# escape=`. Engines differ in whether a comment with an
+ * unknown key ends the directives: `lenient` continues after one.
  */
 export function escapeOf(text: string, { lenient }: { lenient: boolean }): Escape {
   const found = commentsOf(text, '#', { lenient }).find(({ key }) => key === 'escape')
@@ -12,8 +12,8 @@ export function escapeOf(text: string, { lenient }: { lenient: boolean }): Escap
 }
 
 /**
- * The frontend images of the file (`# syntax=`), in every place in which any engine looks for one:
- * also after a byte order mark or a `#!` line, after `//`, or as the only member of a JSON object.
+ * Returns the frontend images (`# syntax=`) wherever any engine looks for one: also after a byte order mark
+ * or a `#!` line, after `//`, or as the only member of a JSON object.
  */
 export function syntaxesOf(text: string): string[] {
   const body = text.replace(/^\uFEFF/, '').replace(/^#![^\n]*(\n|$)/, '')
@@ -51,7 +51,7 @@ function commentsOf(text: string, sign: string, { lenient }: { lenient: boolean 
   return found
 }
 
-/** One by one: the first comments are few, the file may be long. */
+/** A generator, as only the first few lines are needed of a file that may be long. */
 function* lines(text: string) {
   for (let from = 0; from <= text.length;) {
     const end = text.indexOf('\n', from)

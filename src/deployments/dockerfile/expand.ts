@@ -3,10 +3,10 @@ import type { Escape } from './directives.ts'
 
 export type Lookup = (name: string) => string | undefined
 
-/** Remaining characters, shared by all words of a file. */
+/** The remaining characters, shared by all words of a file. */
 export type Room = { left: number }
 
-/** Far more than image names need, and still small. */
+/** Far more than image names need, yet small. */
 export const roomForVariables = (): Room => ({ left: 1024 * 1024 })
 
 export function take(room: Room, characters: number) {
@@ -17,8 +17,8 @@ export function take(room: Room, characters: number) {
 const mostDepth = 20
 
 /**
- * A word with its quotes and escapes resolved and its variables expanded once: values aren't expanded
- * again. Null for what BuildKit refuses, and for `${x#…}`, `${x%…}` and `${x/…}`, which aren't supported.
+ * Resolves quotes and escapes and expands variables once: values aren't expanded again. Null for what
+ * BuildKit refuses, and for `${x#…}`, `${x%…}` and `${x/…}`, which aren't supported.
  */
 export function expand(
   word: string,
@@ -32,7 +32,7 @@ export function expand(
     throw error
   }
 
-  /** Up to and including the character; null: to the end. */
+  /** Reads up to and including the character; null means to the end. */
   function read(end: '}' | null, depth: number): string {
     if (depth > mostDepth) throw tooMuch()
     let made = ''
@@ -54,7 +54,7 @@ export function expand(
     return made
   }
 
-  /** Between single quotes, where everything is literal; ends on the last one. */
+  /** Within single quotes everything is literal. Stops at the closing quote. */
   function literal() {
     const close = word.indexOf("'", at + 1)
     if (close === -1) throw new Unreadable()
@@ -71,7 +71,7 @@ export function expand(
     return next
   }
 
-  /** Ends on the last character of what it read. */
+  /** Stops at the last character that it read. */
   function variable(depth: number): string {
     const braced = word[at + 1] === '{'
     const [name] = matchAt(variableName, word, braced ? at + 2 : at + 1) ?? []

@@ -3,8 +3,9 @@ import { visitStages } from './stages.ts'
 import type { Stage, StageArguments } from './stages.ts'
 
 /**
- * The TCP ports that a Dockerfile exposes, as written: those of the last stage first, then those of the
- * stages in the file that it starts from. The engine keeps them unordered, and with those of the base image.
+ * Returns the TCP ports that a Dockerfile exposes, in order: those of the last stage, then those of the
+ * stages in the file that it starts from. The engine keeps them unordered, mixed with those of the base
+ * image.
  */
 export function exposedPorts(reading: Reading, given: StageArguments): number[] {
   const ports = new Map<Stage, number[]>()
@@ -19,10 +20,9 @@ export function exposedPorts(reading: Reading, given: StageArguments): number[] 
   return [...new Set(found)].slice(0, most)
 }
 
-/** The first ones decide. */
 const most = 20
 
-/** `80`, `80/tcp` or `80-90`; none of another protocol. */
+/** Reads `80`, `80/tcp` or `80-90`; empty for other protocols. */
 function portsIn(word: string): number[] {
   const [, first, last = first, protocol = 'tcp'] =
     /^(\d{1,5})(?:-(\d{1,5}))?(?:\/(\w+))?$/.exec(word) ?? []

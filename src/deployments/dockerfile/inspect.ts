@@ -13,24 +13,24 @@ import type { Base, StageArguments } from './stages.ts'
 export type Reader = {
   buildArgs: Record<string, string>
   buildKit: boolean
-  /** Whether the engine's own frontend supports here-documents. */
+  /** True when the engine's own frontend supports here-documents. */
   heredocs: boolean
-  /** The engine's platform: `linux/amd64`. */
+  /** The engine's platform, such as `linux/amd64`. */
   platform: string
 }
 
-/** A reader that knows the images that the file uses. */
+/** A reader that also knows the images that the file uses. */
 export type StageReader = Reader & {
-  /** By `keyOf`. */
+  /** By the key that `keyOf` returns. */
   bases: Record<string, Base>
 }
 
-/** An image that a build uses; the platform is empty for the engine's own. */
+/** An image that a build uses. The platform is empty for the engine's own. */
 export type WantedImage = { image: string; platform: string }
 
 /**
- * The images that an untrusted Dockerfile uses. Call this and the two below through `parse`. They throw
- * for what Davit doesn't build.
+ * Returns the images that an untrusted Dockerfile uses. Call this and the two functions below through
+ * `parse`. They throw for everything that Davit doesn't build.
  */
 export function inspectDockerfile(text: string, reader: Reader): WantedImage[] {
   refuseSyntax(text)
@@ -45,7 +45,7 @@ export function inspectDockerfile(text: string, reader: Reader): WantedImage[] {
   return images
 }
 
-/** What its stages add and expose. */
+/** Returns what its stages add and expose. */
 export function inspectStages(text: string, reader: StageReader) {
   const dialect = knownDialect(text, reader)
   const readings = readingsOf(text, dialect)
@@ -57,13 +57,13 @@ export function inspectStages(text: string, reader: StageReader) {
   if (dialect.heredocs === false) refuseHeredocs(text, reader)
   return {
     remotes,
-    /** Whether an ADD has variables, which are replaced by what was checked. */
+    /** True when an ADD has variables. Their values, which were checked, are then written out. */
     isExpanded: adds.some(({ isExpanded }) => isExpanded),
     ports: exposedPorts(readings[0]!, given),
   }
 }
 
-/** The file with other names for images, and files of the context for addresses. */
+/** Replaces names of images, and replaces addresses with files of the context. */
 export function rewriteDockerfile(text: string, reader: StageReader, replacements: Replacements) {
   const [reading] = readingsOf(text, knownDialect(text, reader))
   const uses = imageUses(reading!, argumentsFor(reader))
@@ -96,7 +96,7 @@ function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
     [`${whose}ARCH`, arch],
     [`${whose}VARIANT`, variant],
   ])
-  // BuildKit uses a given value for one of these even if no ARG declares it
+  // BuildKit uses a given value for one of these even if no ARG declares it.
   const known = preset.map(([name, value]) => [name!, buildArgs[name!] ?? value!])
   return { buildArgs, preset: buildKit ? Object.fromEntries(known) : {} }
 }
@@ -107,7 +107,7 @@ const stageArguments = (reader: StageReader): StageArguments => ({
   baseOf: (use) => reader.bases[keyOf(wantedOf(use, reader))],
 })
 
-/** Whether here-documents are supported, if that is certain: by the file's frontend, or the engine's own. */
+/** Sets `heredocs` only if it is certain, from the file's frontend or the engine's own. */
 function knownDialect(text: string, { buildKit, heredocs }: Reader) {
   const [syntax] = syntaxesOf(text)
   if (!buildKit) return { heredocs: false }
@@ -119,7 +119,7 @@ function knownDialect(text: string, { buildKit, heredocs }: Reader) {
   return { heredocs: Number(minor) >= (labs ? 3 : 4) }
 }
 
-/** Maximum images of one build, and addresses, each of which Davit fetches. */
+/** Maximum of images in one build, and of addresses that Davit fetches. */
 const most = 100
 
 const tooMany = () =>
@@ -131,7 +131,7 @@ const tooMany = () =>
 
 const dockers = /^(docker\.io\/)?docker\/dockerfile(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
 
-/** The engine would run any image as a frontend, beside all other builds. */
+/** The engine would run any image as a frontend, alongside all other builds. */
 function refuseSyntax(text: string) {
   for (const syntax of syntaxesOf(text))
     if (!dockers.test(syntax.trim()))
@@ -142,13 +142,13 @@ function refuseSyntax(text: string) {
       )
 }
 
-/** Docker would name the first line of the text as an unknown instruction. */
+/** Otherwise Docker would report the first line of the text as an unknown instruction. */
 function refuseHeredocs(text: string, { buildKit }: Reader) {
   const instructions = readingsOf(text, { heredocs: true }).flatMap((found) => found.instructions)
   const lines = new Set(text.split('\n').map((line) => line.trim()))
   const hasEnd = ({ heredocs }: Instruction) => heredocs.some(({ name }) => lines.has(name))
   const { line, heredocs } = instructions.find(hasEnd) ?? {}
-  if (!heredocs) return // such as a shell's arithmetic: 1 << 2
+  if (!heredocs) return // not a here-document: a shell's arithmetic such as 1 << 2
   const other = 'write it in RUN with && between commands, or as a file of the repository'
   throw new Failure(
     'heredoc_unsupported',

@@ -4,27 +4,29 @@ import { escapeOf } from './directives.ts'
 import { splitFlags, unquote, wordsOf } from './words.ts'
 
 export type Instruction = {
-  /** In capitals: `FROM`. */
+  /** In upper case, such as `FROM`. */
   name: string
-  /** It follows ONBUILD: it runs in builds on the image. */
+  /** Follows ONBUILD, so it runs in builds on top of the image. */
   onbuild: boolean
-  /** Without the quotes: `--from=build`. */
+  /** Without quotes, such as `--from=build`. */
   flags: string[]
-  /** What follows the flags, continued lines joined. */
+  /** The text after the flags, with continued lines joined. */
   text: string
   heredocs: Heredoc[]
-  /** Its first line, from 1. */
+  /** The first line of the instruction, counted from 1. */
   line: number
 }
 
-/** `expand`: variables in the text are expanded, because its name isn't quoted. */
+/** `expand` is true when the name isn't quoted: variables in the text are then expanded. */
 export type Heredoc = { name: string; expand: boolean; text: string }
 
 /** Syntax that engines read differently. */
 export type Dialect = {
-  /** Texts after `<<EOF`; the first engines with BuildKit and the classic builder don't support them. */
+  /** Texts after `<<EOF`. The classic builder and the first engines with BuildKit don't support them. */
   heredocs: boolean
-  /** Two escape characters at the end of a line continue it; in newer engines they are one escaped. */
+  /**
+   * Two escape characters at the end of a line continue it. Newer engines read them as one escaped character.
+   */
   doubledContinues: boolean
   escape: Escape
 }
@@ -32,8 +34,8 @@ export type Dialect = {
 export type Reading = { escape: Escape; instructions: Instruction[] }
 
 /**
- * All possible readings of a Dockerfile: nearly always one, and another for each syntax
- * that engines read differently, unless it is known how this one does. Checks must consider all of them.
+ * Returns all possible readings of a Dockerfile: nearly always one, and another for each syntax that engines
+ * read differently, unless it is known how this engine does. Checks must consider all of them.
  */
 export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[] {
   const both = [true, false]
@@ -48,7 +50,7 @@ export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[
   )
 }
 
-/** The instructions of a Dockerfile in order; invalid ones are kept unchanged. */
+/** Invalid instructions are kept unchanged. */
 export function readDockerfile(text: string, dialect: Dialect): Reading {
   const { escape } = dialect
   const lines = text.replace(/^\uFEFF/, '').split('\n')
@@ -75,7 +77,7 @@ export function readDockerfile(text: string, dialect: Dialect): Reading {
 
 const trimEnd = (line: string) => withoutTrailing(line, '\r')
 
-/** Removes the line continuation character. */
+/** Returns a function that removes the line continuation character, and says whether there was one. */
 function continuation({ escape, doubledContinues }: Dialect) {
   return (line: string): [text: string, goesOn: boolean] => {
     const text = withoutTrailing(line, ' \t')
@@ -105,11 +107,11 @@ function instructionOf(
 
 const mayHaveHeredocs = ['RUN', 'COPY', 'ADD']
 
-/** Reads the here-documents of the instruction; returns the line after them. */
+/** Reads the instruction's here-documents, and returns the line after them. */
 function takeHeredocs(instruction: Instruction, { lines, at }: { lines: string[]; at: number }) {
   const { name, text } = instruction
   if (!mayHaveHeredocs.includes(name) || !text.includes('<<') || isJsonList(text)) return at
-  // BuildKit uses a backslash as the escape character here, ignoring the directive
+  // BuildKit always uses a backslash as the escape character here, whatever the directive says.
   for (const word of wordsOf(text.replace(/<<(-?)\s+(?=\S)/g, '<<$1'), '\\')) {
     const [, chomp, quoted] = /^\d*<<(-?)([^<]+)$/.exec(word) ?? []
     if (quoted === undefined) continue
@@ -129,7 +131,7 @@ function takeHeredocs(instruction: Instruction, { lines, at }: { lines: string[]
 
 export const isJsonList = (text: string) => jsonList(text) !== null
 
-/** Arguments in the form `["a", "b"]`, or null for those in any other. */
+/** Reads arguments in the form `["a", "b"]`; null for any other form. */
 function jsonList(text: string): string[] | null {
   if (!text.startsWith('[')) return null
   try {
@@ -141,10 +143,10 @@ function jsonList(text: string): string[] | null {
   }
 }
 
-/** The raw arguments of ADD, COPY or FROM: neither quotes nor variables are resolved. */
+/** The raw arguments of ADD, COPY or FROM, with quotes and variables unresolved. */
 export const argumentsOf = ({ text }: Pick<Instruction, 'text'>): string[] =>
   jsonList(text) ?? text.split(/[\t\v\f\r\n ]+/).filter(Boolean)
 
-/** The values of a flag, in their order: `flagValues(copy, 'from')`. */
+/** The values of a flag in order, such as `flagValues(copy, 'from')`. */
 export const flagValues = ({ flags }: Pick<Instruction, 'flags'>, name: string): string[] =>
   flags.filter((flag) => flag.startsWith(`--${name}=`)).map((flag) => flag.slice(name.length + 3))

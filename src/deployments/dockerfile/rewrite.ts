@@ -7,9 +7,9 @@ import type { Add } from './sources.ts'
 import { csvFields } from './words.ts'
 
 export type Replacements = {
-  /** The build argument that holds the name of an image on the engine, by the key of the image. */
+  /** Build arguments for the names of images on the engine, by the key of the image. */
   images: Record<string, string>
-  /** The path of a file in the context, by the address that it was fetched from. */
+  /** Paths of files in the context, by the address that they were fetched from. */
   files: Record<string, string>
 }
 
@@ -21,9 +21,9 @@ type Named = {
 }
 
 /**
- * Writes a Dockerfile as it was parsed, one line per instruction, so that no engine can read
- * it differently. Image names come from build arguments: the file is part of the context, and the
- * built app may serve it publicly.
+ * Writes a Dockerfile as it was parsed, one line per instruction, so that no engine can read it differently.
+ * Image names come from build arguments, since the file is part of the context, which the built app may
+ * publish.
  */
 export function rewrite(
   { escape, instructions }: Reading,
@@ -31,7 +31,7 @@ export function rewrite(
 ): string {
   const uses = [...named]
   const bases = new Map(uses.map(([{ instruction }, argument]) => [instruction, argument]))
-  // COPY and RUN don't support variables there: they get stages with these names
+  // COPY and RUN don't support variables there, so they refer to added stages.
   const stages = new Map(
     uses
       .filter(([{ instruction }]) => instruction.name !== 'FROM')
@@ -86,7 +86,7 @@ export function rewrite(
     return ['COPY', ...kept.filter((flag) => !flag.startsWith('--checksum=')), ...written]
   }
 
-  /** With its image replaced, otherwise with the same meaning. */
+  /** Replaces the image and keeps the rest of the flag's meaning. */
   function flagOf(flag: string) {
     const [, key, value = ''] = /^--(from|mount)=(.*)$/s.exec(flag) ?? []
     const moved =

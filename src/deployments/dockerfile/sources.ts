@@ -7,24 +7,24 @@ import { visitStages } from './stages.ts'
 import type { StageArguments } from './stages.ts'
 import { unquote } from './words.ts'
 
-/** An address in ADD, fetched by Davit: the engine would fetch from anywhere it can reach. */
+/** An address in ADD. Davit fetches it, as the engine would fetch from anywhere it can reach. */
 export type RemoteFile = {
   address: string
-  /** As `sha256:…`; null when the file has none. */
+  /** Such as `sha256:…`; null without a checksum. */
   checksum: string | null
 }
 
 export type Add = {
-  /** With their variables expanded. */
+  /** With variables expanded. */
   sources: string[]
   isExpanded: boolean
-  /** All of its sources, or none. */
+  /** Either all of its sources, or none. */
   remotes: RemoteFile[]
 }
 
 /**
- * What each ADD adds. Throws for every source that isn't in the context, nor an address that is written
- * out. Variables have no values after ONBUILD, and none at all when nothing is given.
+ * Returns the sources of each ADD. Throws for every source that is neither in the context nor a literal
+ * address. Variables have no values after ONBUILD, and none at all without `given`.
  */
 export function addsOf(reading: Reading, given?: StageArguments): Map<Instruction, Add> {
   const resolved = new Map<Instruction, (string | null)[]>()
@@ -79,21 +79,21 @@ function remotesOf(instruction: Instruction, escape: Escape, sources: string[]):
   return sources.map((address) => ({ address, checksum }))
 }
 
-/** An address, or a repository by `user@host:`, which builders fetch. */
+/** An address, or a repository written as `user@host:`; builders fetch both. */
 const elsewhere = /:\/\/|^[^/]*@[^/]*:|git@/
 
-/** Ends with a file name, and has nothing that a builder could read differently. */
+/** Ends with a file name, and has no characters that a builder could read differently. */
 const literal = /^https?:\/\/[\w.-]+(:\d+)?\/[\w.~%+,;=@&?/:-]*$/
 
-/** Engines read a JSON list with trailing text as the list. */
+/** Engines read a JSON list with trailing text as a list. */
 const isHalfList = ({ text }: Instruction) => /^\[\s*"/.test(text) && !isJsonList(text)
 
 const halfLists =
   'starts with a list that isn’t valid JSON, or has text after it. Correct the list.'
-/** Newer builders clone it. */
+/** Newer builders clone such an address. */
 const repository = /\.git(?:\?.*)?$/i
 
-/** Letters that no builder reads as a sign, and no address has: a path in the context, or a pattern for some. */
+/** Characters that every builder takes literally or as a wildcard, and that can't form an address. */
 const plain = /^(?!-)[\p{L}\p{N}_.~+,=/*?-]+$/u
 
 const unknown =
@@ -110,7 +110,7 @@ const refused = ({ line }: Instruction, why: string) =>
 const hint =
   'Davit fetches the addresses in ADD itself, so that a build can’t reach anything private to the server.'
 
-/** Throws when triggers of an image would fetch something into builds on it. */
+/** Throws when an image's triggers would make builds on it fetch something. */
 export function refuseTriggers(triggers: string[], image: string) {
   try {
     for (const text of triggers) {
@@ -147,8 +147,8 @@ export function refuseSources(reading: Reading) {
 }
 
 /**
- * Throws for characters that an engine may treat as whitespace or line
- * breaks and we don't: one instruction could hide in another.
+ * Throws for characters that some engine treats as whitespace or line breaks and Davit doesn't: an
+ * instruction could hide within another.
  */
 export function refuseOddCharacters(text: string) {
   const lines = text.replace(/^\uFEFF/, '').split('\n')

@@ -5,36 +5,37 @@ import { argumentsOf, flagValues, readDockerfile } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
 import { unquote, wordsOf } from './words.ts'
 
-/** What an image brings into the stages that start from it. */
+/** The variables and triggers that stages on top of an image inherit. */
 export type Base = { env: string[]; onBuild: string[] }
 
 export type StageArguments = Arguments & {
-  /** For the classic builder an ENV wins over every ARG, which no other stage has. For BuildKit the last one wins. */
+  /**
+   * In the classic builder any ENV takes precedence over every ARG, and an ARG isn't visible in other stages.
+   * In BuildKit the last one wins.
+   */
   buildKit: boolean
   baseOf: (image: { image: string; platform: string }) => Base | undefined
 }
 
-/** Values by name; null for one that can't be known. */
+/** By name; null when the value can't be known. */
 type Values = Map<string, string | null>
 
 export type Stage = {
-  /** The stage of the file that it starts from, whose variables it has too. */
+  /** The stage that it starts from, whose variables it inherits. */
   parent: Stage | null
   env: Values
-  /** Of the classic builder. */
+  /** Only used for the classic builder. */
   args: Values
   triggers: Instruction[]
 }
 
-/** An instruction where it runs; `resolve` gives a word with its variables expanded, or null. */
+/** Called for each instruction that runs. `resolve` expands the variables of a word; null if it can't. */
 export type Visit = (
   instruction: Instruction,
   at: { stage: Stage; resolve: (word: string) => string | null },
 ) => void
 
-/**
- * Follows the variables through all stages of a Dockerfile, and returns the last one.
- */
+/** Follows variables through all stages, and returns the last stage. */
 export function visitStages(reading: Reading, given: StageArguments, visit: Visit): Stage | null {
   const { escape, instructions } = reading
   const room = roomForVariables()
@@ -63,7 +64,7 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
       triggers: [],
     }
     for (const trigger of parent?.triggers ?? base?.onBuild.flatMap(readTrigger) ?? []) {
-      take(room, trigger.text.length + 1) // many stages may run many
+      take(room, trigger.text.length + 1) // many stages may run many triggers
       run(trigger, began)
     }
     if (as?.toUpperCase() === 'AS' && name) named.set(name.toLowerCase(), began)
@@ -88,7 +89,7 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
       const before = declared.map(({ value }) => (value === null ? null : resolve(value)))
       for (const [index, { name, value }] of declared.entries()) {
         const now = value === null ? globals.get(name) : resolve(value)
-        // engines differ in whether a default sees the names before it on its line
+        // engines differ in whether a default sees earlier names on its line
         const own = value === null || now === before[index] ? now : null
         const known = Object.hasOwn(given.buildArgs, name) ? given.buildArgs[name] : own
         if (known !== undefined) (given.buildKit ? env : args).set(name, known)
@@ -96,12 +97,12 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
       }
     } else if (instruction.name === 'ENV') {
       const set = pairsOf(instruction).map(([name, value]) => [name, resolve(value)] as const)
-      for (const [name, value] of set) env.set(name, value) // a line sees the values before it
+      for (const [name, value] of set) env.set(name, value) // words see only the values from before their line
     }
     visit(instruction, { stage, resolve })
   }
 
-  /** `ENV A=b C=d`, or the old `ENV A b`. */
+  /** Reads `ENV A=b C=d`, or the old form `ENV A b`. */
   function pairsOf({ text }: Instruction): [name: string, value: string][] {
     const words = wordsOf(text, escape)
     const [first = ''] = words
@@ -110,7 +111,7 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
   }
 }
 
-/** Without copies of its values: a file may have thousands of both. */
+/** Searches the parents instead of copying their values: a file may have thousands of stages and values. */
 function envOf(stage: Stage, name: string) {
   for (let at: Stage | null = stage; at; at = at.parent)
     if (at.env.has(name)) return at.env.get(name)

@@ -3,8 +3,8 @@ import type { Escape } from './directives.ts'
 type Kind = 'word' | 'flag' | 'text'
 
 /**
- * Reads a word or a flag up to an unquoted blank, a text to its end: returns the end, and the
- * value without quotes and escapes. Only in flags do escapes also apply within single quotes.
+ * Reads a word or a flag up to an unquoted blank, and a text to its end. Returns the end, and the value
+ * without quotes and escapes. Only in flags do escapes also apply within single quotes.
  */
 function read(kind: Kind, text: string, { from = 0, escape }: { from?: number; escape: Escape }) {
   let plain = ''
@@ -21,7 +21,7 @@ function read(kind: Kind, text: string, { from = 0, escape }: { from?: number; e
   return { plain, end: at }
 }
 
-/** The words of a line including quotes and escapes; a quoted blank doesn't separate. */
+/** Splits a line into words that still have quotes and escapes. A quoted blank doesn't separate. */
 export function wordsOf(text: string, escape: Escape): string[] {
   const words: string[] = []
   for (let from = 0, end; from < text.length; from = end + 1) {
@@ -31,7 +31,7 @@ export function wordsOf(text: string, escape: Escape): string[] {
   return words
 }
 
-/** Splits the `--flags` from the arguments; quotes and escapes of flags are resolved. */
+/** Separates `--flags`, whose quotes and escapes are resolved, from the arguments. */
 export function splitFlags(line: string, escape: Escape): { flags: string[]; text: string } {
   const flags: string[] = []
   let rest = line.trim()
@@ -44,10 +44,10 @@ export function splitFlags(line: string, escape: Escape): { flags: string[]; tex
   return { flags, text: rest }
 }
 
-/** The text without its quotes and escapes, as in a shell. */
+/** Removes quotes and escapes as a shell does. */
 export const unquote = (text: string, escape: Escape) => read('text', text, { escape }).plain
 
-/** The fields of one CSV record, as in `--mount`; null when invalid. */
+/** Reads one CSV record, as in `--mount`; null when it is invalid. */
 export function csvFields(text: string): string[] | null {
   const fields: string[] = []
   for (let at = 0; at <= text.length; at = csvField.lastIndex + 1) {
@@ -61,7 +61,7 @@ export function csvFields(text: string): string[] | null {
 
 const csvField = /(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/y
 
-/** The options of a `--mount`, by lower-case key. */
+/** Reads the options of a `--mount`, by lower-case key. */
 export function mountOptions(value: string): Map<string, string> {
   return new Map(
     (csvFields(value) ?? []).map((field) => {

@@ -10,13 +10,13 @@ import type { WantedImage } from '../dockerfile/inspect.ts'
 import { keyOf } from '../dockerfile/inspect.ts'
 import type { Run } from '../run.ts'
 
-/** Images that builds use now, by their public name on the engine. */
+/** The images that builds currently use, by their public name on the engine. */
 const inUse = new Map<string, { builds: number; pulled: boolean }>()
 const locks = new KeyedLock()
 
 /**
- * The images of a build, kept unchanged on the engine until disposed of: images pulled only
- * for builds are removed then, so that the next build gets the latest from the registry.
+ * Keeps a build's images unchanged on the engine until disposed of. Images pulled only for builds are removed
+ * then, so that the next build gets the latest ones from the registry.
  */
 export class Bases implements AsyncDisposable {
   readonly #docker: Docker
@@ -85,7 +85,7 @@ function asBase(error: unknown, { image }: WantedImage) {
   )
 }
 
-/** A container may be using it by now; an unreachable engine still has it later. */
+/** A container may be using it by now; if the engine is unreachable, it still has the image later. */
 function unlessRefused(error: unknown) {
   if (!(error instanceof EngineError))
     report('the base image of a build could not be removed', error)

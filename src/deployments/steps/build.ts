@@ -15,7 +15,7 @@ import { RemoteFiles } from './remote-files.ts'
 import { checkRoom } from '../../runtime/check-room.ts'
 import { counted } from '../../web/units.ts'
 
-/** Builds the commit's Dockerfile into the deployment's image; returns its reference. */
+/** Returns the reference of the built image. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { project, deployment, docker, git, keys, config, log, signal } = run
   const { ownerId } = project
@@ -55,7 +55,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
         [portsLabel]: prepared.ports.join(','),
       },
       buildArgs: prepared.buildArgs,
-      // unguessable, so that the cache mounts of an owner's builds are private
+      // It can't be guessed, so the cache mounts of an owner's builds are private.
       cacheNamespace: run.secrets.sign(`build cache of ${ownerId}`),
       noCache: deployment.noCache,
       network: project.buildNetwork,
@@ -79,7 +79,7 @@ function keepProcfile({ db, environment, log }: Run, { procfile: text }: BuildCo
   if (procfile?.note) log(procfile.note)
 }
 
-/** The context with the files that Davit adds. */
+/** Adds Davit's own files to the context. */
 function withOwnFiles(
   archive: () => ReadableStream<Uint8Array>,
   { prepared, remoteFiles }: { prepared: Prepared; remoteFiles: RemoteFiles },
@@ -98,7 +98,7 @@ function withOwnFiles(
   }
 }
 
-/** The project's arguments and the variables marked for it, which stay readable in the image's history. */
+/** The project's arguments and the variables marked for builds. Both stay readable in the image's history. */
 function buildArguments({ project, variables, log }: Run) {
   const marked = variables.filter(({ buildTime }) => buildTime)
   const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../git/git.ts'
 import { checkRoom } from '../../runtime/check-room.ts'
 import type { Run } from '../run.ts'
 
-/** Updates the repository's mirror and finds the commit to deploy. */
+/** Updates the mirror, and finds the commit to deploy. */
 export async function clone(run: Run): Promise<Snapshot> {
   const { project, deployment, git, keys, config, log, signal } = run
   await checkRoom(config.dataDir, { whose: 'Davit', what: 'a build' })

@@ -22,14 +22,14 @@ type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   committed: (outcome: Pick<Outcome, 'url'>) => void
 }
 
-/** A run with its image, and all variables and links of its containers. */
+/** A run with its image, and with all variables and links of its containers. */
 export type ReadyRun = Run & {
   image: string
   port: number
   url: string | null
-  /** Its first domain. */
+  /** The app's first domain. */
   domain: string | undefined
-  /** Its settings, sealed. */
+  /** The settings, encrypted. */
   settings: string
 }
 
@@ -45,7 +45,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const named = namedUrl(run, { holder: { environmentId: id }, label, isIntended: true })
   const domain = named === null ? undefined : new URL(named).hostname
   const ownUrl = urlOf(run, { ...app, isIntended: true })
-  const known = getJob(db, deployment.id)!.deployment // with the commit that was built
+  const known = getJob(db, deployment.id)!.deployment // now has the commit that was built
   const { own } = run
   const of = { project, environment, deployment: known, url: ownUrl, own }
   const effective = await effectiveVariables(run, of)
@@ -61,7 +61,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   return { ...run, image, port, url, domain, variables, joins, settings }
 }
 
-/** Docker gives these a volume without a name, and the next container another one. */
+/** Docker gives these an anonymous volume, and the next container another one, so their data isn't kept. */
 const unkeptIn = ({ volumes = [] }: Pick<Image, 'volumes'>, environment: Run['environment']) =>
   volumes.filter(
     (path) => !environment.volumes.some((entry) => plain(entry).endsWith(`:${plain(path)}`)),
@@ -69,7 +69,6 @@ const unkeptIn = ({ volumes = [] }: Pick<Image, 'volumes'>, environment: Run['en
 
 const plain = (path: string) => withoutTrailing(path, '/')
 
-/** Rolls the image out as the release of this deployment. */
 export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {
   const { deployment, places, log, image, port, url, domain, settings, signal, shutdown } = run
   if (port > 0 && places.note) log(places.note)
@@ -125,7 +124,7 @@ async function findImage({ docker, signal }: Run, image: string): Promise<Image>
   throw imageMissing(`The image ${image} doesn’t exist anymore.`)
 }
 
-/** The edge was active when its replicas were set, and isn't any more. */
+/** For an app whose replicas were set while the edge was active, which it isn't any more. */
 const portShared = (why: string) =>
   new Failure(
     'port_shared',

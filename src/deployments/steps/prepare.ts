@@ -21,19 +21,19 @@ type Given = {
   remoteFiles: RemoteFiles
 }
 
-/** The Dockerfile to build with: the commit's, or a rewritten one beside it. */
+/** The Dockerfile to build with: the commit's own, or a rewritten one that is added. */
 export type Prepared = {
   dockerfile: string
   buildArgs: Record<string, string>
-  /** Davit's own Dockerfile. */
+  /** The text of a rewritten Dockerfile; null for the commit's own. */
   text: string | null
-  /** The ports that the Dockerfile exposes itself, in its order. */
+  /** The ports that the Dockerfile itself exposes, in its order. */
   ports: number[]
 }
 
 /**
- * Reads the Dockerfile, and fetches what the engine would otherwise fetch by itself: images
- * that the owner may use, and public files.
+ * Reads the Dockerfile, and fetches what the engine would otherwise fetch itself: images that the owner may
+ * use, and public files.
  */
 export async function prepare(run: Run, given: Given): Promise<Prepared> {
   const { git, docker, config, signal } = run

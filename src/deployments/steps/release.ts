@@ -7,9 +7,9 @@ import { workloadOf } from './deploy.ts'
 import type { ReadyRun } from './deploy.ts'
 
 /**
- * Runs the release command in a container of the new image, while the live version keeps serving;
- * it must succeed. It runs before every switch, as on Heroku and Render: a rollback and changed variables
- * are releases too, possibly with another database. After a crash of Davit it runs again.
+ * Runs the release command in a container of the new image while the live version keeps serving; it must
+ * succeed. It runs before every switch, as on Heroku and Render: a rollback and changed variables are
+ * releases too, possibly with another database. After a crash of Davit it runs again.
  */
 export async function releaseCommand(run: ReadyRun) {
   const { deployment, environment, image, log, signal, shutdown } = run

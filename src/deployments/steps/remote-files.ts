@@ -7,15 +7,17 @@ import { pinnedDownload } from '../../platform/pinned-fetch.ts'
 import type { RemoteFile } from '../dockerfile/sources.ts'
 import type { Run } from '../run.ts'
 
-/** Milliseconds for one file. */
+/** In milliseconds, for one file. */
 const patience = 10 * 60_000
 
 type Fetched = { path: string; place: string; size: number; checksum: string }
 
-/** The folder for all files of an installation; leftovers of a killed Davit are removed at the next start. */
+/** Orphans of a killed process are removed at the next start. */
 export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
 
-/** Files that ADD references by address, fetched by Davit for one build; removed when disposed of. */
+/**
+ * Files that ADD references by address. Davit fetches them for one build, and removes them when disposed of.
+ */
 export class RemoteFiles implements AsyncDisposable {
   readonly #folder: string
   readonly #fetched = new Map<string, Fetched>()
@@ -25,7 +27,7 @@ export class RemoteFiles implements AsyncDisposable {
     this.#folder = join(downloadsIn(config.dataDir), deployment.id)
   }
 
-  /** The path in the context of each address. */
+  /** Returns the path in the context for each address. */
   async fetch(run: Run, remotes: RemoteFile[]): Promise<Record<string, string>> {
     for (const { address, checksum } of remotes) {
       const fetched = this.#fetched.get(address) ?? (await this.#fetchOne(run, address))
@@ -67,7 +69,7 @@ export class RemoteFiles implements AsyncDisposable {
     return { path: `.davit-added/${number}/${name}`, place, size, checksum }
   }
 
-  /** As a tar header, as ADD would create them: readable only by root. */
+  /** Yields tar entries like those ADD would create: readable only by root. */
   async *entries(): AsyncGenerator<Uint8Array> {
     for (const { path, place, size } of this.#fetched.values()) {
       yield tarHead({ path, mode: 0o600, size })

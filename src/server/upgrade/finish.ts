@@ -58,7 +58,7 @@ export async function clearUpgrade(places: Places, upgrade: Upgrade, work: Work)
 /** Resolves when systemd has completed or reverted the upgrade. */
 export async function untilOver(places: Places, work: Work) {
   for (const began = Date.now(); ; await sleep(200)) {
-    work.signal.throwIfAborted() // systemd continues
+    work.signal.throwIfAborted() // systemd continues without this command
     const upgrade = readJournal(places)!
     const state = await activeState(work)
     const isOver = upgrade.phase === 'done' || upgrade.phase === 'reverted'

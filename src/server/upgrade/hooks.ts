@@ -15,7 +15,7 @@ import type { Places, Upgrade } from './journal.ts'
 export function beforeStart(places: Places) {
   const upgrade = readJournal(places)
   const isOver = upgrade?.phase === 'done' || upgrade?.phase === 'reverted'
-  if (isOver && !isLocked(places.state)) rmSync(places.dropIn, { force: true }) // no other process will
+  if (isOver && !isLocked(places.state)) rmSync(places.dropIn, { force: true }) // no command waits to do it
   if (upgrade?.phase === 'swap') takeNew(places, upgrade)
   if (upgrade?.phase === 'trial') revert(places, { ...upgrade, why: upgrade.why ?? neverProved })
   if (upgrade?.phase === 'revert') revert(places, upgrade)
