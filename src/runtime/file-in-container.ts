@@ -1,4 +1,5 @@
 import type { Docker } from '../docker/index.ts'
+import { isStatus } from '../docker/refusals.ts'
 
 export type ContainerFile = { isDirectory: boolean; mode: number; head: Buffer }
 
@@ -32,7 +33,8 @@ async function archiveOf(docker: Docker, id: string, path: string) {
       chunks.push(Buffer.from(chunk))
       if ((size += chunk.length) > mostRead) break
     }
-  } catch {
+  } catch (error) {
+    if (!isStatus(error, 404)) throw error
     return Buffer.alloc(0)
   }
   return Buffer.concat(chunks)

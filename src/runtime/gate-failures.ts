@@ -49,7 +49,9 @@ export async function whyEnded(
 ) {
   const { container, exitCode, oomKilled } = ended
   const ran = exitCode === 0 || exitCode === killed || oomKilled
-  return (ran ? null : await whyNotExecuted(docker, container, ended)) ?? knownExits[exitCode]
+  // what can't be read says nothing: the exit code still does
+  const why = ran ? null : await whyNotExecuted(docker, container, ended).catch(() => null)
+  return why ?? knownExits[exitCode]
 }
 
 /** `unknown` is the hint when the exit code says nothing. */
