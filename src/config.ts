@@ -26,7 +26,7 @@ const settings = z.object({
     .default('127.0.0.1'),
   /** Port to listen on; 0 takes any free one. */
   DAVIT_PORT: whole('a port', { min: 0, max: 65535 }).default(3000),
-  /** The public address, used for links, cookies and the Origin check. Default: the address in the browser. */
+  /** The public address, used for links, cookies and the Origin check. Default: as in the browser. */
   DAVIT_URL: publicUrl.optional(),
   /**
    * A domain whose names resolve to this server: Davit is at the domain itself, each environment at a

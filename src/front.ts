@@ -87,7 +87,7 @@ const pageHeaders = ({ url, oauth }: Config) =>
       imgSrc: ["'self'", 'data:'],
       objectSrc: ["'none'"],
       baseUri: ["'none'"],
-      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // the form that links a login is redirected there
+      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // the form to link a login redirects there
       frameAncestors: ["'none'"],
     },
     referrerPolicy: 'same-origin',

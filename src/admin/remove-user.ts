@@ -26,10 +26,7 @@ export const beginRemoval = (
 
 export type RemovalDeps = ProjectRemoval & ServiceRemoval
 
-/**
- * Removes what a user owns, then the user. Every step is repeatable: an
- * interrupted removal resumes at the next start.
- */
+/** Removes what a user owns, then the user. Repeatable: an interrupted removal resumes at the next start. */
 export async function removeUser(deps: RemovalDeps, { id }: Pick<UserRow, 'id'>) {
   for (const project of listProjectsOf(deps.db, id))
     await removeProject(deps, { project, volumes: project.deletingVolumes })

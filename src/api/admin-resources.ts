@@ -129,10 +129,7 @@ export const diskOverview = z.object({
     z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
   ),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-  /**
-   * The limits of one build in bytes and processors, the free space that it
-   * needs to start, and the reason if limits aren't enforced.
-   */
+  /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
   builds: z.object({
     memory: z.int(),
     cpus: z.number(),

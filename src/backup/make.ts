@@ -44,10 +44,7 @@ type BackupOptions = {
   settings: Record<string, string>
 }
 
-/**
- * Writes all of Davit's data to one file while the server runs, and
- * verifies it. The file is written atomically.
- */
+/** Writes all of Davit's data to one file atomically while the server runs, and verifies it. */
 export async function makeBackup({ config, file, force, ...options }: BackupOptions) {
   const { dataDir, secretKey } = config
   const target = resolve(file)

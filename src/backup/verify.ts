@@ -5,10 +5,7 @@ import { Failure } from '../platform/errors.ts'
 import { Secrets, readKeyFile } from '../platform/secrets.ts'
 import type { Manifest } from './format.ts'
 
-/**
- * Reads each unpacked database completely, counts its rows, and opens
- * secrets with the key. Throws if any of that fails.
- */
+/** Reads each database completely, counts rows, and opens secrets with the key. Throws if any of it fails. */
 export function verify(
   directory: string,
   { files, key, instanceId }: Manifest,

@@ -25,10 +25,7 @@ export class ContainerStates {
     return this.#followed.follow(id, signal)
   }
 
-  /**
-   * Returns the last known state if someone follows it; otherwise
-   * concurrent callers share one request, to spare a busy engine.
-   */
+  /** The last known state if someone follows it; else concurrent callers share one request. */
   look(id: string): Promise<Container | null> {
     const seen = this.#followed.latest(id)
     if (seen && seen !== 'away') return Promise.resolve(seen)

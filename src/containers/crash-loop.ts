@@ -22,10 +22,7 @@ type LoopDeps = {
   conditions: Conditions
 }
 
-/**
- * Tracks the conditions of all containers, and stops an app in a crash loop.
- * Starting it again clears the reason.
- */
+/** Tracks all containers, and stops an app in a crash loop. Its next start clears the reason. */
 export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
   deps.conditions.run(deps, {
     signal,

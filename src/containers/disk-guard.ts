@@ -37,10 +37,7 @@ const leastWritten = 32 * 2 ** 20
 /** The stop timeout in seconds: short, because it may keep writing. */
 const grace = 5
 
-/**
- * Below this many free bytes the largest writer is stopped: Davit and all
- * databases need them to keep working.
- */
+/** With fewer free bytes the largest writer is stopped: Davit and all databases need them to work. */
 export const diskFloor = (disk: { size: number }) => leastFree(disk) / 2
 
 /**

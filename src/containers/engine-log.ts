@@ -162,10 +162,7 @@ export function engineLog(
     }
   }
 
-  /**
-   * If `after` is later than every existing line, continue from the newest
-   * one: otherwise new lines would be skipped.
-   */
+  /** If `after` is later than every line, continues from the newest one: new lines would be skipped. */
   async function known(after: string, signal: AbortSignal) {
     const newest = await lastId(signal)
     return newest === null || timestampOf(newest) < timestampOf(after) ? newest : after

@@ -92,10 +92,7 @@ export function keptLog(
 
 type Event = LogBatch | { status: string }
 
-/**
- * The id of a stored line is its time in milliseconds and its
- * sequence number: several lines can share a time.
- */
+/** The id of a stored line is its time in milliseconds and its number: several lines can share a time. */
 function placeOf(after: string | undefined) {
   if (after === undefined) return { after: 0 }
   const [, sequence] = /^(?:.*\.\d{3}0{6}Z\/)?(\d+)$/.exec(after) ?? []

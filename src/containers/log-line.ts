@@ -6,15 +6,9 @@ import { ansiHtml } from '../web/ansi.ts'
 
 /** A line of a container, read from the engine or from the stored log. */
 export type Line = {
-  /**
-   * The engine's timestamp, with a counter if several lines share it
-   * (`…Z/2`), or a stored line's sequence number.
-   */
+  /** The engine's timestamp, with a counter if several lines share it (`…Z/2`), or a stored line's number. */
   id: string
-  /**
-   * The viewer sorts and finds lines by it. Stored lines have their own
-   * number, others one derived from the time.
-   */
+  /** The viewer sorts and finds lines by it; for lines that aren't stored, derived from the time. */
   sequence: number
   /** `system` lines are messages of Davit itself. */
   stream: 'stdout' | 'stderr' | 'system'

@@ -43,10 +43,7 @@ export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 export type LogSource = {
   /** The last lines, oldest first; fewer when they are very long. */
   last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<Line[]>
-  /**
-   * Pages by sequence number: lines after one, or the last lines before
-   * one. `next` and `previous` continue it.
-   */
+  /** Lines after a sequence number, or the last ones before it. `next` and `previous` continue it. */
   find: (wanted: LogFound) => Promise<LogPage>
   /** All lines, oldest first, in batches. */
   each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>

@@ -1,18 +1,18 @@
-/** The folder of Caddy's access log, below the folder shared with Davit. */
+/** Caddy's access logs, in the folder that it shares with Davit. */
 export const accessFolder = (folder: string) => `${folder}/log`
 
-/** The current file; when it is full it is renamed with a time, such as `access-2026….log`. */
+/** Caddy renames a full file with the time, such as `access-2026….log`. */
 export const accessFile = (folder: string) => `${accessFolder(folder)}/access.log`
 
-/** MiB of a file, and how many full ones are kept: Davit removes the ones it has read. */
+/** MiB per file, and number of full ones that Caddy keeps: Davit removes those it has read. */
 const files = { size: 16, kept: 4 }
 
 const remove = { filter: 'delete' }
 
 /**
- * Caddy's logs: a line for each request of a logged server in a file, which never blocks a request,
- * and which Davit reads even if it was down meanwhile. Headers, queries and user names are excluded,
- * as are requests from Caddy's own log: they may contain secrets.
+ * Caddy's logs: a line in a file for each request to a logged server. That never blocks a request, and Davit
+ * reads the lines later even if it was down. Headers, queries and user names are excluded, as are requests
+ * from Caddy's own log: they may contain secrets.
  */
 export const loggingOf = ({ folder }: { folder: string }) => ({
   logs: {
@@ -21,7 +21,7 @@ export const loggingOf = ({ folder }: { folder: string }) => ({
       encoder: {
         format: 'filter',
         wrap: { format: 'json' },
-        // entirely: each request is encoded for this log too, whether or not it has a line here
+        // completely: each request is encoded for this log too, whether or not it has a line here
         fields: { request: remove },
       },
     },
@@ -30,7 +30,7 @@ export const loggingOf = ({ folder }: { folder: string }) => ({
       writer: {
         output: 'file',
         filename: accessFile(folder),
-        // root in a container, while Davit may be another user; no one else can enter the folder
+        // Caddy is root in a container, while Davit may be another user; no one else can enter the folder
         mode: '0644',
         roll_size_mb: files.size,
         roll_keep: files.kept,
@@ -66,27 +66,27 @@ export const keyInLog = {
 
 /** One finished request. */
 export type AccessLine = {
-  /** Milliseconds since 1970, of its end. */
+  /** When it ended, in milliseconds since 1970. */
   time: number
-  /** What served it: a host, a host with a path prefix, or a port. */
+  /** The key that served it: a host, a host with a path prefix, or a port. */
   key: string
   client: string
   method: string
   host: string
   /** A question mark at the end stands for a query. */
   path: string
-  /** 0: it broke off before there was a response. */
+  /** 0 when it was aborted before there was a response. */
   status: number
   /** Bytes of the bodies. */
   received: number
   sent: number
   /** Seconds from its first byte to the end of the response. */
   seconds: number
-  /** It has an X-Forwarded-For of someone who isn't trusted. */
+  /** True when it had an X-Forwarded-For of an untrusted sender. */
   isForwarded: boolean
 }
 
-/** Parses a line of the log; null when it is invalid, such as a truncated one. */
+/** Null for an invalid line, such as a truncated one. */
 export function readAccessLine(text: string): AccessLine | null {
   try {
     const { ts, request, bytes_read, duration, size, status, davit, forwarded } = JSON.parse(text)
@@ -114,8 +114,8 @@ export function readAccessLine(text: string): AccessLine | null {
 
 const isString = (value: unknown) => typeof value === 'string'
 
-/** A port starts with a colon. Digits alone are a host sent by a visitor. */
+/** A port starts with a colon. Digits without one are a host sent by a visitor. */
 const keyIn = (key: string) => (/^:\d+$/.test(key) ? key.slice(1) : /^\d+$/.test(key) ? '' : key)
 
-/** A host as configured; a request that ended before its site was found has no other key. */
+/** The host as configured: a request that ended before its site was found has no other key. */
 const nameIn = (host: string) => host.toLowerCase().replace(/:.*$/s, '').replace(/\.$/, '')

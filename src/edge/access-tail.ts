@@ -4,34 +4,29 @@ import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { accessFile, accessFolder } from './access-log.ts'
 
-/** The position in the log. */
 export type AccessPosition = { inode: string; offset: number; head: string }
 
-/** A part of the log that was read. */
 export type AccessPiece = {
-  /** Complete lines. */
+  /** Only complete lines. */
   lines: string[]
   /** Null when there is no log yet. */
   position: AccessPosition | null
-  /** Whether this is everything so far. */
+  /** True when nothing more has been written. */
   isEnd: boolean
-  /** Whether unread lines were lost: more was written than is kept. */
+  /** True when unread lines were lost, because Caddy wrote more than it keeps. */
   hasGap: boolean
 }
 
-/** Bytes that are read at a time; and of a line, above which it is skipped. */
+/** Bytes that are read at a time, and bytes above which a line is skipped. */
 const piece = 256 * 1024
 const longestLine = 8 * 2 ** 20
 
-/** Bytes of a file by which it is known. */
+/** First bytes of a file, which identify it. */
 const headSize = 64
 
 type LogFile = { handle: FileHandle; inode: string; size: number; isFull: boolean }
 
-/**
- * Reads Caddy's log in that folder from a position on: across rotated files,
- * and from the start of a truncated one.
- */
+/** Reads Caddy's log from a position on: across rotated files, and from the start of a truncated one. */
 export async function readAccessLog(
   folder: string,
   position: AccessPosition | null,
@@ -44,7 +39,7 @@ export async function readAccessLog(
     if (!files[at]) return { lines: [], position, isEnd: true, hasGap: false }
     const found = await readFile(files[at], known === null ? 0 : position!.offset)
     const next = files[at + 1]
-    // the rest of a full file without a line break is incomplete
+    // a full file that doesn't end with a line break ends with an incomplete line
     if (found.isEnd && files[at].isFull && next)
       return { ...found, isEnd: false, hasGap, position: await positionIn(next, 0) }
     return { ...found, hasGap, position: await positionIn(files[at], found.offset) }
@@ -53,7 +48,7 @@ export async function readAccessLog(
   }
 }
 
-/** What differs after each line that Caddy writes; null while there is no log. */
+/** Changes with each line that Caddy writes; null while there is no log. */
 export function markOfAccessLog(folder: string): string | null {
   const found = lstatSync(accessFile(folder), { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : null
@@ -70,7 +65,7 @@ export async function removeRead(folder: string, { inode }: AccessPosition) {
   }
 }
 
-/** Retries of listing the files, because Caddy has just rotated them. */
+/** Caddy may rotate the files while they are listed. */
 const patience = 5
 
 /** All files of the log, oldest first. */
@@ -96,7 +91,7 @@ async function openFiles(folder: string): Promise<LogFile[]> {
 
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** A time sorts before the name without one. */
+/** A rotated file's time sorts before the name without one. */
 async function namesIn(folder: string) {
   const names = await readdir(accessFolder(folder)).catch(() => [])
   return names.filter((name) => /^access(-[\w.-]+)?\.log$/.test(name)).sort()
@@ -132,7 +127,7 @@ async function readFile({ handle }: LogFile, from: number) {
       return { lines, offset: from + end, isEnd }
     }
     if (isEnd) return { lines: [], offset: from, isEnd }
-    // the rest of it, up to its end, isn't a line
+    // skips the rest of it up to its end, which isn't a line
     if (size >= longestLine) return { lines: [''], offset: from + size, isEnd: false }
   }
 }

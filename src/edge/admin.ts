@@ -1,13 +1,13 @@
 import { Failure } from '../platform/errors.ts'
 
-/** Caddy's admin API: on a private socket of Davit's, or the user's own Caddy by address. */
+/** Caddy's admin API: a private socket of Davit's, or the address of the user's own Caddy. */
 export type AdminAddress = { socket: string } | { url: string }
 
 export type Admin = ReturnType<typeof connectAdmin>
 
 type Asked = { signal: AbortSignal; timeout?: number }
 
-/** Milliseconds for a response. A new configuration is confirmed when it is active. */
+/** Milliseconds for a response. Caddy confirms a new configuration once it is active. */
 const patience = 10_000
 
 /** Bytes of a configuration that is read back. */
@@ -17,9 +17,9 @@ const maxBytes = 32 * 1024 * 1024
 const maxReason = 500
 
 /**
- * Contacts nothing yet. Any missing response or refusal is a Failure. What may be asked twice
- * is, once, where Caddy closed the connection: with a new configuration comes a new admin API, and who
- * reached the one before too late is cut off.
+ * Contacts nothing yet. Throws a Failure for a refusal or a missing response. Repeatable requests are
+ * repeated once when Caddy closed the connection: a new configuration restarts the admin API, which cuts off
+ * late requests to the old one.
  */
 export function connectAdmin(address: AdminAddress) {
   return {
@@ -30,10 +30,10 @@ export function connectAdmin(address: AdminAddress) {
       const list = await read(path, asked)
       return Array.isArray(list) ? list.map(String) : []
     },
-    /** Loads a whole configuration: an invalid one is refused, and the previous one stays active. */
+    /** Loads a whole configuration. An invalid one is refused, and the previous one stays active. */
     load: (configuration: object, asked: Asked) =>
       again(() => write('POST', 'load', configuration, asked)),
-    /** Changes one place of a configuration that belongs to someone else. */
+    /** Changes one part of a configuration that belongs to someone else. */
     write,
   }
 
@@ -43,7 +43,7 @@ export function connectAdmin(address: AdminAddress) {
     return text === null ? null : parse(text)
   }
 
-  /** The same as JSON: identical text when nothing has changed. */
+  /** Returns the JSON text, which is identical when nothing has changed. */
   async function readText(path: string, asked: Asked) {
     const { status, text } = await again(() => ask('GET', path, asked))
     if (status === 404 || isNothing(status, text)) return null
@@ -77,7 +77,7 @@ export function connectAdmin(address: AdminAddress) {
           headers: { 'Content-Type': 'application/json' },
         }),
         redirect: 'error',
-        keepalive: false, // a new configuration has a new admin API, too
+        keepalive: false, // a new configuration restarts the admin API too
         signal: AbortSignal.any([signal, timer]),
       })
       return { status: response.status, text: await readAll(response) }
@@ -112,7 +112,6 @@ async function readAll({ body }: Response) {
   return Buffer.concat(chunks).toString()
 }
 
-/** The parsed response. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text)

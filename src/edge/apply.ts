@@ -5,13 +5,13 @@ import type { Admin } from './admin.ts'
 
 type Given = { admin: Pick<Admin, 'readText' | 'load'> }
 
-/** Caddy's ETag while a configuration is active: it needn't be read and compared again. */
+/** Caddy's ETag of the active configuration: while it is the same, nothing is read and compared. */
 const textInForce = new WeakMap<object, string>()
 
 /**
- * Loads a configuration unless it is active already, compared as a whole: someone may have changed
- * it, or Caddy may have started without it. Each load loses requests: on idle connections, and on
- * those just opened. So one that `mayWait` isn't loaded while anyone is connected.
+ * Loads a configuration unless it is active already. It is compared as a whole: someone may have changed it,
+ * or Caddy may have started without it. Each load loses requests on idle connections and on those just
+ * opened, so one that `mayWait` isn't loaded while anyone is connected.
  */
 export async function apply(
   { admin }: Given,
@@ -22,7 +22,7 @@ export async function apply(
     mayWait = () => false,
   }: {
     signal: AbortSignal
-    /** Whether anyone is connected. */
+    /** Resolves to true while anyone is connected. */
     isBusy?: () => Promise<boolean>
     mayWait?: (current: unknown, wanted: unknown) => boolean
   },
@@ -43,7 +43,7 @@ export async function apply(
 /** Milliseconds that Caddy may take to start. */
 const startTime = 20_000
 
-/** Resolves when Caddy accepts configurations; throws the reason if it doesn't in time. */
+/** Resolves when Caddy accepts configurations. Throws the reason if it doesn't in time. */
 export async function whenUp({ admin }: Given, { signal }: { signal: AbortSignal }) {
   const end = performance.now() + startTime
   for (;;)

@@ -1,15 +1,15 @@
 import type { Plan } from './plan.ts'
 
-/** Seconds for a body that no app reads: what isn't read when the response was sent keeps its connection. */
+/** Seconds for a body that no app reads: unread bytes keep the connection open after the response. */
 const unread = 10
 
-/** Seconds for one of a request that was refused, as there are too many. */
+/** Seconds for the body of a request that was refused because there are too many. */
 const refused = 1
 
-/** Seconds for one that states no length: the push of an image, or a stream. */
+/** Seconds for a body without a stated length: the push of an image, or a stream. */
 const longest = 24 * 3600
 
-/** Seconds for others, by how many digits of the length follow the first: several times what a slow connection needs. */
+/** Seconds by the digits of a length after its first: several times what a slow connection needs. */
 const seconds = {
   '0,3': 30,
   '4': 60,
@@ -19,13 +19,13 @@ const seconds = {
   '8': 8 * 3600,
 }
 
-/** Of HTTP/1.1; a body of HTTP/2 ends with its response. */
+/** Matches HTTP/1.1; a body of HTTP/2 ends with its response. */
 export const withBody = [
   { header_regexp: { 'Content-Length': { pattern: '[1-9]' } } },
   { header: { 'Transfer-Encoding': ['*'] } },
 ]
 
-/** Sets the time until a body must have come. That of a response, and of a WebSocket, isn't bounded by it. */
+/** Limits the time in which a body must arrive. Responses and WebSockets aren't limited by it. */
 const within = (match: object[], time: number) => ({
   match,
   handle: [{ handler: 'request_body', read_timeout: time * 1e9 }],
@@ -37,7 +37,7 @@ export const unreadBodies = ({ timesBodies = false }: Plan) =>
 export const refusedBodies = ({ timesBodies = false }: Plan) =>
   timesBodies ? within(withBody, refused).handle : []
 
-/** Before an app; a page that stands in its slot reads nothing. */
+/** Placed before an app. A page in its slot doesn't read the body. */
 export function bodiesOfApps({ timesBodies = false }: Plan) {
   const isPage = { vars_regexp: { '{davit.slot.0}': { pattern: '/pages/\\w+\\.sock\\z' } } }
   const routes = [

@@ -7,7 +7,7 @@ import { ownCaddy } from './own.ts'
 import type { Engine } from './own.ts'
 import type { Plan } from './plan.ts'
 
-/** A part of a plan that Caddy doesn't serve, while it serves all others. */
+/** A part of a plan that Caddy rejects, while it serves all others. */
 export type LeftOut = { host: string; failure: Failure } | { port: number; failure: Failure }
 
 /** A Caddy that can serve a plan: Davit's own, or the user's. */
@@ -16,15 +16,15 @@ export type Caddy = {
   /** The folder that it shares with Davit, as it sees it. */
   folder: string
   ports: Plan['ports']
-  /** Davit's own address for Caddy, as in a slot. */
+  /** Davit's own address for Caddy, in the format of a slot. */
   davit: string
-  /** Its version; null when unknown. */
+  /** Null when unknown. */
   version: string | null
-  /** Starts it. Throws the reason if it can't run here. */
+  /** Throws the reason if it can't run here. */
   start(plan: Plan, options: { signal: AbortSignal }): Promise<void>
-  /** Its state may have changed: the next `start` checks it again. */
+  /** Call it when its state may have changed: the next `start` checks it again. */
   doubt(): void
-  /** Applies a plan; changes that wait until no one is connected are served all the same. */
+  /** Applies a plan. Changes that wait until no one is connected are served even before that. */
   serve(
     plan: Plan,
     options: { signal: AbortSignal },
@@ -36,8 +36,8 @@ export type Caddy = {
 type Settings = Pick<Config, 'edge' | 'edgeAdmin' | 'edgePorts' | 'host' | 'port'>
 
 /**
- * The Caddy chosen by the settings; null when apps are reached by their ports. One that ran here before serves
- * its ports until Docker has them again.
+ * Chooses the Caddy by the settings; null when apps are reached by their own ports. A Caddy that ran here
+ * before serves its ports until Docker publishes them again.
  */
 export function caddyOf(
   { edge, edgeAdmin, edgePorts: ports, host, port }: Settings,
@@ -51,6 +51,6 @@ export function caddyOf(
   return foreignCaddy({ folder, ports, admin, davit, engine })
 }
 
-/** The address of the admin API in DAVIT_EDGE_ADMIN. */
+/** Parses DAVIT_EDGE_ADMIN. */
 export const adminOf = (text: string): AdminAddress =>
   /^https?:/.test(text) ? { url: text } : { socket: text.replace(/^unix:\/\//, '') }

@@ -1,10 +1,10 @@
-/** The authority's error: the end of the problem's type (RFC 8555, 6.7), if it had one. */
+/** The authority's error. The type is the end of the problem's URN (RFC 8555, 6.7); null without one. */
 export type Problem = { type: string | null; detail: string }
 
-/** Longest line that is parsed; Caddy's own are shorter. */
+/** Characters of a line above which it isn't parsed; Caddy's own are shorter. */
 const maxLine = 32 * 1024
 
-/** Why Caddy couldn't get a certificate for a host, if a line of its log says so; else null. */
+/** Why Caddy couldn't get a certificate for a host; null when the line doesn't report that. */
 export function problemIn(line: string, host: string): Problem | null {
   if (line.length > maxLine || !line.includes(failed) || !line.includes(host)) return null
   const { identifier, msg, error } = parsed(line) ?? {}

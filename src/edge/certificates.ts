@@ -6,7 +6,7 @@ import { plainHandler } from './pages.ts'
 import { namesPath } from './plan.ts'
 import type { Authority, Plan } from './plan.ts'
 
-/** Uploaded certificates, and those that Caddy requests on demand, if allowed. */
+/** Uploaded certificates, and those that Caddy may request on demand. */
 export function certificatesOf({ hosts, authority, ports }: Omit<Plan, 'listeners'>) {
   const own = hosts.flatMap(({ https }) =>
     https.kind === 'own' ? [{ certificate: https.certificate, key: https.key }] : [],
@@ -26,8 +26,8 @@ export function certificatesOf({ hosts, authority, ports }: Omit<Plan, 'listener
 const permissionPath = '/davit/certificate'
 
 /**
- * Caddy asks itself whether it may request a certificate for a name, so that it works while Davit is down:
- * a file allows it. No one else may ask, and no user's host has this name.
+ * Caddy queries itself whether it may request a certificate for a name: a file allows it, so that this works
+ * while Davit is down. No one else may send this request, and no user's host has this name.
  */
 export function permissionRoutes(folder: string) {
   const asked = { host: ['127.0.0.1'], path: [permissionPath], remote_ip: { ranges: loopback } }
@@ -54,9 +54,9 @@ const issuer = ({ directory, email, root }: Authority) => ({
 })
 
 /**
- * Copies an authority's root certificate to where Caddy reads it; its name is a hash of its content,
- * so that another one changes the configuration. When it can't be read the authority is used
- * without it, and the Failure says so.
+ * Copies an authority's root certificate to a folder that Caddy reads. Its name is a hash of its content, so
+ * that another one changes the configuration. If it can't be read, the authority is used without it, and the
+ * returned Failure says so.
  */
 export function placeAuthority(
   folder: string,

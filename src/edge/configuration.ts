@@ -20,10 +20,9 @@ import { clearPaths } from './spellings.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
 
 /**
- * Caddy's whole configuration. Hosts are mapped to slots by one table instead of a route
- * each, which keeps a thousand hosts small. Deployments change slots, not this; plain
- * hosts and requested certificates are files as well. `last` handles
- * requests that match nothing.
+ * Caddy's whole configuration. One table maps all hosts to slots instead of a route each, which keeps a
+ * thousand hosts small. Deployments change slots, not this; plain hosts and requested certificates are files
+ * as well. `last` handles requests that match nothing.
  */
 export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobody')]) {
   return {
@@ -46,8 +45,8 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
 }
 
 /**
- * Whether the active configuration differs from the new one only in plain hosts, which are found
- * without it, too. A host with HTTPS isn't plain: it is redirected.
+ * True when the active configuration differs from the new one only in plain hosts, which are found without
+ * it, too. A host with HTTPS isn't plain: it is redirected.
  */
 export function differInPlainHosts(
   current: unknown,
@@ -58,7 +57,7 @@ export function differInPlainHosts(
   return Bun.deepEquals(withoutPlain(current, secure), withoutPlain(wanted, secure))
 }
 
-/** A copy without the rows of the table that repeat the links of hosts. */
+/** A copy without the table rows of plain hosts, whose links say the same. */
 const withoutPlain = (configuration: unknown, secure: ReadonlySet<string>): unknown =>
   JSON.parse(JSON.stringify(configuration), (name, value) => {
     if (name === 'mappings' && Array.isArray(value))
@@ -68,12 +67,12 @@ const withoutPlain = (configuration: unknown, secure: ReadonlySet<string>): unkn
     return value
   })
 
-/** Davit decides which certificates are requested, and when a name is redirected. */
+/** Caddy doesn't decide itself which certificates it requests and which names it redirects. */
 const server = {
   automatic_https: { disable: true },
   protocols: ['h1', 'h2', 'h2c'],
   read_header_timeout: '10s',
-  // of a body and of a response to a visitor who reads nothing; WebSockets have none
+  // for a body, and for a response to a visitor who reads nothing; WebSockets have no such limit
   read_timeout: '24h',
   write_timeout: '24h',
   max_header_bytes: 65_536,
@@ -125,8 +124,8 @@ function hostRoutes(plan: Plan, pages?: object[]) {
 }
 
 /**
- * One route for the user's own Caddy, which gets certificates for its hosts by itself. It never reaches
- * `intercept`, which exists in every Caddy that supports slots: an older one refuses the route.
+ * A single route for the user's own Caddy, which gets certificates for its hosts by itself. `intercept` is
+ * never reached: it exists in every Caddy that supports slots, so an older one refuses the route.
  */
 export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')]) => ({
   '@id': foreignId.route,
@@ -153,10 +152,10 @@ export const foreignListeners = (plan: Plan) => ({
   ...listenerServer(plan, foreignPages()),
 })
 
-/** What belongs to Davit in such a Caddy. */
+/** Ids of Davit's parts in such a Caddy. */
 export const foreignId = { route: 'davit', listeners: 'davit-ports' }
 
-/** It has no sockets for pages, so a slot's value is compared with their addresses first. */
+/** The user's Caddy has no sockets for pages, so a slot's value is compared with their addresses first. */
 const foreignPages = () =>
   pageNames.map((name) => ({
     match: [{ vars_regexp: { '{davit.slot.0}': { pattern: `^unix/.*/pages/${name}\\.sock\\z` } } }],
@@ -195,7 +194,7 @@ export const listenAddress = ({ address, port }: Pick<Listener, 'address' | 'por
 
 const pageServer = ({ folder }: Plan, name: (typeof pageNames)[number]) => ({
   automatic_https: { disable: true },
-  protocols: ['h1', 'h2c'], // for apps of either
+  protocols: ['h1', 'h2c'], // for apps that speak either
   listen: [`${pageAddress(folder, name)}|0600`],
   routes: [{ handle: [pageHandler(name)] }],
 })
@@ -228,12 +227,12 @@ const noHost = {
   terminal: true,
 }
 
-/** One condition before the others: matchers of one route run in any order, and files are slow. */
+/** Checks one condition first: Caddy runs the matchers of one route in any order, and files are slow. */
 function within(match: object, routes: object[]) {
   return { match: [match], handle: [{ handler: 'subroute', routes }] }
 }
 
-/** Only hosts as they are configured pass on to what follows. */
+/** Only passes on hosts in their configured form. */
 const plainHost = within({ header_regexp: { Host: { pattern: '[^a-z0-9.-]|\\.$' } } }, [
   noHost,
   lowerCase,
@@ -259,7 +258,7 @@ const errorsOf = (plan: Plan) => ({
       handle: [pageHandler('unreachable')],
     },
     {
-      // no place is left; without closing, Caddy would read the body first
+      // too many requests; unless it closes the connection, Caddy would read the body first
       match: [{ vars: { '{http.error.status_code}': ['503'] } }],
       handle: [
         ...refusedBodies(plan),

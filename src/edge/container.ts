@@ -11,13 +11,12 @@ export const savedConfiguration = (folder: string) => `${folder}/config/caddy/au
 /** The folder of its volume with certificates and ACME accounts. */
 export const certificatesInside = { path: '/data', name: 'caddy' } as const
 
-/** The certificates of a backup, until the first container has them. In the data directory, beside the shared folder. */
+/** The certificates of a backup, until the first container has them; beside the shared folder. */
 export const restoredCertificates = (folder: string) => join(dirname(folder), 'certificates.tar')
 
-/** The image it is created from. */
 export const image = 'caddy:2'
 
-/** The oldest versions that work: for slots (`{file.…}`), and for Davit's own a log file mode. */
+/** The oldest versions that work: `{file.…}` for slots, and for Davit's own a log file mode. */
 const oldest = { any: [2, 8], own: [2, 9] } as const
 
 const MiB = 2 ** 20
@@ -30,9 +29,9 @@ const memoryOf = (machine: number) =>
   Math.round(Math.min(Math.max(machine / 2, 768 * MiB), 2048 * MiB))
 
 /**
- * The container that Davit runs Caddy in, on the host's network. It starts with its last configuration,
- * so that apps are reachable when Davit is down, too. Root in it needs DAC_OVERRIDE for the
- * files of a Davit that isn't root; it sees no others.
+ * Davit runs Caddy in this container, on the host's network. It starts with its last configuration, so that
+ * apps are reachable when Davit is down, too. Root in it needs DAC_OVERRIDE for the files of a Davit that
+ * isn't root; it sees no others.
  */
 export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Given) => ({
   name: 'davit-edge',
@@ -41,10 +40,10 @@ export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Gi
   command: ['run', '--resume'],
   env: {
     CADDY_ADMIN: adminAddress(folderInside),
-    // memory is collected half as often: 1 MiB more when idle, 6 after load, and each request is cheaper
+    // half as many garbage collections: 1 MiB more when idle, 6 after load, and each request is cheaper
     GOGC: '200',
     GOMAXPROCS: String(cpus + 1),
-    // collected harder before the kernel would end it
+    // collects harder before the kernel would kill it
     GOMEMLIMIT: `${Math.round((memoryOf(machine) * 2) / 3 / MiB)}MiB`,
     HOME: '/data',
     XDG_CONFIG_HOME: `${folderInside}/config`,
@@ -53,7 +52,7 @@ export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Gi
   workingDir: '/data',
   user: '0:0',
   memoryBytes: memoryOf(machine),
-  // with no more sockets than fit into its memory, no visitor can have the kernel end it for all
+  // no more sockets than fit into its memory, so that no visitor can have the kernel kill it for all
   ulimits: [openFiles(Math.floor(memoryOf(machine) / perSocket))],
   cpus,
   pidsLimit: 512,

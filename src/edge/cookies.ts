@@ -1,16 +1,16 @@
 import { davitKey } from './plan.ts'
 import type { Site } from './plan.ts'
 
-/** Davit's own. An app on a host below can set any cookie for all of them, so values have a length, too. */
+/** Davit's own cookies. An app on a subdomain can set any cookie for all of them, so values are limited. */
 const own = [
   'svc_(?:session|csrf|theme|visitor|browser|oauth)=[^;]{0,200}',
   'svc_next=[^;]{0,1000}[^;]{0,1000}',
 ].join('|')
 
-/** What no header can have. */
+/** No header can contain this character. */
 const mark = '\u0001'
 
-/** Each pair with a semicolon on either side, those that stay with a mark, and then those alone. */
+/** Puts a semicolon on either side of each pair, marks those to keep, and removes the others. */
 const onlyOwn = {
   handler: 'headers',
   request: {
@@ -26,6 +26,6 @@ const onlyOwn = {
   },
 }
 
-/** Before Davit itself: more cookies than it reads would otherwise close it for a browser. */
+/** Placed before Davit itself: with more cookies than it reads, a browser couldn't use it any more. */
 export const cookieHandlers = ({ target }: Pick<Site, 'target'>) =>
   'slots' in target && target.slots === davitKey ? [onlyOwn] : []

@@ -17,7 +17,7 @@ import { drained } from './sockets.ts'
 
 export type Mode = Caddy['mode'] | 'direct'
 
-/** Its state, written to a file in its folder. */
+/** Written to a file in its folder. */
 export type EdgeNote = {
   mode: Mode
   troubles: { message: string; hint: string }[]
@@ -29,25 +29,25 @@ export const notePath = (folder: string) => `${folder}/state.json`
 type Given = {
   /** As Davit sees it. */
   folder: string
-  /** Null: apps are reached by their ports. */
+  /** Null when apps are reached by their own ports. */
   caddy: Caddy | null
-  /** Whether Caddy runs only while something is to be served. */
+  /** True when Caddy only runs while there is something to serve. */
   isOptional: boolean
-  /** Whether no more apps are deployed behind it: it only serves the ports of existing ones. */
+  /** True when no more apps are deployed behind it: it only serves the ports of existing ones. */
   isEnding?: boolean
-  /** What to serve, according to the database. */
+  /** Reads from the database what to serve. */
   plan: () => Omit<Plan, 'folder' | 'ports'>
-  /** Makes each workload update its slots from the database: they weren't maintained while there was no edge. */
+  /** Makes each workload update its slots, which weren't maintained while there was no edge. */
   fill: () => void
 }
 
-/** Milliseconds between two checks of the active configuration, and when Caddy has stopped serving. */
+/** Milliseconds between two checks of the active configuration, normally and after Caddy stopped serving. */
 const interval = 5000
 const intervalInTrouble = 1000
 
 /**
- * Keeps a Caddy serving what the database says, whoever stops or changes it, and knows how apps are
- * reached. Without a Caddy, slots cost nothing and do nothing.
+ * Keeps a Caddy serving what the database says, whoever stops or changes it, and knows how apps are reached.
+ * Without a Caddy, slots cost nothing and do nothing.
  */
 export class Edge {
   readonly #given: Given
@@ -72,7 +72,7 @@ export class Edge {
     if (!given.caddy) this.#settle('direct')
   }
 
-  /** Who serves apps; `direct` is their own ports, also before the first check. */
+  /** With `direct`, apps are reached by their own ports, also before the first check. */
   get mode(): Mode {
     return this.#mode ?? 'direct'
   }
@@ -82,34 +82,33 @@ export class Edge {
     return this.#given.folder
   }
 
-  /** Whether Caddy serves apps. */
+  /** True when Caddy serves apps. */
   get isOn() {
     return this.mode !== 'direct'
   }
 
-  /** Why the active configuration isn't the requested one; null when it is, as far as is known. */
+  /** Why the requested configuration isn't active; null when it is, as far as is known. */
   get trouble() {
     return this.#given.isEnding ? null : this.#trouble
   }
 
-  /** The hosts and ports that aren't served although all others are, each with the reason. */
+  /** Hosts and ports that aren't served although all others are, each with the reason. */
   get leftOut(): readonly LeftOut[] {
     return this.#leftOut
   }
 
-  /** What is known of the Caddy that serves. */
+  /** Null while no Caddy serves. */
   get caddy() {
     return this.isOn ? { version: this.#given.caddy!.version, loadedAt: this.#loadedAt } : null
   }
 
-  /** Resolves once it is known who serves apps. */
+  /** Resolves once it is known how apps are reached. */
   ready({ signal }: { signal: AbortSignal }) {
     return unlessAborted(this.#known.promise, signal)
   }
 
   /**
-   * Checks now: hosts or options were stored, or a port was freed. Resolves when a check that started
-   * later has ended.
+   * Checks now: the plan changed, or a port was freed. Resolves when a check that started later has ended.
    */
   look(): Promise<void> {
     if (!this.#given.caddy) return Promise.resolve()
@@ -117,20 +116,20 @@ export class Edge {
     return this.#next.promise
   }
 
-  /** The state of Caddy's container changed. */
+  /** Call it when the state of Caddy's container changed. */
   doubt() {
     this.#given.caddy?.doubt()
     void this.look()
   }
 
-  /** Points a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
+  /** Routes a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
   lead(key: string, to: [string, ...string[]] | PageName) {
     if (!this.#writesSlots) return
     const { folder, caddy } = this.#given
     setSlots(folder, key, typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to)
   }
 
-  /** Where a key points; null when it has no slots. */
+  /** The upstreams or the page of a key; null when it has no slots. */
   leads(key: string): string[] | PageName | null {
     const slots = this.#writesSlots ? readSlots(this.#given.folder, key) : null
     return slots && (pageNames.find((name) => namesPage(slots[0]!, name)) ?? [...new Set(slots)])
@@ -156,8 +155,7 @@ export class Edge {
   }
 
   /**
-   * Waits until Caddy has no connection to these addresses any more. False when some remain
-   * at the timeout.
+   * Waits until Caddy has no connections to these addresses. Returns false when some remain at the timeout.
    */
   async drained(addresses: string[], options: { seconds: number; signal: AbortSignal }) {
     return !this.#writesSlots || drained(addresses, options)
@@ -221,7 +219,7 @@ export class Edge {
     if (!isWhole || names.length + place.leftOut.length > 0)
       setHosts(folder, plan.hosts, { ...place, leftOut: names })
     const served = plan.hosts.filter(({ name }) => !names.includes(name))
-    setRedirects(folder, served) // to certificates that exist by now
+    setRedirects(folder, served) // only to certificates that exist by now
     if (state === 'in force') sweepHosts(folder, plan.hosts)
     this.#loadedAt = loadedAt
     this.#pace.count(loadedAt)
@@ -245,8 +243,8 @@ export class Edge {
   }
 
   /**
-   * Once Caddy has served, it is the edge; one that never could isn't waited for. Without the engine
-   * this is unknown, and nothing can be deployed either.
+   * A Caddy that has served stays the edge; one that never could isn't waited for. Without the engine this is
+   * unknown, and nothing can be deployed either.
    */
   #fail(error: unknown) {
     this.#say(
@@ -265,14 +263,14 @@ export class Edge {
     this.#isFilled = false
   }
 
-  /** Repeating the same one every few seconds would say nothing more. */
+  /** Logs a problem once, not every few seconds. */
   #say(trouble: Failure | null) {
     if (trouble && trouble.message !== this.#trouble?.message)
       report('the edge has a problem', trouble.code === 'edge_failed' ? trouble.cause : trouble)
     this.#trouble = trouble
   }
 
-  /** For `davit doctor`, which is another process. */
+  /** Written for `davit doctor`, which is another process. */
   #note() {
     const failures = new Set([...this.#leftOut.map(({ failure }) => failure), this.#trouble])
     failures.delete(null)

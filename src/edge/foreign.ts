@@ -17,16 +17,13 @@ type Given = {
   folder: string
   ports: Plan['ports']
   admin: AdminAddress
-  /** Where Davit listens. */
+  /** Davit's own address. */
   davit: string
-  /** Where Davit's own Caddy may run, which has the ports that this one needs. */
+  /** May run Davit's own Caddy, which has the ports that this one needs. */
   engine?: Pick<Engine, 'look' | 'remove'>
 }
 
-/**
- * The user's own Caddy. Davit's hosts are one route in it, their ports one server; nothing else
- * is changed.
- */
+/** The user's own Caddy. Davit's hosts are one route in it, their ports one server; the rest is unchanged. */
 export function foreignCaddy({ folder, ports, davit, admin: address, engine }: Given): Caddy {
   const admin = connectAdmin(address)
   const leftOuts = new LeftOuts({
@@ -68,7 +65,7 @@ export function foreignCaddy({ folder, ports, davit, admin: address, engine }: G
   }
 }
 
-/** Stops Davit's own Caddy. Throws where no Caddy of this machine reaches containers. */
+/** Stops Davit's own Caddy. Throws when no Caddy of this machine can reach containers. */
 async function standAlone(
   { look, remove }: Pick<Engine, 'look' | 'remove'>,
   options: { signal: AbortSignal },
@@ -80,7 +77,7 @@ async function standAlone(
 
 const nothing = { hosts: [], listeners: [], authority: null }
 
-/** Applies a plan to it; returns whether that changed anything. */
+/** Returns true when that changed anything. */
 async function applyForeign(admin: Admin, plan: Plan, { signal }: { signal: AbortSignal }) {
   const hasChanged = await putRoute(admin, plan, undefined, { signal })
   return (await putListeners(admin, plan, { signal })) || hasChanged
@@ -131,7 +128,7 @@ const serversPath = 'config/apps/http/servers'
 
 type Servers = Record<string, { listen?: string[]; routes?: unknown[] | null }>
 
-/** Before the routes of the server on the HTTPS port, else the HTTP port. */
+/** Inserts before the routes of the server on the HTTPS port, else on the HTTP port. */
 async function insert(
   { read, write }: Admin,
   { ports }: Plan,
@@ -157,8 +154,8 @@ const noServer = (port: number) =>
   )
 
 /**
- * Gives access to a Caddy that runs as another user. The folder holds no secrets; in the data directory
- * above it others could only open files by name, and all of those are for the owner only.
+ * Gives access to a Caddy that runs as another user. The folder holds no secrets; in the data directory above
+ * it others could only open files by name, and those are only readable for the owner.
  */
 async function letIn(folder: string, admin: AdminAddress) {
   for (const place of [dirname(folder), folder]) chmodSync(place, 0o711)

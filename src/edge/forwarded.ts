@@ -1,4 +1,4 @@
-/** The `trusted_proxies` of a server: only what they say of a visitor counts, from the right. */
+/** The `trusted_proxies` of a server: X-Forwarded-For counts only as far as they wrote it, from the right. */
 export const trusting = (ranges: string[] = []) =>
   ranges.length > 0
     ? { trusted_proxies: { source: 'static', ranges }, trusted_proxies_strict: 1 }
@@ -11,7 +11,7 @@ const proxySays = (scheme: string, pattern: string) => ({
   handle: [{ handler: 'vars', davit_scheme: scheme }],
 })
 
-/** Marks the requests in the log that would be a visitor's if the proxy were trusted. */
+/** Marks requests in the log that would be attributed to another address if their proxy were trusted. */
 export const forwardedInLog = {
   match: [{ header: { 'X-Forwarded-For': ['*'] }, not: [byTrustedProxy] }],
   handle: [{ handler: 'log_append', key: 'forwarded', value: 'true' }],
@@ -23,7 +23,7 @@ const plainAddress = {
   handle: [{ handler: 'vars', client_ip: '{http.regexp.mapped.1}' }],
 }
 
-/** The first routes of a server: who a visitor is and how it connects, of which a proxy in front knows alone. */
+/** The first routes of a server: they set a visitor's address and scheme, which only a proxy knows. */
 export const visitorRoutes = [
   plainAddress,
   { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },
@@ -34,8 +34,8 @@ export const visitorRoutes = [
 export const isScheme = (scheme: 'http' | 'https') => ({ vars: { davit_scheme: [scheme] } })
 
 /**
- * What frameworks believe of a proxy: the address, scheme, host, port, path and method of the visitor's request.
- * Most names are whole, since a pattern is compared with each header of each request.
+ * Headers by which frameworks believe a proxy: address, scheme, host, port, path and method of the visitor's
+ * request. Most names are complete, since a pattern is compared with each header of each request.
  */
 const ofProxies = [
   ...['*-ip', 'x-clientip', 'x-azure-clientip', 'x-azure-socketip', 'x-realip', 'x-remote-addr'],
@@ -50,15 +50,15 @@ const ofProxies = [
   ...['forwarded', 'x-forwarded', 'x-forwarded-port', 'x-forwarded-prefix', 'x-forwarded-server'],
   ...['x-forwarded-path', 'x-forwarded-uri', 'x-forwarded-url', 'x-forwarded-method'],
   ...['x-forwarded-scheme', 'x-forwarded-protocol', 'x-forwarded-ssl', 'x-forwarded-context'],
-  // many read these as a dash; newer versions of Caddy drop such names themselves
+  // many read these characters as a dash; newer versions of Caddy drop such names themselves
   ...['*_*', '*.*'],
-  // it would lead past the edge to an app that changes to HTTP/2
+  // would bypass the edge in an app that switches to HTTP/2
   'http2-settings',
-  // of CGI: a proxy for what the app sends; and of Rack: where files are
+  // of CGI: a proxy for the app's own requests; and of Rack: where files are
   ...['proxy', 'x-sendfile-type', 'x-accel-mapping'],
 ]
 
-/** Who a visitor is, by a proxy that logs people in: a trusted one may say so. */
+/** Headers in which a proxy that logs people in names the visitor: only a trusted one may set them. */
 const ofLogins = [
   ...[
     '*forwarded*',
@@ -77,7 +77,7 @@ const ofLogins = [
 
 const without = (names: string[]) => ({ handler: 'headers', request: { delete: names } })
 
-/** Before an app: no visitor writes what only a proxy knows. */
+/** Placed before an app, so that no visitor can set what only a proxy knows. */
 export const dropForged = [
   {
     handler: 'subroute',
@@ -86,7 +86,7 @@ export const dropForged = [
   without(ofProxies),
 ]
 
-/** What the edge says of a visitor: one address, since apps differ in which of several they believe. */
+/** One address of the visitor, since apps differ in which of several they believe. */
 export const visitorHeaders = {
   request: {
     set: {
@@ -95,7 +95,7 @@ export const visitorHeaders = {
       'X-Forwarded-Host': ['{http.request.hostport}'],
       'X-Real-IP': ['{http.vars.client_ip}'],
     },
-    // `encode` adds its name to those of compressed responses
+    // `encode` adds its name to the ETag of compressed responses
     replace: { 'If-None-Match': [{ search_regexp: '-(gzip|zstd)"', replace: '"' }] },
   },
 }

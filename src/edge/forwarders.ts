@@ -6,15 +6,15 @@ const span = 3_600_000
 /** Hosts that are counted; others are ignored. */
 const most = 1000
 
-/** Requests of a host that say something. */
+/** Requests of a host from which its share of forwarded ones is significant. */
 const enough = 3
 
-/** A host most of whose requests have an X-Forwarded-For that doesn't count, and the last address they came from. */
+/** Most requests of this host have an X-Forwarded-For that doesn't count; the last came from this address. */
 export type Forwarder = { host: string; address: string }
 
 /**
- * Proxies that DAVIT_TRUSTED_PROXIES doesn't name. Anyone may send the header, so a few requests of a host say
- * nothing: behind a proxy most have it.
+ * Detects proxies that DAVIT_TRUSTED_PROXIES doesn't name. Anyone may send the header, so a few requests of a
+ * host prove nothing: behind a proxy most have it.
  */
 export class Forwarders {
   #since = 0

@@ -17,16 +17,16 @@ import { nobody, setSlots } from './slots.ts'
 type Given = {
   /** The folder as Caddy sees it. */
   folderInside: string
-  /** Whether Caddy's configuration has all hosts but those that are left out. */
+  /** True when Caddy's configuration has all hosts except rejected ones. */
   isInForce?: boolean
-  /** Names that Caddy refuses: they lead nowhere. */
+  /** Names that Caddy rejects: they get the page for unknown hosts. */
   leftOut?: string[]
 }
 
 /**
- * Writes where each plain host leads, whether it is in Caddy's configuration or not: a new one is found by its
- * name, and a removed one leads nowhere. One with options, which a name alone doesn't have, waits until the
- * configuration has it; returns false when one does.
+ * Links each plain host to its slots, whether or not it is in Caddy's configuration: a new one is found by
+ * its name, and a removed one gets the page for unknown hosts. One with options, which a name alone doesn't
+ * have, waits until the configuration has it. Returns false when one waits.
  */
 export function setHosts(
   folder: string,
@@ -37,7 +37,7 @@ export function setHosts(
   const served = wantedHosts.filter(({ name }) => !leftOut.includes(name))
   const wanted = new Map(served.flatMap(keysOf))
   setSlots(folder, nobody, [pageAddress(folderInside, 'nobody')])
-  for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody) // it may still be in the configuration
+  for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody) // the configuration may still have it
   const waits = (host: Host) => !isInForce && !isBare(host) && !isLed(hosts, host.name)
   const waiting = new Set(served.filter(waits).map(({ name }) => name))
   for (const [name, key] of wanted) if (!waiting.has(name)) link(hosts, name, key)
@@ -50,14 +50,14 @@ const isBare = ({ sites }: Host) =>
 const isLed = (hosts: string, name: string) =>
   ![null, pathTo(nobody)].includes(targetOf(hosts, name))
 
-/** Writes the hosts Caddy may request certificates for. It does on the first connection, and renews in time. */
+/** Lists the hosts that Caddy may request certificates for, on the first connection, and renews in time. */
 export const setCertificates = (folder: string, hosts: Host[]) =>
   setNames(
     namesPath(folder, 'certificates'),
     hosts.filter(({ https }) => https.kind === 'auto' && https.mayAsk),
   )
 
-/** Writes the hosts that redirect to HTTPS. */
+/** Lists the hosts that redirect to HTTPS. */
 export const setRedirects = (folder: string, hosts: Host[]) =>
   setNames(
     namesPath(folder, 'redirects'),
@@ -71,7 +71,7 @@ function setNames(place: string, hosts: Host[]) {
   for (const name of wanted) writeFileSync(join(place, name), '', { mode: 0o600 })
 }
 
-/** Removes all others, which lead nowhere, once the active configuration has none of them. */
+/** Removes the links of all other hosts. Call it once the active configuration has none of them. */
 export function sweepHosts(folder: string, wantedHosts: Host[]) {
   const hosts = placeOf(folder)
   const wanted = new Map(wantedHosts.flatMap(keysOf))

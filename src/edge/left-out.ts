@@ -10,17 +10,17 @@ const portAgain = 30_000
 type Asked = {
   /** The addresses of ports that Caddy listens on for Davit. */
   listening(options: { signal: AbortSignal }): Promise<string[]>
-  /** Makes Caddy refuse a plan: for its errors, or for `noHandler`, which comes last. */
+  /** Makes Caddy refuse a plan, either for its errors or for `noHandler` at its end. */
   tryOut(plan: Plan, options: { signal: AbortSignal }): Promise<void>
 }
 
 /**
- * The parts of a plan that Caddy can't serve, so that it serves the rest: ports that another program listens
- * on, and hosts whose settings it refuses.
+ * Finds the parts of a plan that Caddy can't serve, so that it serves the rest: ports that another program
+ * listens on, and hosts whose settings it refuses.
  */
 export class LeftOuts {
   readonly #asked: Asked
-  /** Where Caddy itself listens. */
+  /** Addresses on which Caddy itself listens. */
   #held = new Set<string>()
   readonly #ports = new Map<string, number>()
   readonly #hosts = new Map<string, { settings: string; failure: Failure }>()
@@ -47,12 +47,12 @@ export class LeftOuts {
     return { served: { ...plan, hosts, listeners }, leftOut }
   }
 
-  /** Caddy has activated this. */
+  /** Call it when Caddy has activated this plan. */
   holds({ listeners }: Plan) {
     this.#held = new Set(listeners.map(listenAddress))
   }
 
-  /** Caddy isn't running: any listener is another program. */
+  /** Call it when Caddy isn't running: any listener is another program then. */
   holdsNothing() {
     this.#held.clear()
   }
@@ -85,7 +85,7 @@ export class LeftOuts {
     return new Set([...busy.filter((one) => !isHeld(one)), ...unsure.filter(isRefused)])
   }
 
-  /** By bisection: a user's text makes Caddy refuse one host, and never the others. */
+  /** Searches by bisection: a user's text may make Caddy refuse one host, but never the others. */
   async #refused(
     plan: Plan,
     hosts: Host[],
@@ -99,7 +99,7 @@ export class LeftOuts {
     return [...first, ...(await this.#refused(plan, hosts.slice(half), signal))]
   }
 
-  /** Why Caddy wouldn't serve a plan; null when it would. */
+  /** Null when Caddy would serve the plan. */
   async #refusal(plan: Plan, signal: AbortSignal): Promise<Failure | null> {
     try {
       await this.#asked.tryOut(plan, { signal })
@@ -111,7 +111,7 @@ export class LeftOuts {
   }
 }
 
-/** Every trial ends with it, so that it never becomes active: its name in the error shows that everything before was valid. */
+/** Ends every trial, so that it never becomes active: if the error names it, all before it was valid. */
 export const noHandler = { handler: 'davit_none' }
 
 const portBusy = ({ port }: Listener) =>

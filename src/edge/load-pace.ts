@@ -3,15 +3,15 @@ const burst = 20
 const refill = 10_000
 
 /**
- * How often Caddy may load a configuration. Each load closes idle connections of all users' visitors,
- * so someone who changes settings all the time must wait.
+ * Limits how often Caddy loads a configuration. Each load closes idle connections of all users' visitors, so
+ * someone who changes settings all the time must wait.
  */
 export class LoadPace {
   #spent = 0
   #since = 0
   #last: Date | null = null
 
-  /** Counts a load; the same time is the same one. */
+  /** The same time is counted once. */
   count(loadedAt: Date | null, now = performance.now()) {
     if (!loadedAt || loadedAt === this.#last) return
     this.#last = loadedAt

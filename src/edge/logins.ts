@@ -4,8 +4,8 @@ import type { Accounts, Host, Plan } from './plan.ts'
 import { internal, oneConnection, placeAddress, turnOf } from './places.ts'
 
 /**
- * Compares a password in the server that asks. bcrypt is slow on purpose, and nothing here bounds how
- * many passwords are compared at once; each is compared only once.
+ * Compares a password on the server of the route. bcrypt is slow on purpose, and nothing here limits how many
+ * passwords are compared at once; each is compared only once.
  */
 export const logIn = (accounts: Accounts) => ({
   handler: 'authentication',
@@ -21,8 +21,8 @@ export const logIn = (accounts: Accounts) => ({
 })
 
 /**
- * Marks requests of a site for `loginRoute`. Caddy's comparison with no account's password takes sixteen times
- * as long as another, so that unknown names are refused before.
+ * Marks requests of a site for `loginRoute`. Caddy needs sixteen times as long for an unknown user name, so
+ * these are refused before.
  */
 export const needsLogin = (key: string, accounts: Accounts) => ({
   handler: 'subroute',
@@ -39,7 +39,7 @@ export const needsLogin = (key: string, accounts: Accounts) => ({
 const ofOne = (accounts: Accounts) =>
   `^(?i:basic) +(?:${accounts.map(({ username }) => startIn64(`${username}:`)).join('|')})`
 
-/** A pattern for base64 that begins with a text. Its last bits share a character with what follows. */
+/** A pattern for base64 that begins with a text, whose last bits may share a character with what follows. */
 function startIn64(text: string) {
   const bytes = Buffer.from(text)
   const bits = (bytes.length * 8) % 6
@@ -56,8 +56,9 @@ function startIn64(text: string) {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
 /**
- * Asks `placeServer`, whose comparisons leave the processors to the requests of all others. One connection to
- * each of its sockets is a queue, so that one address waits for its own guesses; a visitor who left is out of it.
+ * Sends the login to `placeServer`, whose comparisons leave the processors to the requests of all others. The
+ * single connection to each of its sockets is a queue, so that an address only waits for its own guesses; a
+ * visitor who has left no longer queues.
  */
 export const loginRoute = ({ folder }: Pick<Plan, 'folder'>) => ({
   match: [{ vars_regexp: { [loginOf]: { pattern: '.' } } }],
@@ -68,7 +69,7 @@ const loginOf = '{http.vars.davit_login}'
 
 const siteHeader = 'Davit-Site'
 
-/** A comparison that waits when another configuration is loaded is lost, and asked for again. */
+/** A comparison that waits while another configuration is loaded is lost, and repeated. */
 const askTo = (dial: string, left = 3): object => ({
   ...internal(
     { dial },
@@ -94,7 +95,7 @@ const checked = { handler: 'static_response', status_code: 204 }
 
 /**
  * Compares one password at a time, in the handler of a response to itself: the upstream counts the request
- * until that has ended, also if the visitor has left.
+ * until that has ended, even if the visitor has left.
  */
 export const comparisons = ({ folder, hosts }: Plan) => ({
   match: [{ header: { [siteHeader]: ['*'] } }],

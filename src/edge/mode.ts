@@ -1,7 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { listenersOn } from '../platform/tcp-sockets.ts'
 
-/** The kernel's limit for the path of a socket in bytes. */
+/** The kernel's limit for the path of a socket, in bytes. */
 const longestSocket = 107
 
 /** Why no Caddy of this machine reaches the containers of an engine. */
@@ -9,18 +9,18 @@ export type Apart = 'remote' | 'rootless'
 
 type Place = {
   apart: Apart | null
-  /** Davit runs in a container itself, whose files the engine doesn't see. */
+  /** True when Davit itself runs in a container, whose files the engine doesn't see. */
   isContained: boolean
   /** As Davit sees it. */
   folder: string
   ports: { http: number; https: number }
-  /** This installation's Caddy is running, so its ports are taken. */
+  /** True when this installation's Caddy is running and has its ports. */
   isRunning: boolean
-  /** What listens on a port; else it is named if it can be seen. */
+  /** Names the program that listens on a port, if it can be seen. */
   holderOf?: (port: number) => Promise<string>
 }
 
-/** Why Davit can't run Caddy here, so that apps are reached by their ports; null when it can. */
+/** Why Davit can't run Caddy here, so that apps are reached by their own ports; null when it can. */
 export async function refusedHere(place: Place): Promise<Failure | null> {
   if (place.apart) return refusedApart(place.apart)
   if (place.isContained)
@@ -41,15 +41,15 @@ export async function refusedHere(place: Place): Promise<Failure | null> {
   )
 }
 
-/** Whether socket paths in a folder would be too long. */
+/** True when the paths of sockets in a folder would be too long. */
 export const isTooLong = (folder: string) =>
   Buffer.byteLength(`${folder}/pages/maintenance.sock`) > longestSocket
 
-/** Whether the state of containers is unknown now. */
+/** True when the state of containers is unknown now. */
 export const isEngineAway = (error: unknown) =>
   error instanceof Failure && error.code === 'engine_unreachable'
 
-/** No Caddy of this machine reaches such containers, whoever runs it. */
+/** Applies to every Caddy of this machine, whoever runs it. */
 export const refusedApart = (apart: Apart) =>
   apart === 'remote'
     ? cannotRun('Docker is on another machine', 'Run Davit on that machine.')

@@ -18,7 +18,7 @@ export type Engine = {
   look(options: { signal: AbortSignal }): Promise<{
     apart: Apart | null
     isContained: boolean
-    /** This installation's Caddy is running, so its ports are taken. */
+    /** True when this installation's Caddy is running and has its ports. */
     isRunning: boolean
     hasImage: boolean
   }>
@@ -42,7 +42,7 @@ const pullAgain = { first: 300_000, most: 300_000 }
 /** Milliseconds before a failed container is retried: more each time. */
 const ensureAgain = { first: 500, most: 30_000 }
 
-/** Times that a start is repeated. */
+/** Attempts of a start. */
 const mostTries = 5
 
 /** The Caddy that Davit runs itself, in a container. */
@@ -79,7 +79,7 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
     }
   }
 
-  /** Whether it is known to run as configured; while the engine is unreachable a response is enough. */
+  /** True when it certainly runs as configured. While the engine is unreachable a response is enough. */
   async function startOnce(plan: Plan, { signal }: { signal: AbortSignal }) {
     chmodSync(folder, 0o700) // the user's own Caddy had access before
     const here = await engine.look({ signal }).catch(async (error) => {
@@ -102,7 +102,7 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
     const ensured = await ensure({ signal })
     version = ensured.version ?? version
     await whenUp({ admin }, { signal })
-    if (!here.isRunning) loadedAt = new Date() // what was saved
+    if (!here.isRunning) loadedAt = new Date() // with the saved configuration
     return true
   }
 
@@ -162,10 +162,10 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
   }
 }
 
-/** The saved configuration, which no one refuses, never has it. */
+/** Never the error of the saved configuration, which lacks this field. */
 const isUntimed = ({ message }: Failure) => message.includes('unknown field "read_timeout"')
 
-/** Something that failed isn't retried for a while, longer each time: until then, the same error is thrown. */
+/** After a failure, throws the same error for a while, longer each time, without trying again. */
 function sparingly<Result>(
   pauses: { first: number; most: number },
   work: (options: { signal: AbortSignal }) => Promise<Result>,

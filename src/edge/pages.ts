@@ -49,8 +49,8 @@ const pages: Record<PageName | 'unreachable', Page> = {
 }
 
 /**
- * Serves a page in place of an app: as HTML for browsers, which reload by themselves, as a problem
- * (RFC 9457) for JSON clients, else as text.
+ * Serves a page in place of an app: as HTML for browsers, which reload by themselves, as a problem (RFC 9457)
+ * for JSON clients, else as text.
  */
 export function pageHandler(name: PageName | 'unreachable') {
   const { status, title, text, again } = pages[name]
@@ -94,8 +94,8 @@ export function plainHandler(status: number, text: string) {
 }
 
 /**
- * Escapes text for Caddy. Braces would otherwise be placeholders, which read variables and
- * files of the edge: all user input passes through here.
+ * Escapes text for Caddy. All user input passes through here: braces would otherwise be placeholders, which
+ * read variables and files of the edge.
  */
 export function literal(text: string) {
   return text.replace(/[{}]/g, '\\$&')

@@ -2,12 +2,12 @@ import { withBody } from './bodies.ts'
 import type { Plan } from './plan.ts'
 
 /*
- * Caddy counts what is under way for an upstream, and nothing for a visitor. So one of its own servers, which
- * does nothing, is an upstream for each group of addresses: a request to it takes a place, and what runs in the
- * handler of its response keeps it.
+ * Caddy counts concurrent requests of an upstream, but not of a visitor. So one of its own servers, which
+ * does nothing, is an upstream for each group of addresses: a request to it takes a place, which is kept
+ * until the handler of its response has ended.
  */
 
-/** Requests with a body that may be under way for one group of addresses. */
+/** Concurrent requests with a body for one group of addresses. */
 const most = 512
 
 export const placeAddress = (folder: string, name: string) => `unix/${folder}/places/${name}.sock`
@@ -33,7 +33,7 @@ const names = [
   'login',
 ]
 
-/** `routes` handle what is done in a place. */
+/** `routes` run while a place is kept. */
 export const placeServer = ({ folder }: Plan, routes: object[]) => ({
   automatic_https: { disable: true },
   protocols: ['h1'],
@@ -41,7 +41,7 @@ export const placeServer = ({ folder }: Plan, routes: object[]) => ({
   routes: [...routes, { handle: [{ handler: 'static_response', status_code: 204 }] }],
 })
 
-/** A request of the edge to itself, with these headers alone. */
+/** A request of the edge to itself, with only these headers. */
 export const internal = (upstream: object, set: Record<string, string[]> = {}) => ({
   handler: 'reverse_proxy',
   upstreams: [upstream],
@@ -50,12 +50,12 @@ export const internal = (upstream: object, set: Record<string, string[]> = {}) =
 })
 
 /**
- * With more than one, Caddy 2.11 may dial one of them when the same request is already on its way to an app, and
- * would dial the app.
+ * With more than one, Caddy 2.11 may open one of them when the same request is already on its way to an app,
+ * and would then connect to the app.
  */
 export const oneConnection = { protocol: 'http', max_conns_per_host: 1, compression: false }
 
-/** Above the bound there is no upstream, which is an error 503. */
+/** Above the limit there is no upstream, which is an error 503. */
 export const bodyPlaces = ({ folder }: Plan) => ({
   match: [{ not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] }, ...withBody],
   handle: [

@@ -1,14 +1,16 @@
-/** Everything the edge serves, as plain data: the configuration is computed from it and nothing else. */
+/** Everything the edge serves, as plain data: the configuration is computed from this alone. */
 export type Plan = {
-  /** Where slots, sockets and pages are, as Caddy sees it. */
+  /** The folder of slots, sockets and pages, as Caddy sees it. */
   folder: string
   ports: { http: number; https: number }
   hosts: Host[]
-  /** Addresses without a name, plain HTTP each. */
+  /** Addresses without a name, each with plain HTTP. */
   listeners: Listener[]
-  /** The certificate authority; null when none are requested. */
+  /** The certificate authority; null when no certificates are requested. */
   authority: Authority | null
-  /** Whether each body gets a time. Newer versions of Caddy end those that pause, and know no such time. */
+  /**
+   * True to limit the time of each body. Newer versions of Caddy don't know this, and end bodies that pause.
+   */
   timesBodies?: boolean
   /** CIDRs of proxies in front of the edge. */
   trustedProxies?: string[]
@@ -25,7 +27,7 @@ export type Host = {
 
 export type Https =
   | { kind: 'off' }
-  /** Caddy requests and renews a certificate if it may. Redirects once it has one. */
+  /** Caddy requests and renews a certificate if it may, and redirects once it has one. */
   | { kind: 'auto'; mayAsk: boolean; redirect: boolean }
   | { kind: 'own'; redirect: boolean; certificate: string; key: string }
 
@@ -33,13 +35,13 @@ export type Site = Options & {
   /** `/`, or a prefix such as `/api`, which the app sees too. */
   path: string
   target: Target
-  /** HTTP/2 without TLS is what the app speaks. */
+  /** True for an app that speaks HTTP/2 without TLS. */
   isH2c?: boolean
 }
 
 export type Target =
   | {
-      /** The slots of an environment or a component, by their key. */
+      /** The key of the slots of an environment or a component. */
       slots: string
     }
   | {
@@ -53,9 +55,9 @@ export type Accounts = { username: string; hash: string }[]
 
 export type Options = {
   accounts?: Accounts
-  /** Allowed CIDRs. Empty: everyone. */
+  /** Allowed CIDRs; an empty list allows everyone. */
   allow?: string[]
-  /** Response headers, overriding the app's. */
+  /** Response headers, which override the app's. */
   headers?: Record<string, string>
   /** Bytes of a request. */
   maxBody?: number
@@ -64,14 +66,14 @@ export type Options = {
 export type Listener = { address: string; port: number; slots: string }
 
 export type Authority = {
-  /** Null: Let's Encrypt. */
+  /** Null for Let's Encrypt. */
   directory: string | null
   email: string | null
-  /** A file with its root certificate: in a plan as Davit sees it, in a configuration as Caddy does. */
+  /** A file with its root certificate: as Davit sees it in a plan, as Caddy sees it in a configuration. */
   root: string | null
 }
 
-/** The pages in place of an app, also for a host without an owner. */
+/** Pages in place of an app, also for a host without an owner. */
 export const pageNames = [
   'missing',
   'stopped',
@@ -85,37 +87,35 @@ export type PageName = (typeof pageNames)[number]
 /** Slots of each key: enough that 1, 2, 3, 4, 6 or 12 replicas get equal shares. */
 export const slotCount = 12
 
-/** The folder of a key's slots: their files contain the addresses that Caddy connects to, read for each request. */
+/** The files of this folder contain the addresses that Caddy connects to, read for each request. */
 export const slotsPath = (folder: string, key: string) => `${folder}/slots/${key}`
 
-/** The folder of a host: a link to the slots of its key, so that it moves without a new configuration. */
+/** A link to the slots of the host's key, so that a host moves without a new configuration. */
 export const hostPath = (folder: string, host: string) => `${folder}/hosts/${host}`
 
-/** Folders with files named after hosts: those that Caddy may request a certificate for, and redirects. */
+/** Contains files named after hosts: those that Caddy may request a certificate for, or redirects. */
 export const namesPath = (folder: string, kind: 'certificates' | 'redirects') => `${folder}/${kind}`
 
-/** Whether the slots of a host are found by its name alone, without configuration. */
+/** True when the host's name alone leads to its slots, without configuration. */
 export const isPlain = ({ path, target, isH2c }: Pick<Site, 'path' | 'target' | 'isH2c'>) =>
   path === '/' && 'slots' in target && !isH2c
 
-/** The address of a page, as in a slot: a state is another address, not a new configuration. */
+/** Pages are addresses in slots, so that a new state needs no new configuration. */
 export const pageAddress = (folder: string, name: PageName) => `unix/${folder}/pages/${name}.sock`
 
-/** The key by which a site is found, and its requests are counted. */
+/** Identifies a site, also in the counts of its requests. */
 export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>
   path === '/' ? host : host + path
 
-/** Whether an address is a page's. */
 export const namesPage = (address: string, name: PageName) =>
   address.endsWith(`/pages/${name}.sock`)
 
 /** The key of Davit's own slots. */
 export const davitKey = 'davit'
 
-/** The socket on which Davit listens for the edge: its requests come from Caddy. */
+/** The socket on which Davit listens for requests of Caddy. */
 export const davitSocket = (folder: string) => `${folder}/davit.sock`
 
-/** The socket of Caddy's admin API. */
 export const adminSocket = (folder: string) => `${folder}/admin.sock`
 
 /** In Caddy's format. Only Davit may enter the folder; without the mode only root could connect. */

@@ -1,6 +1,6 @@
 import { dropForged, visitorHeaders } from './forwarded.ts'
 
-/** The handlers that lead to one of an app's instances. */
+/** The handlers that proxy to one of an app's instances. */
 export function toApp(dials: string[], protocol: Protocol = 'http') {
   const handler = {
     ...proxy,
@@ -13,17 +13,17 @@ export function toApp(dials: string[], protocol: Protocol = 'http') {
 }
 
 /**
- * Of less than 100,000 bytes. Caddy reads it before the app is asked: it closes a body when a response begins, and
- * where it was just about to see the end of one, it cuts off the response.
+ * Less than 100,000 bytes. Caddy reads such a body before it contacts the app: it closes a body when a
+ * response begins, and cuts off the response if it is just about to reach the end of the body.
  */
 const shortBody = { header_regexp: { 'Content-Length': { pattern: '^0*[1-9]\\d{0,4}\\z' } } }
 
-/** What an app speaks: HTTP/1.1, or HTTP/2 without TLS. */
+/** HTTP/1.1, or HTTP/2 without TLS. */
 export type Protocol = 'http' | 'h2c'
 
 const encode = { handler: 'encode', encodings: { gzip: {}, zstd: {} }, prefer: ['zstd', 'gzip'] }
 
-/** No stream has these types. */
+/** Streams never have these types. */
 const documents = [
   ...['text/html', 'text/css', 'text/javascript', 'text/xml', 'application/javascript'],
   ...['application/json', 'application/ld+json', 'application/problem+json', 'application/xml'],
@@ -38,8 +38,9 @@ const documents = [
 ].flatMap((type) => [type, `${type};*`])
 
 /**
- * Compresses what is no stream: `encode` keeps the head until it has seen some of the body. Other types may be one
- * unless they have a length. An app says that a response is one by X-Accel-Buffering, as for other proxies.
+ * Compresses everything but streams: `encode` holds back the headers until it has seen some of the body. A
+ * response of another type may be a stream unless it has a length. An app marks a stream with
+ * X-Accel-Buffering, as for other proxies.
  */
 const compressed = [
   { 'Content-Type': documents },
@@ -50,8 +51,8 @@ const compressed = [
 }))
 
 /**
- * An instance that refuses the connection is skipped by trying another slot. No passive health checks:
- * Caddy would count the failures of one app for all, since all share the same placeholders.
+ * Tries another slot when an instance refuses the connection. No passive health checks: Caddy would count the
+ * failures of one app for all, since all share the same placeholders.
  */
 const proxy = {
   handler: 'reverse_proxy',

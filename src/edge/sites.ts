@@ -8,8 +8,8 @@ import type { Accounts, Host } from './plan.ts'
 import { spellings } from './spellings.ts'
 
 /**
- * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it, while
- * an app may read one in it.
+ * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it,
+ * while an app may read one in it.
  */
 export const pathless = {
   match: [{ vars: { '{http.request.uri.path}': [''] } }],
@@ -17,7 +17,7 @@ export const pathless = {
   terminal: true,
 }
 
-/** HSTS, where it is chosen. */
+/** Sends HSTS for the hosts that enable it. */
 export function strictHosts(hosts: Host[]) {
   const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
   const set = { 'Strict-Transport-Security': ['max-age=31536000'] }

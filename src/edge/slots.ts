@@ -14,9 +14,9 @@ import { join } from 'node:path'
 import { davitKey, slotCount } from './plan.ts'
 
 /**
- * The addresses of keys: for each request Caddy picks a random slot of the key. The
- * slots of a key are a folder behind a link, so that one rename changes all of them
- * atomically. A failure before it, such as a full disk, leaves the old ones.
+ * Sets the addresses of a key: for each request Caddy picks a random slot. The slots of a key are a folder
+ * behind a link, so that one rename changes all of them atomically. After a failure before it, such as a full
+ * disk, the old ones remain.
  */
 export function setSlots(folder: string, key: string, addresses: [string, ...string[]]) {
   const slots = placeOf(folder, key)
@@ -36,27 +36,26 @@ export function setSlots(folder: string, key: string, addresses: [string, ...str
   rmSync(draft, { force: true })
   symlinkSync(next, draft)
   renameSync(draft, join(slots, key))
-  // the previous one stays until the next change: a request may just be reading it
+  // the previous folder stays until the next change: a request may be reading it
   removeFolders(slots, key, [next, current])
 }
 
-/** How many IPv4 addresses fit into a file name. */
+/** As many IPv4 addresses fit into a file name. */
 export const namedCount = 10
 
-/** All of them as a file name, by which Caddy finds those of a host that isn't configured yet. */
+/** Lists them in a file name, by which Caddy finds those of a host that isn't configured yet. */
 function nameOf(wanted: string[]) {
   const page = /\/(\w+)\.sock$/.exec(wanted[0]!)?.[1]
   return page ? `@page.${page}` : `@${wanted.slice(0, namedCount).join(',')}`
 }
 
-/** The addresses of a key; null when it has none. */
+/** Null when the key has none. */
 export function readSlots(folder: string, key: string): string[] | null {
   const slots = placeOf(folder, key)
   const current = linkOf(slots, key)
   return current === null ? null : readFolder(join(slots, current))
 }
 
-/** Removes the slots of a key. */
 export function forgetSlots(folder: string, key: string) {
   const slots = placeOf(folder, key)
   rmSync(join(slots, key), { force: true })
@@ -74,10 +73,10 @@ export function keepSlots(folder: string, keys: ReadonlySet<string>) {
   }
 }
 
-/** The key of slots that lead nowhere. */
+/** The key of slots with the page for unknown hosts. */
 export const nobody = 'nobody'
 
-/** Folders that must exist when Caddy starts; it can't create them, or would own them. */
+/** Creates the folders that must exist when Caddy starts, which couldn't create them or would own them. */
 export function makeFolder(folder: string) {
   for (const name of [
     'slots',

@@ -5,7 +5,7 @@ import { established, listens, portInHex, tcpSockets } from '../platform/tcp-soc
 /** Milliseconds between two checks. */
 const interval = 200
 
-/** The listening TCP ports of this host: returns whether something listens on a port, on an address or on all. */
+/** Reads this host's listening TCP ports. Returns a function that checks a port on an address, or on all. */
 export async function listening() {
   const taken = new Set(
     (await tcpSockets()).flatMap(({ local, state }) => (state === listens ? local : [])),
@@ -23,7 +23,7 @@ export async function listening() {
 const anyAddress = ['0.0.0.0', '::']
 const anyWritten = ['0'.repeat(8), '0'.repeat(32)]
 
-/** The user who listens on a TCP port of this host; null when no one does. */
+/** The id of the user who listens on a TCP port of this host; null when no one does. */
 export async function listenerOf(port: number) {
   const end = `:${portInHex(port)}`
   const found = (await tcpSockets()).find(
@@ -32,7 +32,7 @@ export async function listenerOf(port: number) {
   return found ? found.uid : null
 }
 
-/** Whether no one is connected to these ports of this host: a new configuration then interrupts no one. */
+/** True when no one is connected to these ports of this host: a new configuration interrupts no one. */
 export async function isQuiet(ports: number[]) {
   const ends = ports.map((port) => `:${portInHex(port)}`)
   return !(await tcpSockets()).some(
@@ -41,8 +41,8 @@ export async function isQuiet(ports: number[]) {
 }
 
 /**
- * Waits until this host, and so Caddy on its network, has no connection to these
- * addresses (`10.0.0.2:80`) any more. False when some remain at the timeout.
+ * Waits until this host, and so Caddy on its network, has no more connections to these addresses
+ * (`10.0.0.2:80`). Returns false when some remain at the timeout.
  */
 export async function drained(
   addresses: string[],
@@ -60,7 +60,7 @@ export async function drained(
   }
 }
 
-/** In the format of both tables; the second has IPv4-mapped IPv6 addresses. In the byte order of the processor. */
+/** As both tables write it: in the byte order of the processor, and IPv4-mapped in the second. */
 function asWritten(address: string): string[] {
   const colon = address.lastIndexOf(':')
   const host = address.slice(0, colon)

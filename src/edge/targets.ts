@@ -7,7 +7,9 @@ import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
 
-/** The handlers of a key: its slots, or a redirect. `pages` are routes for slots that have one; `before` come before an app. */
+/**
+ * The handlers of a key: slots or a redirect. `pages` are routes for pages in slots; `before` precedes apps.
+ */
 export function targetRoutes(
   rows: Row[],
   { pages = [], before }: { pages?: object[] | undefined; before: object[] },
@@ -31,14 +33,14 @@ export function targetRoutes(
 }
 
 /**
- * Hosts that aren't in the table yet, since Caddy loses some requests with each new configuration.
- * They are found by file names, which is slower than the table.
+ * For hosts that aren't in the table yet, since Caddy loses some requests with each new configuration. They
+ * are found by file names, which is slower than the table.
  */
 export function unlistedHosts(folder: string, before: object[]) {
   const name = {
     '{http.matchers.file.relative}': { name: 'named', pattern: '@(?:page\\.(\\w+)|(.+))$' },
   }
-  const list = Array.from({ length: namedCount }, () => '([^,]+)').join(',') // all of it, by their number
+  const list = Array.from({ length: namedCount }, () => '([^,]+)').join(',') // matches only a complete list
   const slots = Array.from({ length: namedCount }, (_, slot) => `{http.regexp.slots.${slot + 1}}`)
   const routes = [
     ...pageNames.map((page) => ({
@@ -63,7 +65,7 @@ export function unlistedHosts(folder: string, before: object[]) {
   }
 }
 
-/** Used as found: at a second lookup the slots may have changed. */
+/** The name itself has the addresses: at a second lookup the slots may have changed. */
 const newest = { try_files: ['/{http.vars.davit}/@*'], try_policy: 'first_exist_fallback' }
 
 const when = (kind: string, handle: object[]) => ({

@@ -1,6 +1,6 @@
 import type { Job } from '../jobs/store.ts'
 
-/** The actions on everything an environment runs, and what they are called while running. */
+/** Actions on all of an environment, and their names while they run. */
 export const appSteps = {
   'start-app': 'starting',
   'restart-app': 'restarting',
@@ -13,5 +13,5 @@ export type AppStep = (typeof appSteps)[AppJob]
 
 export const isAppJob = (kind: Job['kind']): kind is AppJob => kind in appSteps
 
-/** The action of a job on a whole environment; null for other work. */
+/** Null for other work. */
 export const stepOfJob = ({ kind }: Job): AppStep | null => (isAppJob(kind) ? appSteps[kind] : null)

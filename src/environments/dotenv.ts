@@ -1,21 +1,24 @@
 import { AppError, invalidField } from '../platform/errors.ts'
 import { dotenvPair } from './forms.ts'
 
-/** What Compose reads in a `.env` beside its file, where that of an app is taken byte for byte. */
+/**
+ * The rules of Compose for a `.env` beside its file. Without them values are kept byte for byte, as for an
+ * app.
+ */
 export type ComposeRules = {
-  /** Puts values in place of a value's references; throws `invalid` of `This …`. */
+  /** Replaces the references in a value. Throws `invalid` with a message that starts with “This”. */
   expand: (value: string, at: { key: string; before: ReadonlyMap<string, string> }) => string
-  /** Of a name that stands alone; undefined leaves it out. */
+  /** Returns the value for a name without `=`; undefined omits the name. */
   lookup: (name: string) => string | undefined
 }
 
 type Options = { field?: string; mayBeEmpty?: boolean; compose?: ComposeRules }
 
 /**
- * Parses a .env file: `KEY=value` with an optional `export`, comments, single quotes (taken as they
- * are) and double quotes (`\n`, `\t`, `\"`, `\\` are read), both of which may span lines. Throws
- * `invalid` naming the first invalid line, so that all lines are set or none. With `compose`, by its
- * rules: `KEY: value`, names alone, references, more escapes, and no backticks.
+ * Parses a .env file: `KEY=value` with an optional `export`, comments, single quotes (literal) and double
+ * quotes (with `\n`, `\t`, `\"` and `\\`), both of which may span lines. Throws `invalid` for the first
+ * invalid line, so that all lines are applied or none. `compose` adds Compose's rules: `KEY: value`, names
+ * alone, references, more escapes, and no backticks.
  */
 export function parseDotenv(
   text: string,
@@ -31,7 +34,7 @@ export function parseDotenv(
   const found = new Map<string, string>()
   let row = 0
   while (row < rows.length) {
-    const content = rows[row]!.trimStart() // its end can be inside of quotes
+    const content = rows[row]!.trimStart() // the end isn't trimmed, as it may be within quotes
     if (content === '' || content.startsWith('#')) row++
     else readAssignment(content)
   }
@@ -53,7 +56,7 @@ export function parseDotenv(
   function readValue(begun: number, key: string, rest: string) {
     const given = rest.trimStart()
     const quote = (compose ? /^["']/ : /^["'`]/).exec(given)?.[0]
-    // a comment may be all that stands behind the sign
+    // The rest may be a comment without a value.
     const comment = compose ? / #.*$/s : /\s#.*$/s
     const value = quote ? readQuoted(quote, given.slice(1)) : rest.replace(comment, '').trim()
     if (!compose || quote === "'") return value
@@ -69,7 +72,7 @@ export function parseDotenv(
     return invalidField(field, `Line ${at + 1} ${complaint} Nothing was saved.`)
   }
 
-  /** Each line is searched separately, so that an open quote over many lines isn't quadratic. */
+  /** Searches each line separately, so that an open quote over many lines isn't quadratic. */
   function readQuoted(quote: string, first: string) {
     const begun = row - 1
     const escapes = quote === '"' || compose !== undefined
@@ -95,7 +98,10 @@ export function parseDotenv(
 const isShort = (key: string, value: string) =>
   key.length < 100 && value.length < 10_000 && !value.includes('\0')
 
-/** Where the quote closes in a line, or -1; with `escapes` a backslash hides the next character. */
+/**
+ * Returns the position of the closing quote, or -1. With `escapes`, the character after a backslash doesn't
+ * count.
+ */
 function closing(text: string, quote: string, escapes: boolean) {
   for (let at = 0; at < text.length; at++) {
     if (escapes && text[at] === '\\') at++
@@ -110,7 +116,7 @@ const unescape = (body: string) =>
     letter in escapes ? escapes[letter]! : /["\\$]/.test(letter) ? letter : whole,
   )
 
-/** As a shell's echo has them; a dollar that is escaped stays one when references are read. */
+/** The escapes of a shell's echo. An escaped dollar stays one when references are expanded. */
 const composeEscapes: Record<string, string> = {
   ...escapes,
   a: '\x07',

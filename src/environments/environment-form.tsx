@@ -10,7 +10,7 @@ import type { Environment } from './store.ts'
 
 type Props = { project: Project; draft: Draft }
 
-/** For a new environment. Empty fields use the default in their placeholder. */
+/** An empty field uses the default that its placeholder shows. */
 export const EnvironmentModal = ({ project, draft }: Props) => {
   const field = fieldsOf(project, null)
   return (
@@ -52,7 +52,7 @@ export const EnvironmentModal = ({ project, draft }: Props) => {
   )
 }
 
-/** Open where a field of it was refused. */
+/** Open when one of its fields is invalid. */
 const Folded = ({
   title,
   names,
@@ -71,11 +71,11 @@ const Folded = ({
 )
 
 type Stored = Environment & {
-  /** Hosts of its addresses. */
+  /** The hosts of its domains. */
   domains: string[]
 }
 
-/** Draws the fields of an environment, with what is stored. */
+/** Renders the fields of an environment with their stored values. */
 export const fieldsOf =
   (project: Project, environment: Stored | null) =>
   (name: Name, more: Partial<Look> = {}) => {
@@ -89,7 +89,6 @@ export const fieldsOf =
     )
   }
 
-/** Whether a push deploys it. */
 export const AutoDeploy = ({
   project,
   environment,
@@ -136,7 +135,7 @@ const rowsFor = (text: Text) => Math.min(8, Math.max(2, String(text ?? '').split
 
 type Text = string | number | null | undefined
 
-/** The value in the form. */
+/** Formats the value for its field. */
 function textOf(environment: Stored, name: Name) {
   if (name === 'processes') return processLines(environment.processes)
   if (name === 'releaseCommand')

@@ -17,7 +17,7 @@ type Props = {
   children: Child
 }
 
-/** The frame of all pages of an environment: its header, which follows what runs, and its tabs. */
+/** The frame of all pages of an environment. Its header follows what runs. */
 export const EnvironmentFrame = ({ head, tab, children }: Props) => (
   <>
     <Head head={head} doc={tabs.find((one) => one.tab === tab)!.doc} />
@@ -32,7 +32,7 @@ export const EnvironmentFrame = ({ head, tab, children }: Props) => (
   </>
 )
 
-/** What runs, where it is reached, and what can be done about it: the same on every tab. */
+/** The same on every tab. */
 const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
   const { environment, project, state, deployment, url } = head
   const status = state ?? deployment?.status
@@ -99,7 +99,7 @@ type ChangesNoteProps = {
   children: Child
 }
 
-/** When changes on this page take effect, and how to apply them. */
+/** Says when changes on this page take effect, and how to apply them. */
 export const ChangesNote = ({ environment, children }: ChangesNoteProps) => (
   <div class="section-head">
     <p class="muted">

@@ -57,10 +57,10 @@ export const environmentForm = z.object({
 
 export const environmentUpdateForm = environmentForm.partial({ name: true })
 
-/** For the form itself: whether it is filled in from the repository's Procfile. */
+/** With `procfile` the form is filled in from the repository's Procfile. */
 export const editQuery = z.object({ procfile: flag().optional() })
 
-/** Less than Linux's limit of 128 KiB for one environment variable. */
+/** In characters; below Linux's limit of 128 KiB for one environment variable. */
 const value = block('a value', { max: 100_000 })
 
 const settings = { value: value.nullish(), secret: flag().nullish(), buildTime: flag().nullish() }
@@ -82,7 +82,7 @@ export const variableForm = z
 
 export const variablesTextForm = z.object({
   text: block('the variables as text', { max: 600_000 }).nullable(),
-  /** Of a person: the changes that they saw, and so save. */
+  /** From the form: identifies the changes that the person saw and now saves. */
   shown: line('what was shown', { max: 100 }).nullish(),
 })
 

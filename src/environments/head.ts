@@ -15,7 +15,7 @@ export type Verb = 'start' | 'restart' | 'stop'
 export type HeadDeps = Parameters<typeof reachedAt>[0]
 export type EnvironmentHead = ReturnType<typeof headOf>
 
-/** What the header shows that all pages of an environment share, in a fixed number of queries. */
+/** The state for the header of all pages of an environment, in a fixed number of queries. */
 export function headOf(
   deps: HeadDeps,
   { environment, project }: { environment: Environment; project: Project },
@@ -31,7 +31,7 @@ export function headOf(
     environment,
     project,
     isDeleting,
-    /** Null where nothing was deployed. */
+    /** Null when nothing was deployed. */
     state: step ?? (current && stateOf(current, instances)),
     /** The deployment that is queued or running. */
     deployment: deploying ? getDeployment(db, deploying.id) : null,
@@ -44,7 +44,7 @@ export function headOf(
   }
 }
 
-/** What the browser's tab shows of it: what is being done comes before what runs. */
+/** For the browser's tab: current work takes precedence over the state of the live version. */
 export const lookOf = ({
   state,
   deployment,
@@ -65,7 +65,7 @@ const stateOf = (
     ? 'unhealthy'
     : status
 
-/** What can be done now: a running start or restart can be stopped. */
+/** A start or restart that is in progress can be stopped. */
 function verbsFor({ step, instances }: { step: AppStep | null; instances: Instances }): Verb[] {
   if (step !== null) return step === 'stopping' ? [] : ['stop']
   const running = instances.filter(({ state }) => state !== 'stopped').length

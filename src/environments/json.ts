@@ -7,8 +7,7 @@ import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
 /**
- * The address of an environment's app; null for a worker without a port. With `isIntended`
- * with its final scheme, which its containers get.
+ * Null for a worker without a port. With `isIntended` the address has its final scheme, which containers get.
  */
 export function urlOf(
   deps: UrlDeps & { config: Config },
@@ -29,8 +28,8 @@ export function urlOf(
 }
 
 /**
- * The address of the running app, else its future one. `published` is the address of its deployment: with
- * a port it stays until the next one.
+ * The address of the running app, else its future one. `published` is the address of its deployment, which an
+ * app with a port keeps until the next deployment.
  */
 export function reachedAt(
   deps: Parameters<typeof urlOf>[0],

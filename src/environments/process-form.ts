@@ -59,7 +59,7 @@ const process = z
 
 const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
 
-/** Processes of an environment; in a form one per line, as in `processLines`. */
+/** In a form there is one process per line, in the format of `processLines`. */
 export const processes = () =>
   z
     .preprocess(
@@ -103,14 +103,14 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
 const isObject = (entry: unknown): entry is object =>
   typeof entry === 'object' && entry !== null && !Array.isArray(entry)
 
-/** Forms and documents write `stop_seconds`. */
+/** JSON uses `stop_seconds`. */
 const underJsonNames = (entry: object) =>
   Object.fromEntries(Object.entries(entry).map(([name, value]) => [camelCase(name), value]))
 
 /** Marks an invalid line, with its number. */
 const unreadLine = Symbol('unread line')
 
-/** A line only ends outside of quotes. */
+/** A line only ends outside quotes. */
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 
 const lineForm =
@@ -135,7 +135,7 @@ function readLines(text: string) {
   })
 }
 
-/** The processes in a form, one per line: `worker x2 256MB 0.5CPU 30s: npm run worker`. */
+/** Formats processes for a form, one per line: `worker x2 256MB 0.5CPU 30s: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
 
 function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds, init }: Process) {
@@ -150,6 +150,5 @@ function lineOf({ name, command, replicas, memoryMb, cpus, stopSeconds, init }: 
   return `${head.flat().join(' ')}:${command === null ? '' : ` ${commandLine(command)}`}`
 }
 
-/** A command in one line. */
 export const commandLine = (command: Command) =>
   typeof command === 'string' && !command.includes('\n') ? command : joinWords(wordsOf(command))

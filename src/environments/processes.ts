@@ -7,18 +7,18 @@ type Settings = Pick<Environment, 'port' | 'processes'>
 /** The process that has the port and the addresses. */
 export const web = 'web'
 
-/** The process name of one-off containers: release commands and runs. */
+/** The process names of one-off containers: release commands and runs. */
 export const onceNames = ['release', 'run'] as const
 
-/** Whether its app has a port; which one may depend on the image. */
+/** True when its app has a port. Which one may depend on the image. */
 export const hasPort = ({ port, processes }: Settings) =>
   port !== 0 && processes.some(({ name }) => name === web)
 
-/** The port that a variable PORT names; null where it isn't just a number. */
+/** Null unless the value is just a number. */
 export const portNamedBy = (value: string) =>
   /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535 ? Number(value) : null
 
-/** Why it isn't known where an app with that PORT listens; null where it is, or doesn't matter. */
+/** Explains why the port of an app with that PORT is unknown; null when it is known, or irrelevant. */
 export function whyPortUnknown(environment: Settings, value: string | undefined) {
   if (value === undefined || !hasPort(environment) || portNamedBy(value) !== null) return null
   const { port } = environment
@@ -27,7 +27,7 @@ export function whyPortUnknown(environment: Settings, value: string | undefined)
     : 'The variable PORT must be a port from 1 to 65535, or end with the app port of the environment, such as 0.0.0.0:8080 with the app port 8080: requests are sent there.'
 }
 
-/** Refuses processes without a `web` for the port. */
+/** Throws when there is a port but no `web`. */
 export function refuseUnfit({ port, processes }: Settings) {
   if (!port || processes.some(({ name }) => name === web)) return
   throw invalidField(
@@ -36,7 +36,10 @@ export function refuseUnfit({ port, processes }: Settings) {
   )
 }
 
-/** Why its `web` can't have several replicas, and what to do; null when it has one, or may have several. */
+/**
+ * Explains why its `web` can't have several replicas, and what to do; null when it has one, or may have
+ * several.
+ */
 export function whyNotSpread(
   { port, portSet, processes }: Settings & Pick<Environment, 'portSet'>,
   { isOn }: { isOn: boolean },
@@ -53,7 +56,7 @@ export function whyNotSpread(
   return `have ${replicas} replicas of ${web}, but a port of this server can only lead to one container. ${advice}`
 }
 
-/** Refuses them with that. */
+/** Throws that reason. */
 export function refuseUnspread(
   environment: Parameters<typeof whyNotSpread>[0],
   edge: { isOn: boolean },
@@ -62,6 +65,6 @@ export function refuseUnspread(
   if (why !== null) throw invalidField('processes', why)
 }
 
-/** The number of containers of its processes. */
+/** The number of containers of all processes. */
 export const countReplicas = ({ processes }: Pick<Settings, 'processes'>) =>
   processes.reduce((sum, { replicas }) => sum + replicas, 0)

@@ -3,7 +3,7 @@ import { procfileOffer } from './procfile.ts'
 import type { Environment } from './store.ts'
 import { settingsPath } from './views.tsx'
 
-/** Offers the processes of a Procfile that the environment lacks. */
+/** Offers processes of the Procfile that the environment lacks. */
 export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)
   if (!offer?.isNew) return null
@@ -18,7 +18,7 @@ export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   )
 }
 
-/** Inside the form: fills it in. */
+/** Within the form; fills it in. */
 export const ProcfileLink = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)
   if (!offer) return null

@@ -4,12 +4,12 @@ import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
 import { command } from '../web/fields.ts'
 
-/** The processes of a Procfile, and a note about skipped lines. */
+/** `note` names skipped lines. */
 export type Procfile = { entries: ProcfileEntry[]; note: string | null }
 
 /**
- * Reads the lines `name: command` of a Procfile, at most one per name. An invalid line, or one whose
- * command can't be run, is skipped and named in the note: a Procfile never fails a deployment.
+ * Reads lines of the form `name: command`, at most one per name. An invalid line, or a command that can't be
+ * run, is skipped and named in the note: a Procfile never fails a deployment.
  */
 export function readProcfile(text: string): Procfile {
   const entries = new Map<string, ProcfileEntry>()
@@ -35,14 +35,14 @@ export function readProcfile(text: string): Procfile {
   return { entries: [...entries.values()], note: noteOf(ignored) }
 }
 
-/** Processes that are read, and lines that are named in a note. */
+/** `most` limits the processes, `mostNamed` the lines in a note. */
 const most = 20
 const mostNamed = 5
 
 const releaseCommand = command()
 const onlyProcess = processes()
 
-/** The parsed line, or its error. */
+/** Returns the error for an invalid line. */
 function readLine(line: string): ProcfileEntry | string {
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase().replaceAll('_', '-')
@@ -58,8 +58,9 @@ function readLine(line: string): ProcfileEntry | string {
 }
 
 /**
- * A Procfile's commands are shell lines, Davit's are words: one that uses more shell syntax than
- * quotes runs in the image's shell. A single command replaces the shell with exec, to get its signals.
+ * A Procfile's commands are shell lines, Davit's are lists of words. A command that uses more shell syntax
+ * than quotes runs in the image's shell. A single command replaces the shell with exec, to receive its
+ * signals.
  */
 function inShell(line: string) {
   if (!/[`$&|;<>()*?[\]{}~#!]|^\w+=/.test(line)) return line
@@ -78,17 +79,17 @@ function noteOf(ignored: string[]) {
 
 type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile'>
 
-/** An environment's settings according to its repository's Procfile. */
+/** An environment's settings after applying its repository's Procfile. */
 export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
-  /** The processes of the Procfile. */
+  /** The names of the Procfile's processes. */
   names: string[]
-  /** Whether the environment lacks some of them. */
+  /** True when the environment lacks some of them. */
   isNew: boolean
 }
 
 /**
- * The settings after applying the Procfile: a process keeps its limits, and one that isn't in it stays.
- * Null when nothing would change.
+ * Applies the Procfile: a process keeps its limits, and one that isn't in it stays. Null when nothing would
+ * change.
  */
 export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const { procfile, releaseCommand } = settings

@@ -12,16 +12,16 @@ import { environmentPath, settingsPath } from './views.tsx'
 
 type Props = {
   head: EnvironmentHead
-  /** Hosts of its addresses. */
+  /** The hosts of its domains. */
   domains: string[]
   /** A project keeps at least one. */
   isLast: boolean
-  /** The settings from the repository's Procfile: then the form only has these, filled in. */
+  /** The settings from the repository's Procfile. With these, the form has no others. */
   offer: ProcfileOffer | null
   draft: Draft
 }
 
-/** The Settings tab: all that is set of an environment, and its end. */
+/** The Settings tab, with the deletion of the environment. */
 export const EnvironmentSettings = (props: Props) => (
   <EnvironmentFrame head={props.head} tab="settings">
     {props.offer ? <FromProcfile {...props} /> : <Whole {...props} />}
@@ -150,7 +150,7 @@ const SettingsOf = ({
   </PostForm>
 )
 
-/** A deletion that failed can be tried again. */
+/** A failed deletion can be repeated. */
 const Danger = ({ environment, isLast }: Of & Pick<Props, 'isLast'>) => (
   <SettingsSection
     id="danger"

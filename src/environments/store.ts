@@ -21,21 +21,21 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
   return found('environment', getRow(db, environments, isIt))
 }
 
-/** The live deployment of an environment, also while stopped. */
+/** The live deployment, even while it is stopped. */
 export const getCurrent = (db: Db, environmentId: string) =>
   getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
 
 export const getDeployment = (db: Db, id: string) =>
   getRow(db, deployments, eq(deployments.id, id)) ?? null
 
-/** Matches the live deployment of an environment, also while stopped. */
+/** Matches the live deployment of an environment, even while it is stopped. */
 export const isCurrent = (environmentId: string) =>
   and(
     eq(deployments.environmentId, environmentId),
     inArray(deployments.status, ['running', 'stopped']),
   )
 
-/** The address where its live deployment is published; null when none is running. */
+/** The address of its live deployment; null when none is running. */
 export const getLiveUrl = (db: Db, environmentId: string) =>
   db
     .select({ url: deployments.url })
@@ -43,14 +43,14 @@ export const getLiveUrl = (db: Db, environmentId: string) =>
     .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'running')))
     .get()?.url ?? null
 
-/** The environment, for a change: throws when it is being deleted. */
+/** For changes: throws when the environment is being deleted. */
 export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
   const environment = findEnvironment(db, key)
   refuseDeleting(environment)
   return environment
 }
 
-/** The environment and its project, of any owner: for admins. */
+/** With its project, whoever owns it: for admins. */
 export const getEnvironmentIn = (db: Db, id: string) =>
   db
     .select({ environment: environments, project: projects })
@@ -59,7 +59,7 @@ export const getEnvironmentIn = (db: Db, id: string) =>
     .where(eq(environments.id, id))
     .get()
 
-/** The environment and its project, found through the owner. */
+/** With its project, found through the owner. */
 export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
   found(
     'environment',
@@ -71,7 +71,7 @@ export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerI
       .get(),
   )
 
-/** The same, for a change. */
+/** Like `findOwnEnvironment`; throws when the environment is being deleted. */
 export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: string }) {
   const own = findOwnEnvironment(db, key)
   refuseDeletingProject(own.project)
@@ -88,7 +88,7 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
 
-/** The names by which apps of an environment's project reach each other, including its own. */
+/** The names under which apps of the same project reach each other, including its own. */
 export function listNamesBeside(db: Db, environmentId: string, names: string[]) {
   const own = db
     .select({ projectId: environments.projectId })
@@ -98,15 +98,15 @@ export function listNamesBeside(db: Db, environmentId: string, names: string[]) 
   return listValues(db, environments.name, isOne)
 }
 
-/** Over all projects. */
+/** In all projects. */
 export const listEnvironmentsBeingDeleted = (db: Db) =>
   listRows(db, environments, isNotNull(environments.deletingAt))
 
-/** A page of them plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const pageOfEnvironments = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
   listPage(db, environments, eq(environments.projectId, projectId), page)
 
-/** How many variables each environment of a project has, by environment id. */
+/** By environment id. */
 export const countVariables = (db: Db, projectId: string) =>
   new Map(
     db
@@ -129,7 +129,6 @@ export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
     })
   }, duplicates)
 
-/** Changes the fields present. */
 export const updateEnvironment = (db: Db, id: string, values: Changes<typeof environments>) =>
   refuseDuplicate(
     () =>
@@ -157,14 +156,14 @@ const duplicates: Duplicates = {
   ],
 }
 
-/** Whether it is the last one of its project that isn't being deleted. */
+/** True when it is the only one of its project that isn't being deleted. */
 export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
   const { projectId: project, id: other, deletingAt } = environments
   const others = and(eq(project, projectId), ne(other, id), isNull(deletingAt))
   return countRows(db, environments, others) === 0
 }
 
-/** A project keeps at least one environment: throws when this is the last one. */
+/** Throws when this is the project's last environment, as a project keeps at least one. */
 export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {
   if (!isLast(db, environment)) return
   throw new AppError(
@@ -176,6 +175,6 @@ export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projec
 export const deleteEnvironment = (db: Db, id: string) =>
   db.delete(environments).where(eq(environments.id, id)).run()
 
-/** The branch it follows: its own, or the project's; null is the remote's HEAD. */
+/** Its own branch, else the project's; null is the remote's HEAD. */
 export const branchOf = (environment: Environment, project: Project) =>
   environment.branch ?? project.branch

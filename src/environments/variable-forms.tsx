@@ -7,7 +7,7 @@ import type { Environment } from './store.ts'
 
 type VariableModalProps = { environment: Environment; variable: Variable | null; draft: Draft }
 
-/** For a new variable, or to change one. A secret's field is empty, and keeps the value if left empty. */
+/** Adds a variable or changes one. A secret's field is empty, and if left empty the value stays. */
 export const VariableModal = ({ environment, variable, draft }: VariableModalProps) => (
   <ModalForm
     title={variable ? `Edit ${variable.key}` : 'New variable'}

@@ -35,17 +35,14 @@ import { counted } from '../web/units.ts'
 
 type Own = ReturnType<typeof findOwnEnvironment>
 
-/**
- * Variables of an environment; the value of a secret is write-only. `given` returns what
- * its app gets beside them.
- */
+/** Values of secrets are write-only. `given` returns the variables that an app gets beside its own. */
 export const variableRoutes = (
   deps: HeadDeps & { secrets: Secrets },
   given: (of: Own) => Promise<GivenVariable[]>,
 ) => {
   const { db, secrets } = deps
   const audit = auditor(db)
-  /** Someone else's environment is missing, whatever was sent. */
+  /** Someone else's environment is reported as missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -78,7 +75,7 @@ export const variableRoutes = (
       const { environment } = of
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
-      // a form that doesn't say leaves it to the name; what a program leaves out is no
+      // A form without the field decides by the name. For API clients, omitted means false.
       const byName = clientOf(c) === 'program' ? () => false : looksSecret
       const isSecret = (name: string) => secret ?? byName(name)
       if (dotenv) {
@@ -114,7 +111,7 @@ export const variableRoutes = (
       const { value, secret, buildTime, key } = c.var.input
       const variable = updateVariable(db, secrets, current, {
         key,
-        // an empty field of a secret keeps the value: the form can't show it
+        // An empty field of a secret keeps the value, since the form can't show it.
         value: value !== null && value !== '' ? value : current.secret ? undefined : '',
         secret: secret ?? undefined,
         buildTime: buildTime ?? undefined,
@@ -157,7 +154,7 @@ export const variableRoutes = (
   }
 }
 
-/** The name and its environment; never the value. */
+/** Has the name and its environment, but never the value. */
 const about = ({ id, key }: Variable, { project, environment }: Own) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })

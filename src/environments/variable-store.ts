@@ -15,7 +15,7 @@ import { whyPortUnknown } from './processes.ts'
 
 type Row = typeof variables.$inferSelect
 
-/** A variable for display: the value of a secret is null. */
+/** For display: the value of a secret is null. */
 export type Variable = Omit<Row, 'value'> & { value: string | null }
 
 export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
@@ -28,21 +28,21 @@ type Changes = { [Field in keyof Values]?: Values[Field] | undefined }
 export const listVariables = (db: Db, environmentId: string): Variable[] =>
   selectVariables(db, environmentId).map(hideSecret)
 
-/** A page of them plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const pageOfVariables = (
   db: Db,
   { environmentId, ...page }: { environmentId: string } & Page,
 ): Variable[] =>
   listPage(db, variables, eq(variables.environmentId, environmentId), page).map(hideSecret)
 
-/** With secrets in plain text: for containers and the masking of logs, never for a response. */
+/** Has secrets in plain text: for containers and the masking of logs, never for a response. */
 export const openVariables = (db: Db, secrets: Secrets, environmentId: string): OpenVariable[] =>
   selectVariables(db, environmentId).map((row) => ({ ...row, value: open(secrets, row) }))
 
 const open = (secrets: Secrets, { id, value, secret }: Pick<Row, 'id' | 'value' | 'secret'>) =>
   secret ? secrets.open(value, sealedVariable(id)) : value
 
-/** Empty when it was deleted. */
+/** Empty when the variable was deleted. */
 function openVariable(db: Db, secrets: Secrets, id: string) {
   const row = getRow(db, variables, eq(variables.id, id))
   return row ? open(secrets, row) : ''
@@ -69,8 +69,8 @@ export const insertVariable = (
   })
 
 /**
- * Sets all pairs or none; an existing one gets the new value and keeps its flags. With `kept`,
- * those of other names than these are deleted.
+ * Sets all pairs or none. An existing variable gets the new value and keeps its flags. With `kept`, all
+ * variables with other names are deleted.
  */
 export const setVariables = (
   db: Db,
@@ -83,7 +83,7 @@ export const setVariables = (
   }: {
     environmentId: string
     pairs: Map<string, string>
-    /** Whether a new one is. */
+    /** Decides for new variables. */
     isSecret: (key: string) => boolean
     kept?: Set<string>
   },
@@ -106,14 +106,17 @@ export const setVariables = (
       return { id, environmentId, key, value: stored, secret: row.secret, buildTime }
     })
     if (rows.length === 0) return
-    // in one statement: 500 separate ones would block everything else
+    // One statement: 500 separate ones would block everything else.
     db.insert(variables)
       .values(rows)
       .onConflictDoUpdate({ target: variables.id, set: { value: sql`excluded.value` } })
       .run()
   })
 
-/** Changes the given fields. A secret that becomes readable needs a new value: the old one is never revealed. */
+/**
+ * Changes only the given fields. A secret that becomes readable needs a new value: the old one is never
+ * revealed.
+ */
 export function updateVariable(
   db: Db,
   secrets: Secrets,
@@ -137,10 +140,10 @@ export const deleteVariable = (db: Db, secrets: Secrets, row: Known) =>
     db.delete(variables).where(eq(variables.id, row.id)).run()
   })
 
-/** Total characters of the values of an environment: all are searched in its logs. */
+/** In total, for the values of an environment, since its logs are searched for all of them. */
 const mostCharacters = 500_000
 
-/** All or nothing; `ended` collects values that are no longer secret, to stay masked in existing logs. */
+/** All or nothing. `ended` collects values that are no longer secret, to stay masked in existing logs. */
 function changing<Result>(
   db: Db,
   secrets: Secrets,
@@ -180,7 +183,7 @@ const tooLong = () =>
       'Put long values into a file in the image or a volume.',
   )
 
-/** Approximate: from the length of the sealed values. */
+/** Approximate, as it is computed from the length of encrypted values. */
 const lengthOfValues = (db: Db, environmentId: string) =>
   db
     .select({
@@ -208,7 +211,7 @@ function update(
   return hideSecret(db.update(variables).set(values).where(eq(variables.id, id)).returning().get())
 }
 
-/** Errors of deployments can quote an app's output; their logs are masked when read. */
+/** Stored errors of deployments can quote an app's output. Logs are masked when they are read. */
 function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
   const parts = new Set([secret, ...secret.split('\n', mostLines).map((line) => line.trim())])
   for (const part of [...parts].filter(({ length }) => length >= shortest))
@@ -226,7 +229,7 @@ function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
       .run()
 }
 
-/** Lines of a secret that are searched in errors, and the length of each. */
+/** The lines of a secret that are searched for in errors, and their minimum length. */
 const mostLines = 100
 const shortest = 4
 

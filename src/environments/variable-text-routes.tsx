@@ -20,7 +20,7 @@ import { VariablesTextPage } from './variables-text-page.tsx'
 import type { Shown } from './variables-text-page.tsx'
 import { changesOf, readText, textOf } from './variables-text.ts'
 
-/** The variables of an environment as one text; a secret's value is never in it. */
+/** Shows the variables of an environment as one text, which never has a secret's value. */
 export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
   const { db, secrets } = deps
   const audit = auditor(db)
@@ -45,7 +45,7 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
         hasComments: read.hasComments,
         digest: digestOf({ text, environmentId }),
       }
-      // a person saves what was shown: not another text, nor over what someone else changed since
+      // A person saves exactly what was shown, and not over someone else's later change.
       if (clientOf(c) !== 'program' && digest !== shown.digest)
         return show(
           c,
@@ -84,7 +84,7 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
     }
   }
 
-  /** Of a text, and of what it would change. */
+  /** Identifies a text and the changes that it would make. */
   function digestOf({ text, environmentId }: { text: string; environmentId: string }) {
     const stored = openVariables(db, secrets, environmentId)
     return secrets.sign(

@@ -8,20 +8,20 @@ import { ButtonLink } from '../web/form.tsx'
 import { ChangesNote, EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
 
-/** A variable that the app gets beside its own. */
+/** A variable that an app gets beside its own. */
 export type GivenVariable = {
   key: string
-  /** Null when it is secret, or not known before the next deployment. */
+  /** Null when it is secret, or unknown before the next deployment. */
   value: string | null
   secret: boolean
-  /** The service it comes from, and its name there; null for one of Davit's own. */
+  /** The service that provides it, and its name there; null for one of Davit's own. */
   link: { service: { id: string; name: string }; provides: string; isBroken: boolean } | null
 }
 
 type VariablesPageProps = {
   head: EnvironmentHead
   variables: Variable[]
-  /** In order of precedence: of two with one key the later one is used. */
+  /** In order of precedence: among equal keys the last one is used. */
   given: GivenVariable[]
 }
 
@@ -31,7 +31,7 @@ const NewVariable = ({ environment: { id } }: Pick<EnvironmentHead, 'environment
   </ButtonLink>
 )
 
-/** The variables of an environment's app, and their sources. Secret values are never included. */
+/** Shows an app's variables and their sources. Secret values are never included. */
 export const VariablesPage = ({ head, variables, given }: VariablesPageProps) => {
   const { environment } = head
   const own = new Set(variables.map(({ key }) => key))
@@ -89,7 +89,7 @@ const VariableRow = ({
   replaced,
 }: {
   variable: Variable
-  /** The value that it overrides. */
+  /** The variable that this one overrides. */
   replaced: GivenVariable | undefined
 }) => (
   <li id={`variable-${variable.id}`} class="row variable-row">
@@ -123,7 +123,7 @@ const VariableRow = ({
   </li>
 )
 
-/** Read-only variables, with a note when overridden. */
+/** Read-only, with a note when overridden. */
 const GivenList = ({ given, own }: { given: GivenVariable[]; own: Set<string> }) => (
   <ul class="rows">
     {given.map((variable, index) => {

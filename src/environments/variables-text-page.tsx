@@ -8,18 +8,18 @@ import { asItStands } from './variables-page.tsx'
 import { kept } from './variables-text.ts'
 import type { VariableChange } from './variables-text.ts'
 
-/** What saving would do, and what that was said of. */
+/** The changes that saving would make, and a digest that identifies them. */
 export type Shown = { changes: VariableChange[]; hasComments: boolean; digest: string }
 
 type Props = {
   head: EnvironmentHead
-  /** The variables as they are stored. */
+  /** The stored variables. */
   text: string
   draft: Draft
   shown: Shown | null
 }
 
-/** All variables as lines: what would change is shown before it is saved. */
+/** Shows the changes before they are saved. */
 export const VariablesTextPage = ({ head, text, draft, shown }: Props) => {
   const path = `/envs/${head.environment.id}/variables`
   const typed = draft.values.text ?? text
@@ -83,7 +83,7 @@ const Changes = ({ changes, hasComments }: Shown) => (
   </section>
 )
 
-/** Characters of a value that are shown: it can be a whole file. */
+/** In characters: a value can be a whole file. */
 const mostShown = 120
 
 const cut = (value: string | null) =>

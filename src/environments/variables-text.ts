@@ -2,24 +2,26 @@ import { invalidField } from '../platform/errors.ts'
 import { parseDotenv } from './dotenv.ts'
 import type { OpenVariable, Variable } from './variable-store.ts'
 
-/** Stands for the value of a secret, which is never shown. */
+/** Replaces the value of a secret, which is never shown. */
 export const kept = '••••••••'
 
-/** What saving a text would do to one variable; `from` and `to` are null where it is secret. */
+/** The change that saving a text makes to one variable. `from` and `to` are null for a secret. */
 export type VariableChange = {
   key: string
   change: 'added' | 'changed' | 'removed'
   secret: boolean
   from: string | null
   to: string | null
-  /** Of what is set. */
+  /** Refers to the new value. */
   holdsReference: boolean
 }
 
-/** An app gets its values byte for byte, where some tools put other values in place of these. */
+/** Some tools replace such a reference; Davit passes values to an app byte for byte. */
 export const holdsReference = (value: string | null) => /\$\{\w/.test(value ?? '')
 
-/** The variables as text, a line each unless a value has several, that `readText` reads as the same. */
+/**
+ * Formats variables so that `readText` reads them unchanged: one per line, unless a value has several lines.
+ */
 export const textOf = (variables: Variable[]) =>
   variables.map(({ key, value }) => `${key}=${value === null ? kept : quoted(value)}\n`).join('')
 
@@ -31,8 +33,8 @@ function quoted(value: string) {
 }
 
 /**
- * The values that a text sets, by key; those of secrets that it leaves as they are aren't among them, but
- * in `unchanged`. Throws where a line can't be read, or keeps a value that isn't there.
+ * Returns the values that a text sets, by key, and in `unchanged` the secrets that it keeps. Throws for an
+ * invalid line, and for one that keeps a value which doesn't exist.
  */
 export function readText(text: string, stored: Pick<OpenVariable, 'key' | 'secret'>[]) {
   const secrets = new Set(stored.filter(({ secret }) => secret).map(({ key }) => key))
@@ -48,7 +50,7 @@ export function readText(text: string, stored: Pick<OpenVariable, 'key' | 'secre
   return { pairs, unchanged, hasComments: /^\s*#/m.test(text) }
 }
 
-/** What is different from what is stored, by key. */
+/** Returns the differences from the stored variables, by key. */
 export function changesOf(
   { pairs, unchanged }: ReturnType<typeof readText>,
   { stored, isSecret }: { stored: OpenVariable[]; isSecret: (key: string) => boolean },

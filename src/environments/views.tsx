@@ -8,7 +8,7 @@ type EnvironmentLinksProps = {
   variables?: number
 }
 
-/** Links to the logs, variables with their number if known, and runs of an environment. */
+/** Links to the logs, the variables with their number if known, and the runs. */
 export const EnvironmentLinks = ({ environment, variant, variables }: EnvironmentLinksProps) => (
   <>
     <ButtonLink
@@ -38,7 +38,7 @@ export const environmentPath = ({ id, projectId }: Key) => `/projects/${projectI
 
 export const metricsPath = (key: Key) => `${environmentPath(key)}/metrics`
 
-/** Leads people to the one page of what an environment uses and serves, for the same time. */
+/** Redirects people to the environment's one metrics page, for the same time range. */
 export const toMetrics = (c: Context, key: Key) =>
   c.redirect(metricsPath(key) + new URL(c.req.url).search, 303)
 

@@ -66,7 +66,7 @@ export function ticksIn(stat: string): Ticks | null {
   if (!line) return null
   const [user, nice, system, idle, wait = 0, ...rest] = line[1]!.trim().split(/ +/).map(Number)
   if (idle === undefined) return null
-  const interrupted = rest.slice(0, 3).reduce((sum, ticks) => sum + ticks, 0) // later columns are already part of user
+  const interrupted = rest.slice(0, 3).reduce((sum, ticks) => sum + ticks, 0) // guest time is part of user
   return { idle: idle + wait, all: user! + nice! + system! + idle + wait + interrupted }
 }
 

@@ -81,10 +81,7 @@ const isTroubled = or(
   isNotNull(certificates.errorMessage),
 )
 
-/**
- * Domains of a user that may need attention: because of DNS or their
- * certificate, or because the edge rejected them.
- */
+/** Domains of a user with a problem of DNS or certificate, or that the edge rejected. */
 export const listTroubledDomains = (
   db: Db,
   { ownerId, leftOut }: { ownerId: string; leftOut: string[] },

@@ -18,7 +18,7 @@ import { RoundRobin, slotCalls } from './slots.ts'
 import type { SlotCalls, SlotUse } from './slots.ts'
 import type { Job, Slot } from './store.ts'
 
-/** Why a job is aborted: someone cancelled it, or Davit stops and resumes it at its next start. */
+/** Reasons to abort a job: someone cancelled it, or Davit stops and resumes it at its next start. */
 export const cancelled = Symbol('cancelled')
 export const stopping = Symbol('stopping')
 
@@ -28,33 +28,29 @@ const maxAttempts = 2
 /** Milliseconds between two attempts to store an end. */
 const retryDelay = 1000
 
-/** What a handler is given. */
 export type Work = SlotCalls & {
   job: Job
   /** Aborted with `cancelled` or `stopping` as its reason. */
   signal: AbortSignal
-  /** Aborted when what `signal` ended doesn't need to be restored either. */
+  /** Aborted when undoing must end too: the subject is being deleted, or Davit stops. */
   undo: AbortSignal
-  /** Aborted when Davit stops: what is not undone by then is left to the next process. */
+  /** Aborted when Davit stops: the next process undoes what remains. */
   shutdown: AbortSignal
 }
 
 /** Why a job ends without its handler: cancelled (by whom, if known), started too often, or broken. */
 export type GivenUp = { why: 'cancelled' | 'interrupted' | 'broken'; by?: string | undefined }
 
-/** How the jobs of one kind are handled. */
+/** Handles the jobs of one kind. */
 export type Handler = {
   /**
-   * Does the work and stores how it ended, the job's end (`endJob`) with it. Where Davit stops it puts
-   * the job back (`putBackJob`); a job it leaves unchanged counts as interrupted by a crash.
+   * Does the work and stores its outcome together with the job's end (`endJob`). When Davit stops it requeues
+   * the job (`putBackJob`); a job it leaves unchanged counts as interrupted by a crash.
    */
   run: (work: Work) => Promise<void>
-  /**
-   * Stores the end of a job that isn't running. Retried until it doesn't
-   * throw, or `shutdown` aborts.
-   */
+  /** Stores the end of a job that isn't running. Retried until it doesn't throw, or `shutdown` aborts. */
   giveUp: (job: Job, end: GivenUp, shutdown: AbortSignal) => void | Promise<void>
-  /** Requeues what ran when the last process died; without it only the job. */
+  /** Requeues a job that ran when the last process died, with its subject. Default: only the job. */
   putBack?: (job: Job) => void
 }
 
@@ -66,8 +62,8 @@ type Running = SlotUse & {
 }
 
 /**
- * Runs long work: one job at a time for each subject, and only a few of those that need a slot,
- * shared fairly between owners. The database is the queue; this only tracks what is running.
+ * Runs long work: one job at a time for each subject, and only a few of those that need a slot, shared fairly
+ * between owners. The database is the queue; this only tracks what is running.
  */
 export class Jobs {
   readonly #db: Db
@@ -76,7 +72,7 @@ export class Jobs {
   readonly #turns: Map<Slot, RoundRobin>
   readonly #handlers = new Map<Job['kind'], () => Promise<Handler>>()
   readonly #running = new Map<string, Running>()
-  /** Callers waiting for the end of a job. */
+  /** Callers that wait for the end of a job, by its id. */
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #stop = new AbortController()
 
@@ -87,7 +83,7 @@ export class Jobs {
   }: {
     db: Db
     slots: Record<Slot, number>
-    /** Whether there is more than one owner. */
+    /** Returns true when there is more than one owner. */
     isShared?: () => boolean
   }) {
     this.#db = db
@@ -111,12 +107,12 @@ export class Jobs {
     }
   }
 
-  /** Whether the subject has a queued or running job. */
+  /** True when the subject has a queued or running job. */
   isBusy(subjectId: string) {
     return hasJob(this.#db, subjectId)
   }
 
-  /** Whether this process runs a job of the subject. */
+  /** True when this process runs a job of the subject. */
   isRunning(subjectId: string) {
     return this.#running.values().some(({ job }) => job.subjectId === subjectId)
   }
@@ -129,13 +125,13 @@ export class Jobs {
     await waiter.promise
   }
 
-  /** Ends jobs, queued ones at once; resolves when all have cleaned up. */
+  /** Ends jobs, queued ones at once. Resolves when all have cleaned up. */
   async cancel(ids: string[], { by }: { by?: string } = {}) {
     unlessFull(() => requestCancel(this.#db, ids)) // for all of them, before the end of one frees a slot for another
     await Promise.all(ids.map((id) => this.#cancel(id, by)))
   }
 
-  /** Ends all jobs of what is being deleted: nothing is restored. */
+  /** Ends all jobs of subjects that are being deleted: nothing is restored. */
   async cancelAll({ subjectIds }: { subjectIds: string[] }) {
     const ids = listJobIds(this.#db, { subjectIds })
     for (const id of ids) this.#running.get(id)?.undo.abort(cancelled)
@@ -143,8 +139,8 @@ export class Jobs {
   }
 
   /**
-   * Settles what the last process left: jobs that were running are requeued, or ended when they were
-   * started too often or cancelled. Those that `isDue` excludes stay as they are. Call `wake` afterwards.
+   * Settles what the last process left: jobs that were running are requeued, or ended when they were started
+   * too often or cancelled. Those that `isDue` excludes stay as they are. Call `wake` afterwards.
    */
   async recover(kinds: readonly Job['kind'][], isDue: (job: Job) => boolean = () => true) {
     for (const job of listUnsettled(this.#db))
@@ -152,7 +148,7 @@ export class Jobs {
         await this.#settle(job)
   }
 
-  /** Starts nothing more and ends what is running; resolves when all handlers have returned. */
+  /** Starts nothing more and ends what is running. Resolves when all handlers have returned. */
   async stop() {
     this.#stop.abort()
     for (const { abort, undo } of this.#running.values()) {
@@ -190,7 +186,7 @@ export class Jobs {
       }
   }
 
-  /** Not the last one, where others could need it. */
+  /** One slot fewer than all while others could need it. */
   #mostOfOwner(slot: Slot) {
     const all = this.#slots[slot]
     return all > 1 && this.#isShared() ? all - 1 : all
@@ -219,7 +215,7 @@ export class Jobs {
     const shutdown = this.#stop.signal
     const slots = slotCalls(running, { signal, wake: () => this.wake() })
     try {
-      // first, as what was claimed must run before anything else happens to its subject
+      // claimed first: a claimed job must run before anything else happens to its subject
       const handler = await this.#handlerOf(job)
       const begun = await retryOnDiskFull(() => claimJob(this.#db, job.id), { signal: shutdown })
       if (!begun) return
@@ -257,8 +253,8 @@ export class Jobs {
   }
 
   /**
-   * Ends a job that can't continue. Retried until it is stored, so that its subject is blocked no
-   * longer than necessary; after a stop the next process resumes it.
+   * Ends a job that can't continue. Retried until it is stored, so that its subject is blocked no longer than
+   * necessary; after a stop the next process resumes it.
    */
   async #giveUp(job: Job, end: GivenUp) {
     while (!this.#stop.signal.aborted)

@@ -1,12 +1,12 @@
 import type { Job, Slot } from './store.ts'
 
-/** How a running job uses its slot. */
+/** The use of a slot by a running job. */
 export type SlotUse = {
   /** The slot it needs at the moment. */
   slot: Slot | null
-  /** It has lent its slot. */
+  /** True while it has lent its slot. */
   isAway: boolean
-  /** Gives it a slot again; there while it waits for one. */
+  /** Gives it a slot again; only set while it waits for one. */
   resume?: () => void
 }
 
@@ -15,7 +15,7 @@ export type SlotCalls = {
   releaseSlot: () => void
   /** Lends its slot to others while it waits for a remote side, until `takeSlot`. */
   lendSlot: () => void
-  /** Waits for a slot again, in turn; `onWait` is called where none is free. */
+  /** Waits for a slot again, in turn. `onWait` is called when none is free. */
   takeSlot: (onWait?: () => void) => Promise<void>
 }
 
@@ -54,18 +54,18 @@ export const slotCalls = (
 
 type Waiting = Pick<Job, 'ownerId'>
 
-/** Which owner gets the next slot: of those with the fewest, the one served longest ago. */
+/** Chooses the owner of the next slot: of those with the fewest, the one served longest ago. */
 export class RoundRobin {
   readonly #lastTurns = new Map<string | null, number>()
   #turns = 0
 
-  /** The next of the queued jobs, which are in FIFO order; undefined if there is none. */
+  /** The queued jobs are in FIFO order. Returns undefined if there are none. */
   next<Item extends Waiting>(waiting: Item[], running: Waiting[]): Item | undefined {
     const slots = ({ ownerId }: Waiting) =>
       running.filter((other) => other.ownerId === ownerId).length
     const lastTurn = ({ ownerId }: Waiting) => this.#lastTurns.get(ownerId) ?? 0
     const [next] = waiting.toSorted(
-      (a, b) => slots(a) - slots(b) || lastTurn(a) - lastTurn(b), // stable: else the oldest
+      (a, b) => slots(a) - slots(b) || lastTurn(a) - lastTurn(b), // stable: otherwise the oldest
     )
     if (next) this.#lastTurns.set(next.ownerId, ++this.#turns)
     return next

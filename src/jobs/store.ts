@@ -9,7 +9,7 @@ export type Slot = NonNullable<Job['slot']>
 /** The database, or a transaction of it. */
 type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
-/** Stores a job, in the transaction that stores its subject. Call `wake` after the commit. */
+/** Call it in the transaction that stores its subject, and `wake` after the commit. */
 export const insertJob = (
   db: Store,
   job: Pick<typeof jobs.$inferInsert, 'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input'>,
@@ -18,7 +18,7 @@ export const insertJob = (
 /** Undefined once it has ended. */
 export const getJob = (db: Store, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 
-/** Of all queued or running jobs on these subjects or for that owner. */
+/** Ids of all queued or running jobs on these subjects or for that owner. */
 export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: string }) =>
   db
     .select({ id: jobs.id })
@@ -37,20 +37,20 @@ export const listJobsOf = (db: Store, subjectId: string): Job[] =>
 
 export const hasJob = (db: Store, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
-/** Those that may start when a slot is free, oldest first. */
+/** Jobs that may start when a slot is free, oldest first. */
 export function listStartable(db: Store): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
   return listRows(db, jobs, and(isStartable, notInArray(jobs.subjectId, busy)), asc(jobs.id))
 }
 
-/** Those that were started or cancelled, oldest first. */
+/** Jobs that were started or cancelled, oldest first. */
 export function listUnsettled(db: Store): Job[] {
   const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))
   return listRows(db, jobs, isUnsettled, asc(jobs.id))
 }
 
-/** Starts it; undefined when it was cancelled meanwhile. */
+/** Marks it as running; undefined when it was cancelled meanwhile. */
 export const claimJob = (db: Store, id: string): Job | undefined =>
   db
     .update(jobs)
@@ -61,7 +61,7 @@ export const claimJob = (db: Store, id: string): Job | undefined =>
 
 const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, false))
 
-/** Requeues it; an end by Davit's stop doesn't count as an attempt, a crash does. */
+/** Requeues it. An end by Davit's stop doesn't count as an attempt, a crash does. */
 export const putBackJob = (
   db: Store,
   id: string,
@@ -73,7 +73,7 @@ export const putBackJob = (
     .where(eq(jobs.id, id))
     .run()
 
-/** It got far enough that its starts don't count as crashes. */
+/** Call it when a job got far enough that its starts don't count as crashes. */
 export const forgetAttempts = (db: Store, id: string) =>
   db.update(jobs).set({ attempt: 0 }).where(eq(jobs.id, id)).run()
 
@@ -81,7 +81,7 @@ export const forgetAttempts = (db: Store, id: string) =>
 export const requestCancel = (db: Store, ids: string[]) =>
   db.update(jobs).set({ cancelRequested: true }).where(inArray(jobs.id, ids)).run()
 
-/** Removes a job, in the transaction that stores its outcome. */
+/** Call it in the transaction that stores its outcome. */
 export const endJob = (db: Store, id: string) => db.delete(jobs).where(eq(jobs.id, id)).run()
 
 export const endJobs = (db: Store, ids: string[]) =>

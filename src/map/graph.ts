@@ -53,10 +53,7 @@ export type MapGraph = { nodes: MapNode[]; edges: MapEdge[] }
 
 export type MapDeps = LiveDeps & ShownDeps & { logDb: LogDb; edge: { mode: string } }
 
-/**
- * All domains, apps and services of a user, with their
- * dependencies. Domains of one app or service are adjacent.
- */
+/** All domains, apps and services of a user with dependencies; domains of one app or service are adjacent. */
 export function readGraph(deps: MapDeps, ownerId: string): MapGraph {
   const owned = listOwned(deps.db, ownerId)
   const known = { deps, owned, ownerId, rates: readRates(deps, owned) }

@@ -2,7 +2,7 @@ import type { Look } from '../web/status-badge.tsx'
 import type { MapGraph, MapNode } from './graph.ts'
 import type { Reach } from './reach.ts'
 
-/** With `project`, only its nodes and the services that they use; with `reach`, also a node's dependents and needs. */
+/** `project` limits it to its nodes and the services they use; `reach` adds dependents and needs. */
 export function mapJson(
   { nodes, edges }: MapGraph,
   { project, reach }: { project: { id: string } | null; reach: Reach | null },

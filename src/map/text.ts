@@ -29,9 +29,7 @@ export function clipped(text: string, most: number) {
   return kept
 }
 
-/**
- * In letters of average width. Takes the wider value where fonts differ: the server doesn't know the font.
- */
+/** In letters of average width. The server doesn't know the font, so it takes the wider value. */
 function widthOf(character: string) {
   const code = character.codePointAt(0)!
   if (code >= 0x1100 && !(code >= 0x1e00 && code <= 0x20cf)) return 2

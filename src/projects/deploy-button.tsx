@@ -7,7 +7,7 @@ import type { Project } from './store.ts'
 type Props = { project: Pick<Project, 'id' | 'branch'>; environments: Environment[] }
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
 
-/** Deploys with one click if there is only one environment; a panel has the other options. */
+/** One click if there is only one environment; otherwise a panel asks for it. */
 export const DeployButton = ({ project, environments }: Props) =>
   environments.length > 1 ? (
     <>
@@ -36,11 +36,10 @@ export const DeployButton = ({ project, environments }: Props) =>
 type DeployEnvironmentButtonProps = {
   project: Pick<Project, 'id'>
   environment: Environment
-  /** How it looks; a small one otherwise, for a row. */
+  /** A small button by default, for a row. */
   look?: Pick<Parameters<typeof Button>[0], 'variant' | 'small' | 'icon'>
 }
 
-/** Deploys one environment with its settings. */
 export const DeployEnvironmentButton = ({
   project,
   environment,

@@ -10,19 +10,19 @@ type Deployment = typeof deployments.$inferSelect
 export type DeploymentItem = {
   deployment: Deployment
   environment: Pick<typeof environments.$inferSelect, 'name'>
-  /** Of the deployment whose image it runs, where it is not its own; null once that was deleted. */
+  /** The deployment that built its image, if another one did; null once that was deleted. */
   imageNumber: number | null
   /** Shown in lists of several projects. */
   project?: Pick<Project, 'name'>
 }
 
-/** Deployments, newest first, each linked to its page. */
+/** Newest first, each linked to its page. */
 export const DeploymentList = ({
   items,
   actions,
 }: {
   items: DeploymentItem[]
-  /** What can be done with one from its row. */
+  /** The actions in a row. */
   actions?: (item: DeploymentItem) => Child
 }) => (
   <ol class="rows">
@@ -72,13 +72,13 @@ const Row = ({
 export const deploymentPath = ({ projectId, id }: Pick<Deployment, 'projectId' | 'id'>) =>
   `/projects/${projectId}/deployments/${id}`
 
-/** What a person calls it, such as `Deployment #12 · Hello / production`. */
+/** For people, such as `Deployment #12 · Hello / production`. */
 export const deploymentTitle = (
   { number }: Pick<Deployment, 'number'>,
   { project, environment }: Record<'project' | 'environment', { name: string }>,
 ) => `Deployment #${number} · ${project.name} / ${environment.name}`
 
-/** What it deploys: the commit's first line, until there is one the branch. */
+/** The first line of the commit message or, until it is known, the branch. */
 export function commitTitle({
   commitMessage,
   trigger,

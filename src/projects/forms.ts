@@ -8,7 +8,7 @@ import { refusePath } from '../git/tree-paths.ts'
 import { refuseWatchedPath } from '../git/watched-path.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
-/** The allowed repositories depend on the settings, so the schemas are built from them. */
+/** A function, as the allowed repositories depend on the settings. */
 export const repositoryUrl = (config: Config) =>
   line('the address of a git repository', { max: 2000 }).transform((text, context) => {
     try {
@@ -33,7 +33,7 @@ export const branchName = line('a branch', { max: 250 }).superRefine(unless(refu
 
 const name = line('a name of 1 to 60 characters', { max: 60 })
 
-/** Where the code comes from: a repository of a git source, or an address. */
+/** Either a repository of a git source, or an address. */
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
   sourceId: line('the id of a git source', { max: 100 }).nullish(),
@@ -45,7 +45,7 @@ type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
 /** Checked even if the rest of the body is invalid. */
 const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && !!value }
 
-/** A source and its repository are set together. */
+/** A source and its repository must be set together. */
 const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
   schema
     .refine(({ sourceId, repository }) => !sourceId || !!repository, {
@@ -92,12 +92,12 @@ export const projectUpdateForm = (config: Config) =>
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
-/** A path of the repository or a pattern for several; everything below it matches too. */
+/** A path or a pattern in the repository; everything below a match matches too. */
 const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
   (path, context) => unless(whyNotWatched)(path, context),
 )
 
-/** With the pattern, which is one of several in its field. */
+/** Includes the pattern, as its field has several. */
 export function whyNotWatched(path: string): string | null {
   const why = refuseWatchedPath(path)
   return why && `The line “${path.slice(0, 80)}” ${why}`
@@ -105,13 +105,13 @@ export function whyNotWatched(path: string): string | null {
 
 const name200 = line('a name such as DATABASE_URL', { max: 200 })
 
-/** In a container, as in discovery.type. */
+/** The names that Davit allows in containers, which include discovery.type. */
 export const variableName = name200.regex(
   /^[A-Za-z_][A-Za-z0-9_.-]*$/,
   'must have names of letters, digits, _, . and - that start with a letter or _.',
 )
 
-/** What a Dockerfile can declare. */
+/** The names that a Dockerfile can declare. */
 export const argumentName = name200.regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
   'must have names of letters, digits and underscores that don’t start with a digit.',
@@ -134,7 +134,7 @@ export const buildForm = z.object({
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
 })
 
-/** Patterns as they are typed: what is wrong with one is told beside it. */
+/** The patterns while they are typed; errors are shown beside them. */
 export const watchedFilesQuery = z.object({
   watchPaths: lines(line('a path or a pattern', { max: 500 }), { max: 100 }).optional(),
 })
@@ -142,16 +142,16 @@ export const watchedFilesQuery = z.object({
 export const removalForm = z.object({ volumes: flag().nullish() })
 
 /**
- * Whether a build argument controls the builder instead of the Dockerfile. Builders exclude
- * proxies from layer cache keys, so content from one user's proxy would be cached for
- * everyone; and names with BUILDKIT_ select the frontend and the caches.
+ * True for build arguments that control the builder instead of the Dockerfile. Builders exclude proxies from
+ * layer cache keys, so content from one user's proxy would be cached for everyone. Names with BUILDKIT_
+ * select the frontend and the caches.
  */
 export const steersBuilder = (name: string) => /_proxy$/i.test(name) || /^buildkit_/i.test(name)
 
 export const steeringRefusal = (name: string) =>
   `A build argument can’t be named ${name}: names that end with _PROXY or start with BUILDKIT_ change how all builds on this server work.`
 
-/** The arguments without those that control the builder, which may have been saved before this check existed. */
+/** Removes arguments that control the builder, which may have been saved before this check existed. */
 export function withoutSteering(args: Record<string, string>) {
   const entries = Object.entries(args)
   const left = entries.map(([name]) => name).filter(steersBuilder)

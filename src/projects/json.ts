@@ -1,6 +1,6 @@
 import type { Project } from './store.ts'
 
-/** A project in the API; the list of fields is explicit so that no secret slips in. */
+/** The list of fields is explicit so that no secret slips in. */
 export const projectJson = (project: Project) => ({
   id: project.id,
   name: project.name,
@@ -18,7 +18,7 @@ export const projectJson = (project: Project) => ({
   keepImages: project.keepImages,
   /** The public key, for the repository's settings. */
   deployKey: project.deployKeyPublic,
-  /** Whether the provider still has the webhook secret of the project's former owner. */
+  /** True while the provider still has the webhook secret of the project's former owner. */
   webhookOutdated: project.webhookOutdated,
   deleting: project.deletingAt !== null,
   createdAt: project.createdAt,

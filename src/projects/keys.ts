@@ -7,7 +7,7 @@ import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from './store.ts'
 
-/** A project's own key pair, its private key sealed. */
+/** The private key is encrypted. */
 export function newDeployKey(secrets: Secrets, projectId: string) {
   const { publicKey, privateKey } = makeDeployKey()
   return {

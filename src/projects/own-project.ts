@@ -5,7 +5,7 @@ import { factory } from '../web/factory.ts'
 import { findProject } from './store.ts'
 import type { Project } from './store.ts'
 
-/** The key of the project of `/projects/:id…`, found only by its owner. */
+/** Finds the project of `/projects/:id…` only for its owner. */
 export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
 
 /** Runs before `input`, so that someone else's project is missing, whatever was sent. */
@@ -15,7 +15,7 @@ export const ownProject = ({ db }: { db: Db }) =>
     await next()
   })
 
-/** A project's name in the audit log. */
+/** Identifies a project in the audit log. */
 export const aboutProject = ({ id, name }: Project) => ({
   object: { kind: 'project', id, name } as const,
 })

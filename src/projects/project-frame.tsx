@@ -11,7 +11,7 @@ type Environment = typeof environments.$inferSelect
 type ProjectFrameProps = {
   project: Project
   tab: keyof typeof tabs
-  /** Those that can be deployed: asked for at the button when there are several. */
+  /** Those that can be deployed. If there are several, the button asks for one. */
   environments: Pick<Environment, 'id' | 'name'>[]
   children: Child
 }
@@ -77,7 +77,7 @@ const tabs = {
   settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }
 
-/** A repository's address: a link if a browser can open it. */
+/** A link if a browser can open the address. */
 export const RepositoryLink = ({ url }: { url: string }) =>
   /^https?:\/\//.test(url) && url !== sampleUrl ? (
     <a class="repository" href={url} rel="noreferrer" dir="ltr">

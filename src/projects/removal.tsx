@@ -9,18 +9,18 @@ import { show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 import { counted } from '../web/units.ts'
 
-/** What is removed with everything created for it. */
+/** The object to remove, with everything created for it. */
 type Removal = { of: 'project' | 'service'; id: string; name: string }
 
 type RemovalModalProps = Removal & {
   volumes: string[]
   volumesHint?: string
-  /** Whether its name has to be typed. */
+  /** True when its name must be typed as a confirmation. */
   typed?: boolean
   children: Child
 }
 
-/** Asks for confirmation, and whether to delete its volumes. */
+/** Also asks whether to delete its volumes. */
 export const RemovalModal = ({
   of,
   id,

@@ -21,8 +21,8 @@ import type { WebhookDeps } from './webhook.ts'
 export type RemovalDeps = WebhookDeps & RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs }
 
 /**
- * Deletes a project and everything Davit created for it; named volumes only if requested. The caller
- * has stored the intent, and every step is repeatable: an interrupted removal resumes at the next start.
+ * Deletes a project and everything that Davit created for it; named volumes only if requested. The caller has
+ * stored the intent. Every step is repeatable: an interrupted removal resumes at the next start.
  */
 export const removeProject = (
   deps: RemovalDeps,
@@ -70,7 +70,9 @@ export async function removeLogs(
     await removeLogsOf(logDb, id)
 }
 
-/** The mirrors of all repositories that it was ever deployed from, unless another project needs them. */
+/**
+ * Removes the mirrors of all repositories that it was ever deployed from, unless another project needs them.
+ */
 async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {
   const removed: Removed[] = []
   for (const url of listOwnRepositories(db, id))

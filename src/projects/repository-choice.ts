@@ -17,8 +17,8 @@ type Asked = {
 export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository'>
 
 /**
- * A project's repository: from one of the owner's sources, or an address. Undefined
- * when it isn't part of the request. Contacts no one.
+ * Returns a repository of one of the owner's sources, or an address; undefined when the request has neither.
+ * Uses no network.
  */
 export function chooseRepository(
   { db }: { db: Db },
@@ -37,15 +37,15 @@ export function chooseRepository(
     : { repositoryUrl: address, sourceId: null, repository: null }
 }
 
-/** The default name of a project: its repository's, as in assets/forms.js. */
+/** The default name of a project, from its repository, as in assets/forms.js. */
 export const nameOf = (address: string) =>
   (address.trim().split(/[/:]/).findLast(Boolean) ?? '').replace(/\.git$/i, '').slice(0, 60)
 
-/** Whether two projects, or one before and after a change, have different repositories. */
+/** True when the repositories differ, of two projects, or of one before and after a change. */
 export const isElsewhere = (a: RepositoryChoice, b: RepositoryChoice) =>
   a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
 
-/** A key pair for a repository over ssh, unless there is one already. */
+/** Returns a key pair for a repository over ssh, unless it has one already. */
 export function deployKeyFor(
   { secrets }: { secrets: Secrets },
   project: RepositoryChoice & { id: string; deployKeyPublic?: string | null },
@@ -53,11 +53,13 @@ export function deployKeyFor(
   return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
 }
 
-/** Whether the repository uses the project's own key; false for an invalid address. */
+/** False for an invalid address. */
 export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
   sourceId === null && readStored(repositoryUrl).url?.protocol === 'ssh'
 
-/** Why a stored address is invalid, by rules that may be stricter than when it was stored; else null. */
+/**
+ * Explains why a stored address is invalid, as rules may be stricter than when it was stored; otherwise null.
+ */
 export const whyUnreadable = ({ repositoryUrl }: Pick<Project, 'repositoryUrl'>) =>
   readStored(repositoryUrl).refusal
 
@@ -70,7 +72,7 @@ function readStored(address: string) {
   }
 }
 
-/** Someone else's source and a missing one are refused alike. */
+/** Throws the same error for someone else's source as for a missing one. */
 function ownSource(db: Db, key: { id: string; ownerId: string }): Source {
   try {
     return findSource(db, key)

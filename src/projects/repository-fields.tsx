@@ -5,18 +5,18 @@ import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-/** The repository fields: a list of a provider's repositories, or an address. */
+/** The kind of repository field: a list of a provider's repositories, or an address. */
 export type From = 'source' | 'address'
 
 type Props = {
   from: From
   draft: Draft
   sources: Source[]
-  /** The current value. */
+  /** The current values. */
   project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch'>
 }
 
-/** Decided by the input, then the stored value, then whether there is a source to choose from. */
+/** Decides by the input, then by the stored value, then by whether there are sources to choose from. */
 export function chooseFrom(
   asked: string | undefined,
   { draft, sources, project }: Omit<Props, 'from'>,
@@ -114,7 +114,7 @@ const SourceFields = ({ draft, sources, project }: Props) => {
   )
 }
 
-/** A list that reloads when the source or the search changes. */
+/** Reloads when the source or the search changes. */
 const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | null }) => (
   <div
     class="field repository-picker"

@@ -45,7 +45,7 @@ import { findWatched, WatchedFilesList } from './watched-files.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
-/** Projects, their settings and deletion; the deployments slice creates them and shows their deployments. */
+/** Projects, their settings and deletion. The deployments slice creates them and shows their deployments. */
 export const projectRoutes = (deps: RemovalDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -85,7 +85,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current
       const { webhookSecret, ...changes } = c.var.input
-      // null creates a new one
+      // Null requests a new secret.
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
         const { signal } = c.req.raw
@@ -182,7 +182,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
   }
 }
 
-/** What was stored and is invalid by today's rules is shown as a field error, where it can be fixed. */
+/** A stored value that is invalid by today's rules is shown as a field error, where it can be fixed. */
 function withStored(draft: Draft, project: Project): Draft {
   const errors = { ...draft.errors }
   const note = (name: string, refusal: string | null) => {

@@ -17,7 +17,9 @@ import type { Project } from './store.ts'
 
 type SaveDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** Creates a project with its first environment; `isShown` says whether the response shows its webhook's secret. */
+/**
+ * Creates a project with its first environment. `isShown` means that the response shows its webhook's secret.
+ */
 export function createProject(
   { db, secrets, config, docker }: SaveDeps & { docker: Pick<Docker, 'remote'> },
   {
@@ -51,7 +53,10 @@ export function createProject(
   return { project, webhookSecret }
 }
 
-/** Changes the given fields. A webhook that Davit registered is removed when the project leaves its repository. */
+/**
+ * Changes only the given fields. A webhook that Davit registered is removed when the project changes its
+ * repository.
+ */
 export async function changeProject(
   deps: SaveDeps,
   { project, input }: { project: Project; input: z.output<ReturnType<typeof projectUpdateForm>> },

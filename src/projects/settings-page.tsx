@@ -31,7 +31,7 @@ export const ProjectSettings = (props: ProjectFormProps) => (
   </div>
 )
 
-/** Replaces itself with the server's answer, with complaints where there are some. */
+/** The response replaces the form, with errors if there are any. */
 export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps) => (
   <SettingsForm
     id="project"

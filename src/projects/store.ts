@@ -12,11 +12,11 @@ import type { Page } from '../web/paging.ts'
 export type Project = typeof projects.$inferSelect
 type ProjectValues = typeof projects.$inferInsert
 
-/** Someone else's project and a missing one look the same. */
+/** Throws the same error for someone else's project as for a missing one. */
 export const findProject = (db: Db, { id, ownerId }: Pick<Project, 'id' | 'ownerId'>) =>
   found('project', getRow(db, projects, and(eq(projects.id, id), eq(projects.ownerId, ownerId))))
 
-/** The project, for a change: throws when it is being deleted. */
+/** For changes: throws when the project is being deleted. */
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
   const project = findProject(db, key)
   refuseDeleting(project)
@@ -28,11 +28,11 @@ export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'del
     throw new AppError('conflict', `Project ${name} is being deleted, so it can’t be changed.`)
 }
 
-/** A page of a user's projects plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listProjects = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, projects, eq(projects.ownerId, ownerId), page)
 
-/** All projects of a user with what each deployed last, which its index knows. */
+/** All projects of a user with their newest deployment, which the index of each finds. */
 export const listDeployedProjects = (db: Db, ownerId: string) =>
   db
     .select({
@@ -54,7 +54,7 @@ export const listDeployedProjects = (db: Db, ownerId: string) =>
 export const countProjects = (db: Db, ownerId: string) =>
   countRows(db, projects, eq(projects.ownerId, ownerId))
 
-/** Over all projects of the owner. */
+/** In all projects of the owner. */
 export const countEnvironments = (db: Db, ownerId: string) =>
   db
     .select({ rows: count() })
@@ -66,7 +66,7 @@ export const countEnvironments = (db: Db, ownerId: string) =>
 export const listProjectsBeingDeleted = (db: Db) =>
   listRows(db, projects, isNotNull(projects.deletingAt))
 
-/** A new project has a `production` environment. */
+/** Also creates the environment `production`. */
 export const insertProject = (
   db: Db,
   values: ProjectValues,
@@ -84,7 +84,6 @@ export const insertProject = (
     duplicates,
   )
 
-/** Changes the fields present. */
 export const updateProject = (db: Db, id: string, values: Changes<typeof projects>) =>
   refuseDuplicate(() => changeRow(db, projects, id, values), duplicates)
 
@@ -139,7 +138,7 @@ export const isWebhookOfAnother = (
     ),
   ) > 0
 
-/** Ids of deployments, of all or of one environment: the keys of their log rows. */
+/** For the whole project or one environment. The ids are the keys of log rows. */
 export const listDeploymentIds = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId?: string },
@@ -153,7 +152,7 @@ export const listDeploymentIds = (
     ),
   )
 
-/** The subjects of those environments' jobs: themselves, and their runs. */
+/** The subjects of jobs: the environments themselves, and their runs. */
 export const listJobSubjects = (db: Db, environmentIds: string[]) => [
   ...environmentIds,
   ...listValues(db, runs.id, inArray(runs.environmentId, environmentIds)),
@@ -162,7 +161,7 @@ export const listJobSubjects = (db: Db, environmentIds: string[]) => [
 export const listEnvironmentIds = (db: Db, projectId: string) =>
   listValues(db, environments.id, eq(environments.projectId, projectId))
 
-/** The environments of a project that can be deployed. */
+/** The environments that can be deployed. */
 export const listTargets = (db: Db, projectId: string) =>
   db
     .select({ id: environments.id, name: environments.name })

@@ -24,7 +24,7 @@ export const sorted = (items: Item[], sort: Sort) => items.toSorted(orders[sort]
 const activityOf = ({ project, latest }: Item) => latest?.id ?? project.id
 const newestFirst = (a: Item, b: Item) => (activityOf(a) < activityOf(b) ? 1 : -1)
 
-/** What was never deployed is last. */
+/** Projects that were never deployed are last. */
 const rankOf = ({ latest }: Item) => (latest ? toneRanks[lookOfStatus(latest.status).tone] : 4)
 
 const orders: Record<Sort, (a: Item, b: Item) => number> = {
@@ -33,7 +33,7 @@ const orders: Record<Sort, (a: Item, b: Item) => number> = {
   state: (a, b) => rankOf(a) - rankOf(b) || newestFirst(a, b),
 }
 
-/** What is searched. */
+/** The text that a search matches. */
 export const textOf = ({ project }: Item) => `${project.name} ${project.repositoryUrl}`
 
 type Props = { listing: Listing<Sort>; list: Listed<Item> }

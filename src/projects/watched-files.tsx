@@ -7,10 +7,10 @@ import type { RemovalDeps } from './remove.ts'
 import { lastCommit } from './store.ts'
 import type { Project } from './store.ts'
 
-/** A commit, null without one that is here, and what each pattern watches in it. */
+/** `commit` is null when none is in a mirror. `items` are the files that each pattern matches in it. */
 export type Watched = { commit: string | null; items: WatchedFiles[] }
 
-/** Looks in the mirror of the last deployment, and contacts no one. */
+/** Reads the mirror of the last deployment; uses no network. */
 export async function findWatched(
   deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'>,
   { project, patterns, signal }: { project: Project; patterns: string[]; signal: AbortSignal },
@@ -29,7 +29,7 @@ export async function findWatched(
   return { commit: paths === null ? null : commit, items }
 }
 
-/** Below the field of the patterns, and again whenever they change. */
+/** Below the field for patterns; reloads whenever they change. */
 export const WatchedFilesLook = ({ project }: { project: Project }) => (
   <div
     class="repository-look waits"

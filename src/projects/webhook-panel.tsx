@@ -4,7 +4,7 @@ import { Icon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 import type { Webhook } from './webhook.ts'
 
-/** The placeholder of the panel until the provider has responded. */
+/** Shown until the provider has responded. */
 export const WebhookPanelLoader = ({ project }: { project: Pick<Project, 'id'> }) => (
   <div
     class="waits"
@@ -22,7 +22,7 @@ type WebhookPanelProps = {
   trouble?: string | null
 }
 
-/** Whether the provider delivers, and the buttons to register or remove the webhook. */
+/** Shows whether the provider delivers, and buttons to register or remove the webhook. */
 export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelProps) => (
   <section id="webhook-panel" class="settings-section" aria-labelledby="webhook-panel-heading">
     <div>
@@ -68,7 +68,7 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
   )
 }
 
-/** For a form whose response replaces the panel. */
+/** The response to the form replaces the panel. */
 const replacing = ({ id }: Project) => ({
   action: `/projects/${id}/webhook`,
   ...{ 'hx-target': '#webhook-panel', 'hx-swap': 'outerHTML' },

@@ -13,7 +13,6 @@ import { readWebhook, registerWebhook, removeWebhook } from './webhook.ts'
 import type { WebhookDeps } from './webhook.ts'
 import type { Webhook } from './webhook.ts'
 
-/** The webhook of a project at its provider: get, register, remove. */
 export const webhookRoutes = (deps: WebhookDeps) => {
   const { db } = deps
   const audit = auditor(db)
@@ -26,7 +25,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
         const webhook = await readWebhook(deps, { project, signal: c.req.raw.signal })
         return show(c, panel(project, webhook))
       } catch (error) {
-        // in the panel, which loads by itself, so without a dialog
+        // The panel loads by itself, so its errors must not open a dialog.
         if (!(error instanceof AppError) || clientOf(c) === 'program') throw error
         return show(c, panel(project, null, error.message), httpStatusOf[error.code])
       }

@@ -21,11 +21,11 @@ export type Webhook = {
   /** The URL it posts to; null without a source or a public address. */
   url: string | null
   registered: boolean
-  /** Whether Davit registered it, with the project's secret. */
+  /** True when Davit registered it, with the project's secret. */
   own: boolean
 }
 
-/** Asks the provider whether the webhook exists. */
+/** Asks the provider. */
 export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhook> =>
   inWords(async () => {
     const { project } = options
@@ -34,12 +34,12 @@ export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhoo
     const { provider, access, repository, name, url } = place
     const found = await provider.findWebhook(access, { repository, url })
     const others = found !== null && isWebhookOfAnother(deps.db, { project, webhookId: found.id })
-    // of several with the same address the provider returns the first
+    // If several have this address, the provider returns the first.
     if (!found || (others && !project.webhookId)) return { provider: name, url, ...absent }
     return { provider: name, url, registered: true, own: others || found.id === project.webhookId }
   })
 
-/** Registers the webhook with the project's secret, replacing an existing one. */
+/** Uses the project's secret, and replaces an existing webhook. */
 export const registerWebhook = (
   deps: WebhookDeps,
   { secret, ...options }: Options & { secret?: string },
@@ -94,7 +94,7 @@ export async function setWebhookSecret(
   })
 }
 
-/** Removes the webhook at the provider; a missing one is fine. */
+/** Succeeds when there is none at the provider. */
 export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void> =>
   inWords(async () => {
     const { project } = options
@@ -138,7 +138,7 @@ function openPlace(deps: WebhookDeps, { project, signal }: Options): Place {
 const addressFor = ({ url }: Config, provider: ProviderName) =>
   url && `${url.origin}/webhooks/${provider}`
 
-/** Webhooks to this address that belong to the project or no one. */
+/** Webhooks with this address that belong to the project or to no one. */
 async function findReplaceable(
   { db }: WebhookDeps,
   { project, name, provider, access, repository, url }: Place & { project: Project; url: string },
@@ -162,7 +162,7 @@ const taken = (repository: string) =>
     `Another project has the webhook of ${repository}, and GitHub allows one for each address. Set the same webhook secret in both projects instead.`,
   )
 
-/** Provider errors are upstream failures; a 404 would mean the project. */
+/** Reports provider errors as upstream failures: a 404 would mean the project. */
 async function inWords<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

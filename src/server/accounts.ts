@@ -13,10 +13,7 @@ export function systemUser(): SystemUser | null {
   return found && { name: user, uid: Number(found[2]), gid: Number(found[3]) }
 }
 
-/**
- * Root must act as Davit's user on Davit's data: that user could
- * otherwise redirect root elsewhere with a link.
- */
+/** Root acts as Davit's user on Davit's data, because that user could redirect root elsewhere with a link. */
 export function asDavit<T>(act: () => T): T {
   return withRightsOf(systemUser(), act)
 }

@@ -92,10 +92,7 @@ type Taken = { bytes: number | null } | { reason: string }
 
 const gone: Taken = { reason: 'it had already been removed' }
 
-/**
- * Checks the needs of apps again just before the removal, and never forces
- * it, so that the engine refuses to remove what is in use.
- */
+/** Checks needs again just before the removal, and never forces it: the engine refuses what is in use. */
 async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
   const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
   if (isContainer) await deps.collector.finish(thing.id) // stores its last log lines

@@ -112,10 +112,7 @@ const whyOthers = ({ tags }: UsedImage) =>
 
 const engines = ['bridge', 'host', 'none', 'ingress', 'docker_gwbridge']
 
-/**
- * A network may be removed when no container is connected, even a stopped
- * one, and its project or service was deleted.
- */
+/** Removable without connected containers, even stopped ones, once its project or service was deleted. */
 export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts): Verdict {
   const owner = isOurs(facts, labels) ? 'davit' : 'other'
   const stay = (reason: string): Verdict => ({ may: false, owner, reason })

@@ -112,10 +112,7 @@ const tolerance = 60_000
 /** Milliseconds for which a clock must be steady before old samples are deleted by it. */
 const proof = 15 * 60_000
 
-/**
- * Decides whether the clock can be trusted: one that was just set, or that
- * Davit just started with, may be set again.
- */
+/** Decides whether to trust the clock: one that was just set, or at Davit's start, may be set again. */
 export class ClockTrust {
   #offset: number | undefined
   #since = 0

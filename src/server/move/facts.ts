@@ -74,10 +74,7 @@ const noEngine = {
 
 const onDisk = ({ folder, free }: DiskSpace) => ({ folder, free, disk: statSync(folder).dev })
 
-/**
- * The user and group that an engine with user namespaces maps root to,
- * which its folder is named after; else null.
- */
+/** The user and group that the engine maps root to, which its folder is named after; null without mapping. */
 export const userNamespaceOf = ({ folder }: Pick<EngineInfo, 'folder'>) =>
   /\/(\d+\.\d+)$/.exec(folder)?.[1] ?? null
 

@@ -58,10 +58,7 @@ type Places = Pick<Layout, 'moves'>
 
 const fileOf = ({ moves }: Places, side: Side) => join(moves, `${side}.json`)
 
-/**
- * The move from this server (`sent`) or to it (`received`); null without
- * one. Throws when the file is damaged.
- */
+/** The move from this server (`sent`) or to it (`received`); null without one. Throws for a damaged file. */
 export function readMove<S extends Side>(places: Places, side: S): Journal<S> | null {
   const file = fileOf(places, side)
   if (!existsSync(file)) return null

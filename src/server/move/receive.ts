@@ -31,10 +31,7 @@ type Receiving = { layout: Layout; signal: AbortSignal } & Streams
 /** Milliseconds without a message; the old server sends `alive` more often than that. */
 const longestSilence = 3 * 60_000
 
-/**
- * Serves requests from `input` until it ends. Data that it wasn't asked
- * to keep is then removed, and Davit is as empty as before.
- */
+/** Serves requests from `input` until it ends, then removes data that it wasn't asked to keep. */
 export async function receiveMove({ layout, signal, input, write }: Receiving) {
   const ended = whenAborted(signal)
   const frames = new FrameReader(input)

@@ -113,7 +113,7 @@ export function connectRemote(
         }
         await tell({ ask: 'sum', bytes, sha256: hash.digest('hex') })
       }).catch((error) => {
-        throw failure instanceof Failure ? failure : error // the source's failure says more than a broken pipe
+        throw failure instanceof Failure ? failure : error // more telling than a broken pipe
       })
       return bytes
     },

@@ -70,10 +70,7 @@ export async function resume(layout: Layout, work: Work) {
   await unguardStart(layout, calm(work))
 }
 
-/**
- * Runs before each start of Davit while a move is open, and does what
- * `atStart` decides. Throws to refuse the start.
- */
+/** Runs before each start of Davit while a move is open. Throws to refuse the start; see `atStart`. */
 export async function beforeStart(layout: Layout) {
   const { signal } = new AbortController()
   for (; ; await sleep(250)) {

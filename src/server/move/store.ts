@@ -36,8 +36,7 @@ export type Workload = {
 }
 
 /**
- * All apps that were ever deployed, and all services, of all owners.
- * Those that a restore has yet to start don't run.
+ * All apps ever deployed, and all services, of all owners. One that a restore has yet to start doesn't run.
  */
 export function listWorkloads(db: Db): Workload[] {
   const restored = (kind: 'deployment' | 'service') =>

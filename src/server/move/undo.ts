@@ -46,10 +46,7 @@ export function movedFromHere(layout: Layout): Sent {
   throw new Failure('not_moved', 'This server wasn’t moved.', 'There is nothing to undo.')
 }
 
-/**
- * If the new server took over, the move ends here. Throws when it can't
- * be reached, since nothing may start then.
- */
+/** If the new server took over, the move ends here. Throws if it can't be reached: nothing may start then. */
 export async function tookOver(layout: Layout, move: Sent, work: Work): Promise<boolean> {
   work.say(`Asking ${nameOf(move)} whether it took over`)
   const phase = await phaseThere(layout, move, work).catch((error) => {

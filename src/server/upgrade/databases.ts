@@ -48,10 +48,7 @@ export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
   }
 }
 
-/**
- * Davit's user can't write to the copy's folder, so it creates a copy
- * beside the database, which root only reads.
- */
+/** Davit's user can't write the copy itself, so it copies the database beside it, for root to read. */
 function copyOut(path: string, copy: string) {
   const draft = draftOf(path)
   removeDatabase(draft)

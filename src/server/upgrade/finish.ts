@@ -28,10 +28,7 @@ export function finishing(layout: Layout): Step {
   }
 }
 
-/**
- * Finishes an upgrade whose command was killed; systemd continues it at
- * each start. Reports the resulting version.
- */
+/** Finishes an upgrade whose command was killed, and reports the resulting version. */
 export async function finishLast(places: Places, work: Work) {
   const last = await journalAtRest(places, () => activeState(work), work.signal)
   if (!last) return

@@ -44,7 +44,7 @@ function revert(places: Places, upgrade: Upgrade) {
   rmSync(places.draft, { force: true })
   linkSync(places.keeper, places.draft)
   renameSync(places.draft, places.executable)
-  rmSync(places.draft, { force: true }) // renaming a file to itself, when nothing was swapped yet, does nothing
+  rmSync(places.draft, { force: true }) // renaming does nothing if nothing was swapped yet
   syncDirectory(dirname(places.executable))
   writeJournal(places, { ...upgrade, phase: 'reverted' })
 }

@@ -12,10 +12,7 @@ export const placesOf = ({ executable, unit, upgrades }: Layout) => ({
   /** In the same directory, so that files replace each other atomically. */
   draft: `${executable}.new`,
   previous: `${executable}.previous`,
-  /**
-   * A link to the old executable that systemd runs while an upgrade is
-   * open: nothing else replaces or removes it.
-   */
+  /** A link to the old executable, which systemd runs while an upgrade is open. Nothing else replaces it. */
   keeper: `${executable}.keeper`,
   state: upgrades,
   /** Makes systemd run the hooks around a start while an upgrade is open. */

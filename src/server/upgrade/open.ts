@@ -52,7 +52,7 @@ export async function journalAtRest(
 ): Promise<Upgrade | null> {
   for (;;) {
     const state = await stateOf()
-    const journal = readJournal(places) // after the state, so that the effect of a start in between is included
+    const journal = readJournal(places) // read after the state, to include a start in between
     const mayBeTaken = state === 'activating' || state === 'deactivating'
     if (journal?.phase !== 'swap' || !mayBeTaken) return journal
     await sleep(200, undefined, { signal })

@@ -104,10 +104,7 @@ const nothingAsked = () =>
     'Give a file or an address: davit upgrade FILE.',
   )
 
-/**
- * An older version would overwrite data that it doesn't know. It refuses
- * a newer database, so it must not get one.
- */
+/** An older version would overwrite data that it doesn't know, so it must never get a newer database. */
 function refuseOlder(
   found: About,
   { config, options }: { config: Config; options: UpgradeOptions },
