@@ -7,7 +7,7 @@ import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './runtime/conditions.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
-import { leadAll, leadNew } from './runtime/lead.ts'
+import { routeAll, routeNew } from './runtime/routing.ts'
 import { DiskGuard } from './containers/disk-guard.ts'
 import { ContainerStates } from './containers/container-states.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
@@ -80,10 +80,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     isOptional: config.edge === 'auto' || isDirect,
     isEnding: isDirect,
     plan() {
-      leadNew({ db, edge })
+      routeNew({ db, edge })
       return isDirect ? { ...plan(), hosts: [] } : plan()
     },
-    fill: () => leadAll({ db, edge, secrets }),
+    fill: () => routeAll({ db, edge, secrets }),
   })
   const instanceTasks = new InstanceTasks()
   const hosts = () => plan().hosts

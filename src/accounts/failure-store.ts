@@ -9,12 +9,12 @@ export const forgetFailures = (db: Store, ids: string[]) =>
   db.delete(loginFailures).where(inArray(loginFailures.id, ids)).run()
 
 /** Of an e-mail, from everywhere or from one network. */
-export const forgiveFailures = (db: Store, of: Of & { email: string }) =>
+export const forgiveFailures = (db: Store, of: LoginSubject & { email: string }) =>
   db.delete(loginFailures).where(isOf(of)).run()
 
-type Of = { email?: string; address?: string }
+type LoginSubject = { email?: string; address?: string }
 
-const isOf = ({ email, address }: Of) =>
+const isOf = ({ email, address }: LoginSubject) =>
   and(
     email === undefined ? undefined : eq(loginFailures.email, email),
     address === undefined ? undefined : eq(loginFailures.address, address),
@@ -30,7 +30,7 @@ export const forgetOutside = (db: Store, { after, until }: { after: Date; until:
 /** The time of the nth newest failure after the given time. */
 export const timeOfFailure = (
   db: Store,
-  { nth, after, ...of }: Of & { nth: number; after: Date },
+  { nth, after, ...of }: LoginSubject & { nth: number; after: Date },
 ) =>
   db
     .select({ at: loginFailures.createdAt })

@@ -1,10 +1,10 @@
 import { TextField } from '../web/fields-view.tsx'
 import { passwordLength } from './passwords.ts'
 
-type Shown = { value?: string; hint?: string; autofocus?: boolean }
+type FieldProps = { value?: string; hint?: string; autofocus?: boolean }
 
 /** The fields of a login. */
-export const EmailField = (shown: Shown) => (
+export const EmailField = (shown: FieldProps) => (
   <TextField name="email" label="E-mail" type="email" autocomplete="username" required {...shown} />
 )
 

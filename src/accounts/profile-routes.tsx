@@ -26,7 +26,7 @@ import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './s
 /** A user's own events on the profile. */
 const shownEvents = 10
 
-type Shown = { user: User; hasPassword: boolean; draft: Draft }
+type ProfileFormProps = { user: User; hasPassword: boolean; draft: Draft }
 
 /**
  * The profile and the password: for sessions, never for a token. A new e-mail
@@ -102,14 +102,14 @@ export const profileRoutes = (deps: AccountDeps) => {
   }
 
   /** The refused form, alone or in its page. */
-  function again(name: keyof Drafts, form: (props: Shown) => JSX.Element) {
+  function again(name: keyof Drafts, form: (props: ProfileFormProps) => JSX.Element) {
     return (c: Context, draft: Draft) => ({
       ...profile(c, { [name]: draft }),
       partial: () => form({ ...known(c), draft }),
     })
   }
 
-  function linkFormOf(props: Shown) {
+  function linkFormOf(props: ProfileFormProps) {
     return <LinkForm {...props} provider={findOAuthSettings(deps).provider} />
   }
 

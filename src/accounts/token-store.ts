@@ -12,10 +12,10 @@ export { tokenScopes } from '../db/schema.ts'
 
 const day = 24 * 3_600_000
 
-type Wanted = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
+type NewToken = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
 
 /** Creates an API token; its text is returned only here. */
-export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wanted) {
+export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: NewToken) {
   refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
   const token = `dvt_${randomToken()}`
   const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null

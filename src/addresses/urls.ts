@@ -53,7 +53,7 @@ export function domainUrl(
 
 /** Makes the edge serve what was stored. */
 export type Serving = {
-  edge: { look(): Promise<void> }
+  edge: { sync(): Promise<void> }
   /** Checks new names, for their certificates. */
   certificates: { look(): void }
   config: Pick<Config, 'patience'>
@@ -62,7 +62,7 @@ export type Serving = {
 /** Waits until the edge serves what was just stored, as long as a request may wait. */
 export function served({ edge, certificates, config }: Serving) {
   certificates.look()
-  return endsWithin(config.patience, edge.look())
+  return endsWithin(config.patience, edge.sync())
 }
 
 /** Addresses that stand for all of this host, with one that leads there from this machine. */

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Config } from '../config.ts'
 import type { Apart } from '../docker/index.ts'
 import type { Certificate } from '../domains/certificate-store.ts'
-import type { LeftOut } from '../edge/caddy.ts'
+import type { RejectedHost } from '../edge/caddy.ts'
 import type { Mode } from '../edge/edge.ts'
 import type { Failure } from '../platform/errors.ts'
 import { Fact, Trouble } from '../web/components.tsx'
@@ -21,7 +21,7 @@ type State = {
   davit: string | null
   caddy: { version: string | null; loadedAt: Date | null } | null
   trouble: Failure | null
-  leftOut: readonly LeftOut[]
+  leftOut: readonly RejectedHost[]
   /** The addresses that domains should resolve to. */
   publicAddresses: string[]
   /** Hosts with a DNS or certificate problem. */

@@ -5,7 +5,7 @@ import type { Apart, Docker } from '../docker/index.ts'
 import type { Db } from '../db/index.ts'
 import type { CertificateKeeper } from '../domains/certificate-keeper.ts'
 import { listTroubled } from '../domains/certificate-store.ts'
-import type { LeftOut } from '../edge/caddy.ts'
+import type { RejectedHost } from '../edge/caddy.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
@@ -24,13 +24,13 @@ type EdgeDeps = {
 }
 
 /** Milliseconds that the page waits for the engine's answer. */
-const patience = 1000
+const engineTimeoutMs = 1000
 
 /** Only for admins: who serves domains, and any problems. */
 export const edgeRoutes = (deps: EdgeDeps) =>
   factory.createApp().get(edgePath, requireAdmin, async (c) => {
     const asked = deps.docker.whyApart({ signal: c.req.raw.signal }).catch(() => null)
-    return show(c, view(c, deps, (await within(patience, asked)) ?? null))
+    return show(c, view(c, deps, (await within(engineTimeoutMs, asked)) ?? null))
   })
 
 const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: Apart | null) => {
@@ -70,7 +70,7 @@ const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: A
 
 const failureJson = ({ code, message, hint }: Failure) => ({ code, message, hint })
 
-const leftOutJson = ({ failure, ...one }: LeftOut) => ({
+const leftOutJson = ({ failure, ...one }: RejectedHost) => ({
   host: 'host' in one ? one.host : null,
   port: 'port' in one ? one.port : null,
   ...failureJson(failure),

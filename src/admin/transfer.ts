@@ -13,13 +13,13 @@ import type { User } from '../web/factory.ts'
 import { findOtherLive, keepAnAdmin } from './change-user.ts'
 import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from './store.ts'
 
-type Wanted = { id: string; by: User; heirId: string }
+type Transfer = { id: string; by: User; heirId: string }
 
 /**
  * Deletes another user. Everything they own is transferred to the heir in the same transaction, and
  * keeps running. Webhook secrets are replaced, because the deleted user may know them.
  */
-export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
+export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Transfer) =>
   db.transaction(
     (tx) => {
       const { id, by, heirId } = wanted

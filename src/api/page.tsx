@@ -5,14 +5,14 @@ import type { OpenApiDocument } from './document.ts'
 
 type Described = OpenApiDocument['paths'][string][string]
 
-type Shown = {
+type ApiPageProps = {
   document: OpenApiDocument
   /** The operation id or schema whose details are open when the page loads. */
   open: string | undefined
 }
 
 /** Lists all operations; details are loaded when a row is opened. */
-export const ApiPage = ({ document, open }: Shown) => (
+export const ApiPage = ({ document, open }: ApiPageProps) => (
   <>
     <PageHead title="API" doc="api">
       <ButtonLink variant="outline" href="/api/openapi.json">
@@ -54,7 +54,7 @@ export const ApiPage = ({ document, open }: Shown) => (
 )
 
 /** The details of an operation or schema; null for an unknown name. */
-export function ApiDetails({ document, open }: Shown) {
+export function ApiDetails({ document, open }: ApiPageProps) {
   const call = callsOf(document).find(({ described }) => described.operationId === open)
   if (call) return <CallDetails {...call.described} />
   const schema = document.components.schemas[open ?? '']

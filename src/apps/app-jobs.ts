@@ -7,7 +7,7 @@ import { isAppJob, stepOfJob } from '../environments/app-steps.ts'
 import type { AppJob, AppStep } from '../environments/app-steps.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
-import { endJob, insertJob, listJobIds, listJobsOf, putBackJob } from '../jobs/store.ts'
+import { endJob, insertJob, listJobIds, listJobsOf, requeueJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import type { Logs } from '../logs/logs.ts'
 import { nothingHidden } from '../logs/masks.ts'
@@ -16,7 +16,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
-import { leadTo } from '../runtime/lead.ts'
+import { routeTraffic } from '../runtime/routing.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
@@ -110,7 +110,7 @@ async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJo
       await verbs[kind](deps, workload, signal)
     })
   } catch (error) {
-    if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
+    if (signal.reason === stopping) return void requeueJob(deps.db, job.id)
     if (signal.reason !== cancelled) {
       failure = explain(error, { subject: 'environment', what: failed[kind] })
       if (failure.code === 'internal') report(`an app was not ${kind}`, error, { environment: id })
@@ -125,7 +125,7 @@ async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJo
   await retryWhileEngineDown(deps.docker, options, () =>
     observe(deps, id, { orphans: false, signal: undo }),
   )
-  if (undo.reason === stopping) return void putBackJob(deps.db, job.id) // it may not have been observed
+  if (undo.reason === stopping) return void requeueJob(deps.db, job.id) // it may not have been observed
   tellState(deps, id) // if it couldn't be observed, the action is enough
   await settle(deps, job, failure)
 }
@@ -167,7 +167,7 @@ async function settle(deps: AppJobDeps, job: Job, failure: Failure | null) {
       })
     endJob(db, job.id)
   })
-  leadTo(deps, { id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
+  routeTraffic(deps, { id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
 }
 
 /** A job that was cancelled while queued changed nothing. */

@@ -4,7 +4,7 @@ import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
 
-type Shown = {
+type ShownApp = {
   /** Hosts of its addresses. */
   domains: string[]
   url: string | null
@@ -16,7 +16,7 @@ type Shown = {
 /** An environment in the API, with its live deployment. */
 export const environmentJson = (
   { deletingAt, procfile, label, portSet, ...environment }: Environment,
-  { domains, url, live, links, pending }: Shown,
+  { domains, url, live, links, pending }: ShownApp,
 ) => ({
   ...environment,
   hostPort: hasPort(environment) ? environment.hostPort : null,

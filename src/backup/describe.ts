@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
 import { lookForDeployments } from '../deployments/look-for-deployments.ts'
-import type { Seen } from '../deployments/look-for-deployments.ts'
+import type { ObservedDeployments } from '../deployments/look-for-deployments.ts'
 import { connectDocker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/recover.ts'
@@ -58,7 +58,7 @@ export async function describeOutlook({
   }
 }
 
-function tellDeployment({ found }: Seen) {
+function tellDeployment({ found }: ObservedDeployments) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`

@@ -31,9 +31,9 @@ export const uninstall: Command = async (args) => {
   }
 }
 
-type Asked = Extent & { yes: boolean; 'dry-run': boolean }
+type UninstallOptions = Extent & { yes: boolean; 'dry-run': boolean }
 
-async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: Asked) {
+async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: UninstallOptions) {
   const { steps, lost, instanceId } = await planUninstall(extent)
   if (extent.apps && !instanceId)
     print(

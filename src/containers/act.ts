@@ -5,12 +5,12 @@ import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { isRollingOut } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { noContainer } from './find.ts'
-import type { Found } from './find.ts'
+import type { FoundContainer } from './find.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 
 /** Uses the container's own stop timeout. */
-export async function stop(deps: ActDeps, found: Found) {
+export async function stop(deps: ActDeps, found: FoundContainer) {
   const { container } = found
   if (!isUp(container))
     throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
@@ -18,7 +18,7 @@ export async function stop(deps: ActDeps, found: Found) {
   if (!(await stopContainer(deps.docker, container))) throw noContainer()
 }
 
-export async function restart(deps: ActDeps, found: Found) {
+export async function restart(deps: ActDeps, found: FoundContainer) {
   const { container } = found
   if (container.state === 'removing' || container.state === 'dead')
     throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
@@ -27,7 +27,7 @@ export async function restart(deps: ActDeps, found: Found) {
 }
 
 /** A deployment owns the containers it starts and stops; changing them meanwhile would conflict. */
-function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {
+function refuseWhileSwitching({ db }: ActDeps, { place }: FoundContainer) {
   if (place.kind !== 'own' || !place.environment || !isRollingOut(db, place.environment.id)) return
   throw new AppError(
     'conflict',

@@ -1,12 +1,12 @@
 import type { ContainerSummary } from '../docker/index.ts'
 import { Button, PostForm } from '../web/form.tsx'
-import type { Place } from './find.ts'
+import type { ContainerOwner } from './find.ts'
 import { isUp } from '../runtime/workload.ts'
 import { containerPath } from './row.ts'
 
 type Props = {
   container: Pick<ContainerSummary, 'id' | 'name' | 'state'>
-  place: Place
+  place: ContainerOwner
   /** The selector of the element that the response replaces. */
   target: string
 }

@@ -7,12 +7,12 @@ import { report } from '../platform/journal.ts'
 import { whileAlive } from '../web/within.ts'
 
 /** Null when it was removed, `away` while the engine is unreachable. */
-export type Seen = Container | null | 'away'
+export type ObservedContainer = Container | null | 'away'
 
 /** Inspects watched containers, once for all watchers of the same one. */
 export class ContainerStates {
   readonly #docker: Docker
-  readonly #followed: SharedSource<Seen>
+  readonly #followed: SharedSource<ObservedContainer>
   readonly #asked = new Map<string, Promise<Container | null>>()
 
   constructor({ docker, feed }: { docker: Docker; feed: EngineFeed }) {
@@ -21,7 +21,7 @@ export class ContainerStates {
   }
 
   /** Yields the current state and then each change; null comes last. */
-  follow(id: string, signal: AbortSignal): AsyncIterable<Seen> {
+  follow(id: string, signal: AbortSignal): AsyncIterable<ObservedContainer> {
     return this.#followed.follow(id, signal)
   }
 
@@ -46,7 +46,7 @@ async function* looks(
   { docker, feed }: { docker: Docker; feed: EngineFeed },
   id: string,
   signal: AbortSignal,
-): AsyncGenerator<Seen> {
+): AsyncGenerator<ObservedContainer> {
   for await (const event of feed.listen(signal)) {
     if (event !== resync && event.id !== id) continue
     for (let tries = 0; ; tries++) {

@@ -6,7 +6,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
 import { conditionOf } from '../runtime/conditions.ts'
-import type { Found } from './find.ts'
+import type { FoundContainer } from './find.ts'
 import type { Row, RowDeps } from './row.ts'
 import { shownEnvironment } from './shown-environment.ts'
 import { mayOpenTerminal } from './terminal/permission.ts'
@@ -33,7 +33,7 @@ export type ViewDeps = RowDeps & {
 
 export async function containerView(
   deps: ViewDeps,
-  { container, place }: Found,
+  { container, place }: FoundContainer,
   user: Pick<User, 'id' | 'role'>,
   { seesTexts }: { seesTexts: boolean },
 ): Promise<ContainerView> {

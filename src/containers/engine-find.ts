@@ -4,13 +4,13 @@ import { disorder } from './log-place.ts'
 import type { LogPage, LogWanted } from './log-source.ts'
 
 /** Milliseconds after which a search returns what it has found. */
-const patience = 2000
+const timeoutMs = 2000
 
 /** Characters after which a page of lines ends. */
 const usualLength = 2 ** 20
 
 /** If the last lines up to this many aren't enough, the whole log is read. */
-const most = 2_000_000
+const maxTail = 2_000_000
 
 /** Lines read ahead of the requested ones, because the sequence numbers of the first ones aren't reliable. */
 const lead = 100
@@ -19,7 +19,7 @@ type Read = (
   asked: Pick<LogWanted, 'tail' | 'since' | 'until' | 'signal'>,
 ) => AsyncGenerator<Line[]>
 
-type Wanted = Pick<LogWanted, 'since' | 'until' | 'signal'> & {
+type FindOptions = Pick<LogWanted, 'since' | 'until' | 'signal'> & {
   limit: number
   maxLength?: number | undefined
   passes: (line: Line) => boolean
@@ -35,9 +35,9 @@ export async function findAfter(
     maxLength = usualLength,
     passes,
     ...asked
-  }: Wanted & { after: number },
+  }: FindOptions & { after: number },
 ): Promise<LogPage> {
-  const stop = performance.now() + patience
+  const stop = performance.now() + timeoutMs
   const found: Line[] = []
   let size = 0
   let last = after
@@ -69,13 +69,13 @@ export async function findBefore(
     maxLength = usualLength,
     passes,
     ...asked
-  }: Wanted & { before: number },
+  }: FindOptions & { before: number },
 ): Promise<LogPage> {
-  const stop = performance.now() + patience
+  const stop = performance.now() + timeoutMs
   const until = before === end ? asked.until : timeOfSequence(before) + disorder
   let seen = 0
   for (let reach = 4 * limit; ; reach *= 4) {
-    const tail = reach < most ? reach + lead : undefined
+    const tail = reach < maxTail ? reach + lead : undefined
     const found: { line: Line; at: number }[] = []
     let [count, looked, size, isCut, isLong] = [0, 0, 0, false, false]
     /** The first line in range, and the first one whose sequence number is reliable. */

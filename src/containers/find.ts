@@ -5,15 +5,15 @@ import { labelFilter } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
 import { whileAlive } from '../web/within.ts'
 import { maySee, placeContainers } from './place.ts'
-import type { Place } from './place.ts'
+import type { ContainerOwner } from './place.ts'
 
-export type { OwnPlace, Place } from './place.ts'
+export type { OwnPlace, ContainerOwner } from './place.ts'
 
 export type FindDeps = { db: Db; docker: Docker; instanceId: string }
 type Viewer = Pick<User, 'id' | 'role'>
 
-export type Found = { container: Container; place: Place }
-export type Listed = { container: ContainerSummary; place: Place }
+export type FoundContainer = { container: Container; place: ContainerOwner }
+export type Listed = { container: ContainerSummary; place: ContainerOwner }
 
 /** Throws the same error for a missing container and for one that the user may not see. */
 export async function findContainer(
@@ -30,7 +30,7 @@ export async function findContainer(
     /** Replaces the default inspection by the engine. */
     look?: () => Promise<Container | null>
   },
-): Promise<Found> {
+): Promise<FoundContainer> {
   if (!isFullId(id)) throw noContainer()
   const container = await look()
   if (container?.id !== id) throw noContainer() // the engine also accepts names and prefixes
@@ -40,7 +40,7 @@ export async function findContainer(
 }
 
 /** Skips the permission check. Null when the container was removed. */
-export async function findPlace(deps: FindDeps, id: string): Promise<Place | null> {
+export async function findPlace(deps: FindDeps, id: string): Promise<ContainerOwner | null> {
   const container = await deps.docker.inspectContainer(id)
   return container && placeContainers(deps, [container])(container)
 }

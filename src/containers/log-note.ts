@@ -49,10 +49,13 @@ const ends: Record<LogEnd, string | null> = {
 /** The last event of a stream: the client must not reconnect. */
 export const endNote = (done: LogEnd) => new LogNote({ text: ends[done], done })
 
-type Seen = Pick<Container, 'state' | 'exitCode' | 'oomKilled' | 'startedAt'>
+type ObservedState = Pick<Container, 'state' | 'exitCode' | 'oomKilled' | 'startedAt'>
 
 /** Compares two inspections of a container; null when nothing changed. */
-export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | null {
+export function changeNote(
+  before: ObservedState | 'away' | null,
+  now: ObservedState,
+): LogNote | null {
   const { state } = now
   if (before === null) return new LogNote({ state })
   if (before === 'away') return new LogNote({ text: 'Docker is back.', state })
@@ -65,7 +68,7 @@ export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | n
   return new LogNote({ text: texts.join(' '), state })
 }
 
-const hasEnded = ({ state }: Seen) => state !== 'running' && state !== 'paused'
+const hasEnded = ({ state }: ObservedState) => state !== 'running' && state !== 'paused'
 
-const endOf = ({ exitCode, oomKilled, state }: Seen) =>
+const endOf = ({ exitCode, oomKilled, state }: ObservedState) =>
   `The container ended: exit code ${exitCode}${oomKilled && exitCode === killed ? ', out of memory' : ''}.${state === 'restarting' ? ' Docker restarts it.' : ''}`

@@ -4,7 +4,7 @@ import { tail } from '../logs/answer-log.tsx'
 import { TimeForm } from '../logs/output-page.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { Failure } from '../platform/errors.ts'
-import type { Found, Place } from './find.ts'
+import type { FoundContainer, ContainerOwner } from './find.ts'
 import type { ShownLogQuery } from './log-forms.ts'
 import { end, shownLine } from './log-line.ts'
 import type { Line } from './log-line.ts'
@@ -28,7 +28,7 @@ export type ContainerLog = {
 
 export async function logOf(
   deps: LogDeps,
-  found: Found,
+  found: FoundContainer,
   {
     chosen,
     limit = page.limit,
@@ -46,7 +46,7 @@ export async function logOf(
   }
 }
 
-function keptPath(place: Place) {
+function keptPath(place: ContainerOwner) {
   if (place.kind !== 'own') return null
   if (place.service) return `/services/${place.service.id}/output`
   if (!place.project || !place.environment) return null

@@ -30,7 +30,7 @@ const defaultTail = 500
 const maxTail = 10_000
 
 type RouteDeps = FindDeps & LogDeps & { streams: Streams; changes: ChangeFeed; usage: UsagePoller }
-type Asked = { source: LogSource; wanted: ContainerLogQuery }
+type LogRequest = { source: LogSource; wanted: ContainerLogQuery }
 
 /** Responds with a stream by default, or with the last lines, or a text file. */
 export const containerLogRoutes = (deps: RouteDeps) =>
@@ -51,7 +51,7 @@ export const containerLogRoutes = (deps: RouteDeps) =>
   })
 
 /** A page of lines after or before a sequence number, for scrolling viewers. */
-async function page(c: Context, { source, wanted }: Asked) {
+async function page(c: Context, { source, wanted }: LogRequest) {
   const { limit = defaultTail } = wanted
   const isPlaced = wanted.limit !== undefined || wanted.after !== undefined
   const before = wanted.before ?? (isPlaced ? undefined : end)
@@ -65,7 +65,7 @@ async function page(c: Context, { source, wanted }: Asked) {
 }
 
 /** The whole log as plain text with times. */
-async function download(c: Context, { source, wanted }: Asked) {
+async function download(c: Context, { source, wanted }: LogRequest) {
   const stopped = new AbortController()
   const signal = AbortSignal.any([c.req.raw.signal, stopped.signal])
   const pieces = source.each({ ...wanted, after: undefined, signal })
@@ -85,7 +85,7 @@ async function download(c: Context, { source, wanted }: Asked) {
 const textOf = (lines: Line[]) =>
   lines.map(({ timestamp, text }) => `${timestamp} ${text}\n`).join('')
 
-function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: Asked) {
+function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: LogRequest) {
   const { tail, since, until, timestamps } = wanted
   const after = lastLineId(c) ?? wanted.after
   const begin = tail ?? (since === undefined && !after ? defaultTail : undefined)

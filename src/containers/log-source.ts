@@ -7,7 +7,7 @@ import type { Masks } from '../logs/masks.ts'
 import type { LogFilter } from '../logs/read-log.ts'
 import type { ContainerStates } from './container-states.ts'
 import { engineLog } from './engine-log.ts'
-import type { Found } from './find.ts'
+import type { FoundContainer } from './find.ts'
 import { keptLog } from './kept-log.ts'
 import type { Line, LineFormat } from './log-line.ts'
 
@@ -58,12 +58,12 @@ export type LogSource = {
  * Logs of environments and services are stored and read from storage; others are read from
  * the engine. The secrets of an app or service are masked for every reader.
  */
-export function sourceOf(deps: LogDeps, { container, place }: Found): LogSource {
+export function sourceOf(deps: LogDeps, { container, place }: FoundContainer): LogSource {
   const source = place.kind === 'own' ? (place.environment ?? place.service) : null
   if (source) return keptLog(deps, container, outputOf(source))
   return engineLog(deps, container.id, () => maskOf(deps, { container, place }))
 }
 
 /** The mask for the current secrets of the container's app or service. */
-export const maskOf = async ({ masks }: { masks: Masks }, { container, place }: Found) =>
+export const maskOf = async ({ masks }: { masks: Masks }, { container, place }: FoundContainer) =>
   place.kind === 'own' ? masks.ofContainer(container) : nothingHidden

@@ -20,12 +20,12 @@ export type OwnPlace = {
   service: Named | null
 }
 
-export type Place = OwnPlace | { kind: 'other' }
+export type ContainerOwner = OwnPlace | { kind: 'other' }
 
 type Labelled = Pick<ContainerSummary, 'id' | 'labels'>
 type Said = ReturnType<typeof readLabels>
 
-const other: Place = { kind: 'other' }
+const other: ContainerOwner = { kind: 'other' }
 
 /**
  * Finds out what each container belongs to. Labels alone prove nothing, because anyone who
@@ -35,7 +35,7 @@ const other: Place = { kind: 'other' }
 export function placeContainers(
   { db, instanceId }: { db: Db; instanceId: string },
   containers: Labelled[],
-): (container: Labelled) => Place {
+): (container: Labelled) => ContainerOwner {
   const ours = containers
     .map(({ labels }) => readLabels(labels))
     .filter((said) => said.instanceId === instanceId)
@@ -52,7 +52,7 @@ export function placeContainers(
     return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
   }
 
-  function placeOfApp({ id, labels }: Labelled, said: Said): Place {
+  function placeOfApp({ id, labels }: Labelled, said: Said): ContainerOwner {
     const found = deployed.get(said.deploymentId)
     if (
       !found ||
@@ -72,7 +72,7 @@ export function placeContainers(
     return { ...nowhere, owner, project, environment, process, deployment }
   }
 
-  function placeOfService(said: Said, part = ''): Place {
+  function placeOfService(said: Said, part = ''): ContainerOwner {
     const found = services.get(said.serviceId)
     if (!found) return other
     const { owner, id, name } = found
@@ -92,5 +92,5 @@ const nowhere: OwnPlace = {
 }
 
 /** Members see their own containers, admins see all. */
-export const maySee = (user: Pick<User, 'id' | 'role'>, place: Place) =>
+export const maySee = (user: Pick<User, 'id' | 'role'>, place: ContainerOwner) =>
   user.role === 'admin' || (place.kind === 'own' && place.owner?.id === user.id)

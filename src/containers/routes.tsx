@@ -16,7 +16,7 @@ import { ContainerStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
 import type { ViewDeps } from './container-view.ts'
 import { findContainer } from './find.ts'
-import type { Found } from './find.ts'
+import type { FoundContainer } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import type { ListDeps } from './list-routes.tsx'
@@ -71,7 +71,7 @@ export const containerRoutes = (deps: RouteDeps) => {
   async function act(
     c: Context,
     action: 'container.stopped' | 'container.restarted',
-    perform: (deps: RouteDeps, found: Found) => Promise<void>,
+    perform: (deps: RouteDeps, found: FoundContainer) => Promise<void>,
   ) {
     const found = await find(c)
     const { id, name } = found.container

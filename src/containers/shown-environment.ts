@@ -4,7 +4,7 @@ import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import type { Place } from './find.ts'
+import type { ContainerOwner } from './find.ts'
 import { maskOf } from './log-source.ts'
 
 export type ShownVariable = {
@@ -24,7 +24,7 @@ const harmless = ['PORT', 'PATH']
  */
 export async function shownEnvironment(
   deps: { db: Db; secrets: Secrets; masks: Masks },
-  { container, place }: { container: Container; place: Place },
+  { container, place }: { container: Container; place: ContainerOwner },
 ) {
   const isApp = place.kind === 'own' && place.environment !== null
   const variables = isApp ? openVariables(deps.db, deps.secrets, place.environment!.id) : []

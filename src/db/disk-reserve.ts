@@ -6,7 +6,7 @@ import { repeat } from '../platform/pause.ts'
 import { journal } from '../platform/journal.ts'
 
 /** Bytes; enough for clean-ups and logins, and little on any disk. */
-const most = 32 * 2 ** 20
+const maxReserve = 32 * 2 ** 20
 
 /** It uses at most this share of a disk, and only when this multiple is free. */
 const share = 16
@@ -43,7 +43,7 @@ export class DiskReserve {
   async hold() {
     if (this.#dataDir === null || this.#bytes() > 0) return
     const space = await spaceOf(this.#dataDir)
-    const size = Math.min(most, Math.floor((space?.size ?? 0) / share))
+    const size = Math.min(maxReserve, Math.floor((space?.size ?? 0) / share))
     if (!space || space.free < roomFactor * Math.max(size, least)) return
     if (this.isGone) journal.info('the disk with Davit’s data has free space again')
     this.isGone = false

@@ -14,7 +14,7 @@ import { getJob, isEnded, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
 /** In milliseconds, for one status. */
-const patience = 10_000
+const timeoutMs = 10_000
 
 type TellDeps = { db: Db; secrets: Secrets; config: Config }
 
@@ -45,7 +45,7 @@ export function commitStatuses(
     // Stored first, so that the next process resends a status that a stop of Davit interrupts.
     updateDeployment(deps.db, id, { commitStatus: 'pending' })
     try {
-      await send(deps, now, status, AbortSignal.timeout(patience))
+      await send(deps, now, status, AbortSignal.timeout(timeoutMs))
     } finally {
       keepEnd(deps, id, status)
     }
@@ -74,7 +74,7 @@ async function reportEndsOfOwner(deps: TellDeps, jobs: Job[], signal: AbortSigna
     const { id, status: state, commitStatus } = job.deployment
     const status = commitStatusOf(job, deps.config)
     if (!isEnded(state) || commitStatus !== 'pending' || !status) continue
-    const timeout = AbortSignal.timeout(patience)
+    const timeout = AbortSignal.timeout(timeoutMs)
     await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
       if (!signal.aborted) warn(id, error)
     })

@@ -16,7 +16,7 @@ export type Comparison = Awaited<ReturnType<typeof compareWithLive>>
  * Compares a deployment with the live one of its environment. The result has no values that are or were
  * secret.
  */
-export async function compareWithLive(deps: CompareDeps, { environment, target }: Of) {
+export async function compareWithLive(deps: CompareDeps, { environment, target }: CompareOptions) {
   const current = getCurrent(deps.db, environment.id)
   const live = liveSettings(deps, environment.id)
   const then = settingsOfRelease(deps, target.id)
@@ -30,7 +30,7 @@ export async function compareWithLive(deps: CompareDeps, { environment, target }
   }
 }
 
-type Of = { environment: Environment; target: Deployment }
+type CompareOptions = { environment: Environment; target: Deployment }
 
 export const versionsOf = (
   db: Db,

@@ -1,13 +1,13 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { GivenUp, Handler } from '../jobs/jobs.ts'
-import { endJob, putBackJob } from '../jobs/store.ts'
+import { endJob, requeueJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import type { Logs } from '../logs/logs.ts'
 import { runPipeline } from './pipeline.ts'
 import type { PipelineDeps } from './pipeline.ts'
 import { activeStatuses, getJob, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
-import { tell } from './tell.ts'
+import { publishOutcome } from './publish-outcome.ts'
 import { slotFor } from './waiting-store.ts'
 
 /** Runs deployments as jobs with the same ids, and stores the ends that the pipeline can't store. */
@@ -17,9 +17,9 @@ export const deployHandler = (deps: PipelineDeps): Handler => ({
     const deployment = getJob(deps.db, job.id)?.deployment
     if (deployment) giveUp(deps, { job, deployment, end })
   },
-  putBack(job) {
+  requeue(job) {
     const deployment = getJob(deps.db, job.id)?.deployment
-    if (deployment) putBack(deps, deployment)
+    if (deployment) requeue(deps, deployment)
     else endJob(deps.db, job.id)
   },
 })
@@ -36,7 +36,7 @@ function giveUp(
   const made = from === 'pending' ? {} : { image: null }
   const moved = { id, from: ['pending', ...activeStatuses] as const, ...made, ...outcome }
   if (!moveDeployment(deps.db, { ...moved, finishedAt: new Date() })) return
-  tell(deps, deployment, { status: outcome.status, line })
+  publishOutcome(deps, deployment, { status: outcome.status, line })
 }
 
 function outcomeOf(
@@ -68,12 +68,12 @@ const broken = {
   errorHint: 'Davit’s log has the details. Trying again can help.',
 } as const
 
-function putBack(deps: StoreDeps, deployment: Deployment) {
+function requeue(deps: StoreDeps, deployment: Deployment) {
   const { id, status, image } = deployment
   deps.db.transaction(() => {
-    putBackJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
+    requeueJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
     moveDeployment(deps.db, { id, from: [status], status: 'pending' })
   })
   const line = `Davit stopped while ${status}. The deployment resumes.`
-  tell(deps, deployment, { status: 'pending', line })
+  publishOutcome(deps, deployment, { status: 'pending', line })
 }

@@ -63,7 +63,7 @@ export const deploymentListRoutes = (deps: HeadDeps) => {
       })
     })
 
-  function listOf({ project, environment, page }: Of) {
+  function listOf({ project, environment, page }: ListOptions) {
     const of = { projectId: project.id, environmentId: environment?.id }
     const rows = listDeployments(db, { ...of, ...page })
     return pageOf(
@@ -73,7 +73,7 @@ export const deploymentListRoutes = (deps: HeadDeps) => {
   }
 }
 
-type Of = { project: Project; environment?: Environment; page: Page }
+type ListOptions = { project: Project; environment?: Environment; page: Page }
 type Rows = ReturnType<typeof listDeployments>
 
 const List = ({

@@ -9,7 +9,7 @@ import type { Deployment } from './store.ts'
 type State = 'active' | 'done' | 'failed' | 'cancelled'
 
 /** The fields that assign lines to steps, and say how the steps ended. */
-type Told = Pick<Deployment, 'status' | 'steps' | 'errorStep'>
+type DeploymentState = Pick<Deployment, 'status' | 'steps' | 'errorStep'>
 
 /** The lines of one step, which fold together. Lines of other steps may be in between. */
 export type Group = {
@@ -30,7 +30,7 @@ export type Changed = { isWhole: boolean; groups: Group[] }
 const kept = 40
 
 /** `steps` limits distinct steps, as a program can print any number of them; `title` is in characters. */
-const most = { steps: 500, title: 300 }
+const maxGroups = { steps: 500, title: 300 }
 
 class Work {
   readonly title: string
@@ -48,7 +48,7 @@ class Work {
     title: string,
     readonly isQuiet = false,
   ) {
-    this.title = plainText(title.slice(0, most.title))
+    this.title = plainText(title.slice(0, maxGroups.title))
   }
 
   add({ sequence, time }: Line) {
@@ -90,22 +90,22 @@ export class LogGroups {
   /** The classic builder's current step. */
   #classic: string | null = null
   #latest: Work | null = null
-  #told: Told
+  #told: DeploymentState
   /** The start of the attempt that `#told` describes. */
   #began: string | undefined
   #lines: { first: Line; last: Line } | null = null
 
-  constructor(told: Told) {
+  constructor(told: DeploymentState) {
     this.#told = told
   }
 
   /** Updates the state of the steps when the deployment may have progressed. */
-  tell(told: Told) {
+  tell(told: DeploymentState) {
     this.#hear(told)
     if (isEnded(told.status)) this.#end()
   }
 
-  take(lines: Line[], told: Told) {
+  take(lines: Line[], told: DeploymentState) {
     this.#hear(told)
     for (const line of lines) this.#take(line)
     this.tell(told)
@@ -130,7 +130,7 @@ export class LogGroups {
     return failed ? quoteOf(failed.output) : []
   }
 
-  #hear(told: Told) {
+  #hear(told: DeploymentState) {
     const began = told.steps[0]?.startedAt ?? this.#began
     const isAnother = this.#began !== undefined && began !== this.#began
     this.#told = told
@@ -203,9 +203,9 @@ export class LogGroups {
 
   #ofBuildKit(number: string, rest: string): Work {
     const known = this.#steps.get(number)
-    const isPart = internal.test(rest) || this.#steps.size >= most.steps
+    const isPart = internal.test(rest) || this.#steps.size >= maxGroups.steps
     const key = known ?? (isPart ? 'building' : `step ${number}`)
-    if (this.#steps.size < most.steps) this.#steps.set(number, key)
+    if (this.#steps.size < maxGroups.steps) this.#steps.set(number, key)
     const work = key === 'building' ? this.#ofPhase() : this.#work(key, titleOf(rest))
     if (known === undefined) this.#set(work, 'active')
     else if (/^ERROR: /.test(rest)) this.#set(work, 'failed')

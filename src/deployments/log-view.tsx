@@ -16,7 +16,7 @@ import { getJob, isEnded, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
 /** Maximum of lines that are grouped into steps. Later lines follow below, ungrouped. */
-const most = 50_000
+const maxLines = 50_000
 
 /** Groups the log up to the line `last`. */
 async function groupsOf(
@@ -25,7 +25,7 @@ async function groupsOf(
   { last }: { last: number },
 ): Promise<LogGroups> {
   const groups = new LogGroups(deployment)
-  const limit = Math.min(last, most)
+  const limit = Math.min(last, maxLines)
   for await (const { lines } of eachLines(deps, logOf(deployment), { after: 0 })) {
     groups.take(
       lines.filter(({ sequence }) => sequence <= limit),

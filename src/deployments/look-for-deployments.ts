@@ -20,7 +20,7 @@ export type Outlook =
   /** It is incomplete, and must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
 
-export type Seen = {
+export type ObservedDeployments = {
   row: Restored
   /** Null when there is nothing to do: it was deleted, or another deployment is queued or running. */
   found: { job: Job; outlook: Outlook } | null
@@ -42,7 +42,7 @@ function find(
   db: Db,
   { objectId }: Restored,
   { containers, images }: { containers: ContainerSummary[]; images: Set<string> },
-): Seen['found'] {
+): ObservedDeployments['found'] {
   const job = getJob(db, objectId)
   if (!job || job.project.deletingAt || isComing(db, job)) return null
   const { deployment, environment } = job

@@ -3,10 +3,10 @@ import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Deployment } from './store.ts'
 
-type Place = 'registries' | 'project' | 'environment'
+type ActionTarget = 'registries' | 'project' | 'environment'
 
 /** By error code: the page on which a failure can be fixed that neither a commit nor a retry fixes. */
-const places: Record<string, Place> = {
+const places: Record<string, ActionTarget> = {
   ...fixedIn('registries', 'base_image_not_found image_not_found registry_unauthorized'),
   ...fixedIn(
     'project',
@@ -21,7 +21,7 @@ const places: Record<string, Place> = {
   ),
 }
 
-function fixedIn(place: Place, codes: string) {
+function fixedIn(place: ActionTarget, codes: string) {
   return Object.fromEntries(codes.split(' ').map((code) => [code, place]))
 }
 

@@ -22,7 +22,7 @@ import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
 import { restoredVariables } from './rollback.ts'
-import type { Run } from './run.ts'
+import type { Run } from './context.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
@@ -166,7 +166,7 @@ async function end(
   const patience = { signal: shutdown }
   if (signal.reason === stopping) {
     progress.log('Davit is stopping. This deployment resumes when it starts again.')
-    return progress.putBack()
+    return progress.requeue()
   }
   const left = await discardImage(deps, job)
   if (signal.aborted) {

@@ -17,12 +17,15 @@ import type { Deployment } from './store.ts'
 
 type PreviewDeps = LinkDeps & CompareDeps & { docker: Docker; edge: { isOn: boolean } }
 
-type Of = { project: Project; environment: Environment; target: Deployment }
+type PreviewOptions = { project: Project; environment: Environment; target: Deployment }
 
 export type RollbackPreview = Awaited<ReturnType<typeof previewRollback>>
 
 /** Lists the changes that a rollback would make. The result has no values that are or were secret. */
-export async function previewRollback(deps: PreviewDeps, { project, environment, target }: Of) {
+export async function previewRollback(
+  deps: PreviewDeps,
+  { project, environment, target }: PreviewOptions,
+) {
   const { db } = deps
   const current = getCurrent(db, environment.id)
   const live = liveSettings(deps, environment.id)
@@ -74,7 +77,7 @@ async function whyNoImage({ docker }: PreviewDeps, { image }: Deployment) {
 /** Null when a linked service's variables can't be read. */
 async function settingsWith(
   deps: LinkDeps,
-  { project, environment, target, own }: Of & { own: OpenVariable[] | undefined },
+  { project, environment, target, own }: PreviewOptions & { own: OpenVariable[] | undefined },
 ) {
   try {
     const of = { project, environment, deployment: target, url: null, own }

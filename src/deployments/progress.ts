@@ -1,5 +1,5 @@
 import type { Db, LogDb } from '../db/index.ts'
-import { putBackJob } from '../jobs/store.ts'
+import { requeueJob } from '../jobs/store.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Failure } from '../platform/errors.ts'
 import type { NewLine } from '../logs/log-line.tsx'
@@ -94,11 +94,11 @@ export class Progress {
   }
 
   /** Requeues the deployment when Davit stops, to resume at the next start. */
-  putBack() {
+  requeue() {
     this.#log.flush()
     const { db } = this.#deps
     db.transaction(() => {
-      putBackJob(db, this.#deployment.id, { slot: this.#isBuilt ? null : 'build' })
+      requeueJob(db, this.#deployment.id, { slot: this.#isBuilt ? null : 'build' })
       this.#move('pending', {})
     })
   }

@@ -2,7 +2,7 @@ import { levelOf } from '../logs/level.ts'
 import type { Line } from '../logs/log-line.tsx'
 
 /** `most` limits the lines of a quote. `apart` is the distance up to which two errors belong together. */
-const most = 5
+const maxLines = 5
 const apart = 3
 
 /**
@@ -15,7 +15,7 @@ export function quoteOf(output: Line[]): Line[] {
   if (at < 0) return said.slice(-3)
   for (let before = at - 1; before >= 0 && at - before <= apart; before--)
     if (isError(said[before]!)) at = before
-  return said.slice(at, at + most)
+  return said.slice(at, at + maxLines)
 }
 
 const isError = ({ text }: Line) => levelOf(text) === 'error'

@@ -9,7 +9,7 @@ import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { listInStatus } from '../services/store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
-import type { Seen } from './look-for-deployments.ts'
+import type { ObservedDeployments } from './look-for-deployments.ts'
 import { statusOf } from './observe.ts'
 import type { PipelineDeps } from './pipeline.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -59,7 +59,7 @@ async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) 
     await sleep(200, undefined, { signal }).catch(() => {})
 }
 
-function settle(deps: ReconcileDeps, { row, found }: Seen) {
+function settle(deps: ReconcileDeps, { row, found }: ObservedDeployments) {
   const told = deps.db.transaction((tx) => {
     forgetRestored(tx, row.id)
     if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.containers)

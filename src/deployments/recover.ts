@@ -3,7 +3,7 @@ import { listRestored } from '../db/restored.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import type { Logs } from '../logs/logs.ts'
-import { losePublicNames } from '../runtime/images/bring.ts'
+import { losePublicNames } from '../runtime/images/pull-image.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { observeDifferent } from '../runtime/observe.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
@@ -11,7 +11,7 @@ import { removeOrphanImages, renameOldImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
-import { tellSuperseded } from './tell.ts'
+import { publishSuperseded } from './publish-outcome.ts'
 import { supersedeOlder } from './waiting-store.ts'
 
 type RecoverDeps = RemovalDeps & { logs: Logs }
@@ -35,7 +35,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   await hideImages(deps, { signal })
   if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending']))
-    tellSuperseded(deps, supersedeOlder(deps.db, waiting))
+    publishSuperseded(deps, supersedeOlder(deps.db, waiting))
   deps.jobs.wake()
 
   await Promise.all([

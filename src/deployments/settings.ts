@@ -5,7 +5,7 @@ import { Failure } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import { getLiveRelease, getSettings } from '../runtime/store.ts'
-import type { Run } from './run.ts'
+import type { Run } from './context.ts'
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */
 export const fieldLabels = {
@@ -42,10 +42,10 @@ export type Settings = {
   joins: string[]
 }
 
-type Given = Pick<Effective, 'variables' | 'joins'>
+type GivenSettings = Pick<Effective, 'variables' | 'joins'>
 
 /** Encrypts the settings of a deployment that is about to go live. */
-export function sealSettings(run: Run, given: Given) {
+export function sealSettings(run: Run, given: GivenSettings) {
   const { secrets, environment, deployment } = run
   const build = deployment.imageOf
     ? (settingsOfRelease(run, deployment.imageOf)?.build ?? null)
@@ -110,7 +110,10 @@ export async function pendingChanges(
   return { names: [...names], needBuild }
 }
 
-export function settingsOf(environment: Environment, given: Given): Omit<Settings, 'build'> {
+export function settingsOf(
+  environment: Environment,
+  given: GivenSettings,
+): Omit<Settings, 'build'> {
   const variables = given.variables.filter(({ from }) => from !== 'davit')
   const own = variables.filter(({ from }) => from === 'own')
   return {

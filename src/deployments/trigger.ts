@@ -18,7 +18,7 @@ import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { flag, line } from '../web/fields.ts'
 import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
-import { tellSuperseded } from './tell.ts'
+import { publishSuperseded } from './publish-outcome.ts'
 import { countOthersWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
@@ -60,7 +60,7 @@ export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
 
 export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
   const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
-  tellSuperseded(deps, queued)
+  publishSuperseded(deps, queued)
   deps.jobs.wake()
   return queued.deployment
 }

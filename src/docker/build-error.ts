@@ -22,8 +22,8 @@ export class BuildError extends EngineError {
   }
 }
 
-const telling =
+const tellingLines =
   /no space left on device|disk quota exceeded|\bkilled$|\bkilled signal\b|signal: killed|SIGKILL|\bError 137$|not a git repository/i
 
 /** True for a line of output that explains a failure, which the exit code often doesn't. */
-export const isClue = (text: string) => telling.test(text.trimEnd())
+export const isClue = (text: string) => tellingLines.test(text.trimEnd())

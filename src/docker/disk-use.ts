@@ -43,11 +43,11 @@ type SentEntry = {
 }
 
 /** In milliseconds. The engine walks every layer and volume. */
-const patience = 120_000
+const timeoutMs = 120_000
 
 export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
   const found = await retryWhileBusy(signal, () =>
-    engine.request<Sent>('GET', '/system/df', { signal, timeout: patience }),
+    engine.request<Sent>('GET', '/system/df', { signal, timeout: timeoutMs }),
   )
   return {
     /** The size of all layers, each counted once. */
@@ -100,7 +100,7 @@ export async function removeBuildCache(
   if (!/^[a-z0-9]+$/.test(id)) return null // the engine treats it as a pattern
   const query = { all: true, filters: { id: ['^' + id + '$'] } }
   type Pruned = { CachesDeleted: string[] | null; SpaceReclaimed: number }
-  const options = { query, signal, timeout: patience }
+  const options = { query, signal, timeout: timeoutMs }
   const { CachesDeleted, SpaceReclaimed } = await engine.request<Pruned>(
     'POST',
     '/build/prune',

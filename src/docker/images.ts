@@ -37,7 +37,7 @@ export type SentImage = {
  * An image may add at most these settings to each of its containers: the engine stores all of them for every
  * container, and includes labels, command, ports and volumes in each list.
  */
-const most = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
+const maxConfig = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
 
 /** In bytes; enough for an image within the limits and its layers. */
 const maxAnswer = 2 * 1024 * 1024
@@ -94,9 +94,9 @@ function refuseOverloaded(config: NonNullable<Inspected['Config']>) {
   const bytes = Buffer.byteLength(JSON.stringify(config))
   const ports = Object.keys(config.ExposedPorts ?? {}).length
   const volumes = Object.keys(config.Volumes ?? {}).length
-  if (bytes > most.bytes) throw overloaded(`${Math.ceil(bytes / 1024)} KiB of settings`)
-  if (ports > most.ports) throw overloaded(`${ports} exposed ports`)
-  if (volumes > most.volumes) throw overloaded(`${volumes} volumes`)
+  if (bytes > maxConfig.bytes) throw overloaded(`${Math.ceil(bytes / 1024)} KiB of settings`)
+  if (ports > maxConfig.ports) throw overloaded(`${ports} exposed ports`)
+  if (volumes > maxConfig.volumes) throw overloaded(`${volumes} volumes`)
 }
 
 /** True when an image was refused because of the size of its settings. */
@@ -107,7 +107,7 @@ const overloaded = (what: string) =>
   new Failure(
     'image_overloaded',
     `The image has ${what}, which is more than a container may have.`,
-    `Shorten its labels, variables and command to ${most.bytes / 1024} KiB, and use at most ${most.ports} exposed ports and ${most.volumes} volumes.`,
+    `Shorten its labels, variables and command to ${maxConfig.bytes / 1024} KiB, and use at most ${maxConfig.ports} exposed ports and ${maxConfig.volumes} volumes.`,
   )
 
 /** Newest first. A label is `key` or `key=value`. */

@@ -46,12 +46,12 @@ export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResu
   }
 }
 
-type Seen = { answered: boolean; lastSeen: string }
+type ProbeAttempt = { answered: boolean; lastSeen: string }
 
 async function ask(
   { address, port, path, host }: ProbeOptions,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<ProbeAttempt> {
   using deadline = startDeadline(signal, tryTimeout)
   try {
     if (path === null) return await connectTo(address, port, deadline.signal)
@@ -72,7 +72,7 @@ async function getStatus(
   signal: AbortSignal,
 ) {
   const { get } = await import('node:http') // not fetch, which would use a proxy from the environment
-  return new Promise<Seen>((resolve, reject) => {
+  return new Promise<ProbeAttempt>((resolve, reject) => {
     const headers = { Host: host }
     const options = { host: address, port, path, headers, signal, agent: false } as const
     get(options, (answer) => {
@@ -83,7 +83,7 @@ async function getStatus(
   })
 }
 
-async function connectTo(host: string, port: number, signal: AbortSignal): Promise<Seen> {
+async function connectTo(host: string, port: number, signal: AbortSignal): Promise<ProbeAttempt> {
   const socket = connect({ host, port })
   try {
     await once(socket, 'connect', { signal })

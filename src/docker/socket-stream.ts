@@ -7,7 +7,7 @@ const rest = 1
 /** Bytes after which the next chunk is read at once: lines of a log don't arrive like that. */
 const plenty = 32 * 1024
 
-type Asked = { socketPath: string; target: string }
+type SocketRequest = { socketPath: string; target: string }
 
 type Options = { signal?: AbortSignal | undefined; opened?: (() => void) | undefined }
 
@@ -15,7 +15,7 @@ type Options = { signal?: AbortSignal | undefined; opened?: (() => void) | undef
  * Requests over the engine's socket without node:http, which takes a millisecond of processor time for each.
  * The signal ends it, even while the body is read.
  */
-export async function askSocket({ socketPath, target }: Asked, signal?: AbortSignal) {
+export async function askSocket({ socketPath, target }: SocketRequest, signal?: AbortSignal) {
   const answer = await fetch(`http://docker${target}`, {
     unix: socketPath,
     keepalive: false,
@@ -31,7 +31,7 @@ export async function askSocket({ socketPath, target }: Asked, signal?: AbortSig
  * its own chunk, and reading them one by one with node:http uses most of a processor.
  */
 export async function* socketStream(
-  asked: Asked,
+  asked: SocketRequest,
   { signal, opened }: Options,
 ): AsyncGenerator<Uint8Array> {
   const left = new AbortController()

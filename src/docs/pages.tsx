@@ -7,7 +7,7 @@ import { Button } from '../web/form.tsx'
 import { contents } from './documents.ts'
 import type { Document } from './documents.ts'
 import type { Heading } from './markdown.ts'
-import type { Found } from './search.ts'
+import type { SearchResult } from './search.ts'
 
 export const ContentsPage = ({ document }: { document: Document }) => (
   <Docs title={document.title}>
@@ -21,7 +21,7 @@ export const DocumentPage = ({ document }: { document: Document }) => (
   </Docs>
 )
 
-export const SearchPage = ({ q, results }: { q: string; results: Found[] }) => (
+export const SearchPage = ({ q, results }: { q: string; results: SearchResult[] }) => (
   <Docs title={`Results for “${q}”`} crumb q={q}>
     {results.length === 0 ? (
       <p>Nothing found. Every word must be in the section: try fewer words, or other ones.</p>

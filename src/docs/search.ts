@@ -2,7 +2,7 @@ import { contents, findDocument } from './documents.ts'
 import type { Document } from './documents.ts'
 import type { Section } from './markdown.ts'
 
-export type Found = {
+export type SearchResult = {
   document: Document
   section: Section
   /** Text around the first hit, split so that every other piece is a searched word. */
@@ -10,14 +10,14 @@ export type Found = {
 }
 
 /** Results that are listed. */
-const most = 30
+const maxResults = 30
 
 /** Characters of an excerpt: before its first hit, and in total. */
 const lead = 60
 const length = 220
 
 /** Sections that contain all words; hits in the heading come first. */
-export function search(text: string): Found[] {
+export function search(text: string): SearchResult[] {
   const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))]
   if (words.length === 0) return []
   return contents()
@@ -32,7 +32,7 @@ export function search(text: string): Found[] {
       }),
     )
     .toSorted((a, b) => b.inTitle - a.inTitle || Number(b.isTop) - Number(a.isTop))
-    .slice(0, most)
+    .slice(0, maxResults)
     .map(({ document, section }) => ({
       document,
       section,

@@ -37,9 +37,9 @@ export function checkCertificates(config: Config): Finding[] {
   }
 }
 
-type Known = { notAfter?: Date | null | undefined; error: object | null }
+type CertificateState = { notAfter?: Date | null | undefined; error: object | null }
 
-function summary(known: Known[]) {
+function summary(known: CertificateState[]) {
   const ends = known.flatMap(({ notAfter, error }) => (notAfter && !error ? [notAfter] : []))
   if (ends.length === 0) return []
   const first = new Date(Math.min(...ends.map(Number)))

@@ -11,10 +11,10 @@ import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { newestTime } from './store.ts'
 
-type Place = Pick<Config, 'dataDir' | 'secretKey' | 'edge'>
+type DataConfig = Pick<Config, 'dataDir' | 'secretKey' | 'edge'>
 
 /** Checks the permissions of the data directory, that the databases are intact, and that the key fits. */
-export async function checkData(place: Place): Promise<Finding[]> {
+export async function checkData(place: DataConfig): Promise<Finding[]> {
   const { dataDir } = place
   const path = join(dataDir, 'davit.db')
   if (!existsSync(path))
@@ -30,7 +30,7 @@ export async function checkData(place: Place): Promise<Finding[]> {
   return [lookAtRights(place), ...database, ...(await Promise.all(others)).flat()]
 }
 
-function lookAtRights({ dataDir, edge }: Place) {
+function lookAtRights({ dataDir, edge }: DataConfig) {
   const { mode, uid } = statSync(dataDir)
   if (uid !== process.getuid?.())
     return wrong(
@@ -52,7 +52,7 @@ function lookAtDatabase(what: string, path: string) {
 }
 
 /** Checks that the key opens the secrets, and that no one else can read it. */
-function lookAtKey(place: Place, database: string) {
+function lookAtKey(place: DataConfig, database: string) {
   const installation = installationIn(database)
   if (installation) checkKey(installation, openSecrets(place))
   if (place.secretKey) return [ok('key', 'DAVIT_SECRET_KEY opens the secrets')]

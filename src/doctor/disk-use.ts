@@ -77,14 +77,14 @@ function largestVolume({ volumes }: DiskUse) {
 /** Bytes that were added within `time` milliseconds and still exist. */
 export type Growth = { images: number; logs: number; time: number }
 
-type Known = {
+type DiskHistory = {
   images: Pick<DiskUse['images'][number], 'createdAt' | 'size' | 'sharedSize'>[]
   logs: { bytes: number; oldest: number | null }
   now: number
 }
 
 /** Null while there is too little history. */
-export function growthOf({ images, logs, now }: Known): Growth | null {
+export function growthOf({ images, logs, now }: DiskHistory): Growth | null {
   const oldest = Math.min(
     ...images.map(({ createdAt }) => createdAt.getTime()),
     logs.oldest ?? Infinity,

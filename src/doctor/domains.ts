@@ -9,7 +9,7 @@ import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** More names would take too long to check. */
-const most = 100
+const maxNames = 100
 const atOnce = 10
 
 type Options = { nameServers?: string[] | null; signal?: AbortSignal }
@@ -19,7 +19,7 @@ export async function checkDomains(config: Config, options: Options = {}): Promi
   if (config.edge === 'direct') return []
   const hosts = readPlan(config)?.hosts ?? []
   if (hosts.length === 0) return []
-  const left = hosts.length - most
+  const left = hosts.length - maxNames
   const rest = left > 0 ? [ok('domains', `${left} more weren’t looked up: see Domains`)] : []
   return [...(await lookUp(config, hosts, options)), ...rest]
 }
@@ -34,7 +34,7 @@ async function lookUp(
   const turns = new Semaphore(atOnce)
   const given = { expected, own, nameServers, signal }
   const found = await Promise.all(
-    hosts.slice(0, most).map(async ({ name }) => {
+    hosts.slice(0, maxNames).map(async ({ name }) => {
       using _ = await turns.acquire(signal)
       return checkDns(name, given)
     }),

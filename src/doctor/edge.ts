@@ -17,19 +17,19 @@ import type { Finding } from './finding.ts'
 import { holderOf } from './port.ts'
 
 /** Proxies, and hosts of each, that are listed. */
-const most = 10
+const maxProxies = 10
 
 /** Finds proxies that aren't trusted, so that they count as the visitor. */
 export function checkProxies({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
   const { forwarders = [] } = (isLocked(dataDir) ? readNote(join(dataDir, 'edge')) : null) ?? {}
   return [...Map.groupBy(forwarders, ({ address }) => address)]
-    .slice(0, most)
+    .slice(0, maxProxies)
     .map(([address, of]) =>
       wrong(
         'proxies',
         `most requests for ${of
           .map(({ host }) => host)
-          .slice(0, most)
+          .slice(0, maxProxies)
           .join(
             ', ',
           )} come through a proxy at ${address} that isn’t trusted, so it counts as the visitor`,

@@ -17,13 +17,13 @@ export const findingJson = ({ what, is, todo }: Finding) => ({
 })
 
 /** Milliseconds after which a check is abandoned: hanging is a finding too. */
-const patience = 30_000
+const timeoutMs = 30_000
 
 /** Runs a check. A Failure becomes a finding. */
 export async function look(
   what: string,
   work: () => Promise<Finding[]> | Finding[],
-  { atMost = patience } = {},
+  { atMost = timeoutMs } = {},
 ): Promise<Finding[]> {
   try {
     const found = await within(atMost, Promise.resolve(work()))

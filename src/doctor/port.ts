@@ -6,16 +6,16 @@ import { listenersOn } from '../platform/tcp-sockets.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
+type PortConfig = Pick<Config, 'dataDir' | 'host' | 'port'>
 
 /** Checks that a running Davit responds, or that a new one could listen. */
-export async function checkPort(config: Place, docker: Docker): Promise<Finding[]> {
+export async function checkPort(config: PortConfig, docker: Docker): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
   return [isLocked(dataDir) ? await lookAtServer(config) : await tryToListen(config, docker)]
 }
 
-async function lookAtServer({ host, port }: Place) {
+async function lookAtServer({ host, port }: PortConfig) {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const url = originAt({ host: reached, port })
   const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).catch(
@@ -29,7 +29,7 @@ async function lookAtServer({ host, port }: Place) {
   )
 }
 
-async function tryToListen({ host, port }: Place, docker: Docker) {
+async function tryToListen({ host, port }: PortConfig, docker: Docker) {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
     return ok('port', `${host}:${port} is free, and no Davit is running here`)

@@ -1,5 +1,5 @@
 import { AppAddress, Fact } from '../web/components.tsx'
-import { listPath } from './of.ts'
+import { listPath } from './owner.ts'
 import { lookOf } from './status.ts'
 import type { ShownDomain } from './json.ts'
 import { openAddresses } from './page-view.ts'

@@ -10,7 +10,7 @@ import { nameOfIssuer } from './certificate-own.ts'
 export type Served = { issuer: string; from: Date; notAfter: Date }
 
 /** Milliseconds for one handshake; Caddy ends those that wait for an authority after ten seconds. */
-const patience = 20_000
+const timeoutMs = 20_000
 
 /** Milliseconds between two handshakes. */
 const pause = 500
@@ -49,7 +49,7 @@ export async function servedCertificate(
   const timer = setTimeout(() => {
     end()
     resolve(null)
-  }, patience)
+  }, timeoutMs)
   signal.addEventListener('abort', abort)
   socket.on('secureConnect', () => {
     const certificate = socket.getPeerX509Certificate()

@@ -36,11 +36,11 @@ import { checkDns } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { ownAddresses, publicAddresses } from './public-address.ts'
 
-type Kept = {
+type KeeperDeps = {
   config: Pick<Config, 'acme' | 'domain' | 'edgePorts' | 'publicAddresses' | 'url'>
   db: Db
   docker: Docker
-  edge: Pick<Edge, 'mode' | 'look'>
+  edge: Pick<Edge, 'mode' | 'sync'>
   instanceId: string
   /** In place of the system's resolvers; in tests. */
   nameServers: string[] | null
@@ -57,7 +57,7 @@ const atOnceOfOwner = 4
  * that lead here, and less often after each failure. Its state is in the database.
  */
 export class CertificateKeeper {
-  readonly #kept: Kept
+  readonly #kept: KeeperDeps
   readonly #busy = new Map<string, Promise<void>>()
   /** Hosts that were asked for again during their check: it may have seen them as they were. */
   readonly #again = new Set<string>()
@@ -71,7 +71,7 @@ export class CertificateKeeper {
 
   readonly #budget: CertificateBudget
 
-  constructor(kept: Kept) {
+  constructor(kept: KeeperDeps) {
     this.#kept = kept
     this.#budget = new CertificateBudget(kept)
   }
@@ -244,7 +244,7 @@ export class CertificateKeeper {
     const trouble = isLate(served) ? await whyLate(this.#kept) : dns.mayAsk ? {} : troubleOf(dns)
     this.#set(host, { ...issued(served), ...trouble })
 
-    async function whyLate(kept: Kept) {
+    async function whyLate(kept: KeeperDeps) {
       const since = new Date(Date.now() - day)
       const problem = await lastProblem(kept, host, { since, signal })
       const authority = authorityName(config.acme.directory)
@@ -286,7 +286,7 @@ export class CertificateKeeper {
   }
 
   /** The stored configuration is active. */
-  #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.look(), signal)
+  #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.sync(), signal)
 }
 
 const troubleOf = ({ trouble, ok }: DnsCheck) => ({

@@ -20,7 +20,7 @@ export const after = (milliseconds: number) => new Date(Date.now() + millisecond
 
 /** Failures after which a user can't request it at once: Let's Encrypt allows five an hour. */
 const manyFailures = 4
-const sparingly = 15 * minute
+const backoffMs = 15 * minute
 
 /** When a user's request may run. An authority's limit, or many failures, still count. */
 export function earliest({ failures, status, nextTryAt }: Certificate, now: Date): Date | null {
@@ -28,7 +28,7 @@ export function earliest({ failures, status, nextTryAt }: Certificate, now: Date
   const isLimited = nextTryAt.getTime() - now.getTime() > delayAfter(failures)
   if (isLimited) return nextTryAt
   if (failures < manyFailures) return null
-  return new Date(Math.min(nextTryAt.getTime(), now.getTime() + sparingly))
+  return new Date(Math.min(nextTryAt.getTime(), now.getTime() + backoffMs))
 }
 
 /** When an issued one is checked again: daily, and more often near its end. */

@@ -7,10 +7,10 @@ export type Answer = {
 }
 
 /** Maximum addresses of one family: a response may have thousands. */
-const most = 20
+const maxAddresses = 20
 
 /** Milliseconds for a name server; on the retry it has twice as long. */
-const patience = 1500
+const timeoutMs = 1500
 
 /**
  * The public addresses of a name: from the DNS, ignoring the machine's hosts file. Uses the
@@ -21,7 +21,7 @@ export async function lookUp(
   { nameServers, signal }: { nameServers: string[] | null; signal: AbortSignal },
 ): Promise<Answer> {
   signal.throwIfAborted()
-  const resolver = new Resolver({ timeout: patience, tries: 2 })
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 })
   if (nameServers) resolver.setServers(nameServers)
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel)
@@ -30,7 +30,7 @@ export async function lookUp(
     const answers = await Promise.allSettled(asked)
     signal.throwIfAborted()
     const addresses = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? answer.value.slice(0, most) : [],
+      answer.status === 'fulfilled' ? answer.value.slice(0, maxAddresses) : [],
     )
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], problem: null }
     const codes = answers.map((answer) => answer.status === 'rejected' && answer.reason.code)

@@ -4,11 +4,11 @@ import type { Draft } from '../web/draft.ts'
 import { Checkbox, SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import { HttpsFields, httpsFields } from './https-fields.tsx'
 import type { ShownDomain } from './json.ts'
-import { listPath } from './of.ts'
-import type { Of } from './of.ts'
+import { listPath } from './owner.ts'
+import type { DomainOwner } from './owner.ts'
 
 type Props = {
-  of: Of
+  of: DomainOwner
   /** Null: a new one. */
   domain: ShownDomain | null
   /** Where its name should lead. */

@@ -5,8 +5,8 @@ import { AppAddress, EmptyState, PageHead, Trouble } from '../web/components.tsx
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { DomainRow } from './domain-row.tsx'
-import { listPath } from './of.ts'
-import type { Of } from './of.ts'
+import { listPath } from './owner.ts'
+import type { DomainOwner } from './owner.ts'
 import type { AddressesView } from './page-view.ts'
 import { DnsRecords } from './records.tsx'
 
@@ -71,7 +71,7 @@ export const DomainList = (view: AddressesView) => {
   )
 }
 
-const AddDomain = ({ of }: { of: Of }) => (
+const AddDomain = ({ of }: { of: DomainOwner }) => (
   <ButtonLink icon="plus" opens={`${listPath(of)}/new`}>
     Add domain
   </ButtonLink>

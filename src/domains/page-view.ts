@@ -10,8 +10,8 @@ import { listPorts } from '../services/store.ts'
 import type { CertificateKeeper } from './certificate-keeper.ts'
 import { domainsJson, forOwners, offBySetting, whyLeftOut } from './json.ts'
 import type { ShownDeps, ShownDomain } from './json.ts'
-import { holderIn } from './of.ts'
-import type { Of } from './of.ts'
+import { holderIn } from './owner.ts'
+import type { DomainOwner } from './owner.ts'
 import { sslipName } from './public-address.ts'
 
 export type AddressDeps = ShownDeps & { certificates: Pick<CertificateKeeper, 'expected'> }
@@ -19,7 +19,7 @@ export type AddressDeps = ShownDeps & { certificates: Pick<CertificateKeeper, 'e
 export type AddressesView = ReturnType<typeof addressesOf>
 
 /** All domains of an environment or a service, for its page. */
-export function addressesOf(deps: AddressDeps, of: Of) {
+export function addressesOf(deps: AddressDeps, of: DomainOwner) {
   const { edge, config } = deps
   const expected = [...deps.certificates.expected]
   const rows = listDomains(deps.db, holderIn(of))
@@ -58,10 +58,10 @@ export function openAddresses({ domains, byItself, byPort, off }: AddressesView)
   ]
 }
 
-const labelOf = (of: Of) =>
+const labelOf = (of: DomainOwner) =>
   (of.kind === 'environment' ? of.environment.label : of.service.host) ?? 'app'
 
-function byItself(deps: ShownDeps, of: Of, expected: string[]): ShownDomain | null {
+function byItself(deps: ShownDeps, of: DomainOwner, expected: string[]): ShownDomain | null {
   const domain = of.kind === 'environment' ? nameOfItself(deps, of.environment) : null
   if (!domain || listGivenHosts(deps.db, [domain.host]).length > 0) return null
   return domainsJson(deps, [domain], { expected })[0]!
@@ -98,7 +98,7 @@ const plain: Omit<Domain, 'host' | 'environmentId'> = {
   createdAt: new Date(0),
 }
 
-function portOf(deps: ShownDeps, of: Of) {
+function portOf(deps: ShownDeps, of: DomainOwner) {
   if (of.kind === 'service')
     return addressOf(placesOf(deps, of.service.ownerId), listPorts(deps.db, of.service.id))
   const { environment, project } = of

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 /** A path of a host, and where it redirects to. */
 export type RedirectSite = { host: string; path: string; redirectTo: string | null }
 
-type Place = { host: string; path: string }
+type RedirectAddress = { host: string; path: string }
 
 /** Browsers follow no more. */
 const mostHops = 20
@@ -26,14 +26,14 @@ export function isInCircle(
     .flat()
     .some((site) => site.target && [site.host, site.target.host].includes(host) && circles(site))
 
-  function circles(start: Place) {
-    let place: Place | null = start
+  function circles(start: RedirectAddress) {
+    let place: RedirectAddress | null = start
     for (let hops = 0; hops < mostHops && place; hops++) place = next(place)
     return place !== null
   }
 
   /** Where a request is redirected; null when it is served, or leaves these hosts. */
-  function next({ host, path }: Place): Place | null {
+  function next({ host, path }: RedirectAddress): RedirectAddress | null {
     const prefix = prefixOf(path)
     // the longest prefix wins, ignoring case
     const target = byHost.get(host)?.find((site) => prefix.startsWith(site.prefix))?.target
@@ -42,7 +42,7 @@ export function isInCircle(
       : null
   }
 
-  function targetOf(redirectTo: string | null): Place | null {
+  function targetOf(redirectTo: string | null): RedirectAddress | null {
     const url = redirectTo ? URL.parse(redirectTo) : null
     if (!url) return null
     const [usual, own] = url.protocol === 'https:' ? [443, ports.https] : [80, ports.http]

@@ -12,8 +12,8 @@ import { headOf, lookOf } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
 import { invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { leadTo } from '../runtime/lead.ts'
-import { usualTarget } from '../runtime/lead-store.ts'
+import { routeTraffic } from '../runtime/routing.ts'
+import { usualTarget } from '../runtime/routing-store.ts'
 import { refuseDeletingService, servicePattern } from '../services/own-service.ts'
 import { findService } from '../services/store.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -33,8 +33,8 @@ import { DomainList, DomainsPage } from './domains-page.tsx'
 import { domainForm, domainUpdateForm } from './forms.ts'
 import type { AskedDomain } from './forms.ts'
 import { domainsJson } from './json.ts'
-import { holderIn, listPath, nameOf } from './of.ts'
-import type { Of } from './of.ts'
+import { holderIn, listPath, nameOf } from './owner.ts'
+import type { DomainOwner } from './owner.ts'
 import { addressesOf } from './page-view.ts'
 import { addDomain, changeDomain, hashAccounts } from './save.ts'
 import type { Prepared } from './save.ts'
@@ -45,7 +45,7 @@ export type DomainDeps = Serving & {
   db: Db
   secrets: Secrets
   config: Config
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut' | 'lead'>
+  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut' | 'route'>
   certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
 }
 
@@ -153,27 +153,27 @@ export const domainRoutes = (deps: DomainDeps) => {
       return answer(c, { of, domain, said: `${domain.host} checked.` })
     })
 
-  function environmentOf(c: Context, { forChange = false } = {}): Of {
+  function environmentOf(c: Context, { forChange = false } = {}): DomainOwner {
     return environmentWith(c, c.req.param('envId')!, forChange)
   }
 
-  function serviceOf(c: Context, { forChange = false } = {}): Of {
+  function serviceOf(c: Context, { forChange = false } = {}): DomainOwner {
     return serviceWith(c, c.req.param('id')!, forChange)
   }
 
-  function environmentWith(c: Context, id: string, forChange: boolean): Of {
+  function environmentWith(c: Context, id: string, forChange: boolean): DomainOwner {
     const key = { id, ownerId: userOf(c).id }
     const own = forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
     return { kind: 'environment', ...own }
   }
 
-  function serviceWith(c: Context, id: string, forChange: boolean): Of {
+  function serviceWith(c: Context, id: string, forChange: boolean): DomainOwner {
     const service = findService(db, { id, ownerId: userOf(c).id })
     if (forChange) refuseDeletingService(service)
     return { kind: 'service', service }
   }
 
-  function own(c: Context, { forChange = false } = {}): { of: Of; domain: Domain } {
+  function own(c: Context, { forChange = false } = {}): { of: DomainOwner; domain: Domain } {
     const domain = findOwnDomain(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
     const holder = holderOf(domain)
     return {
@@ -209,7 +209,7 @@ export const domainRoutes = (deps: DomainDeps) => {
   /** All slow work, before the transaction that stores it. */
   async function prepare(
     c: Context,
-    { of, asked, current }: { of: Of; asked: AskedDomain; current: Domain | null },
+    { of, asked, current }: { of: DomainOwner; asked: AskedDomain; current: Domain | null },
   ): Promise<Prepared> {
     return {
       asked: await withUploads(c, asked),
@@ -219,7 +219,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     }
   }
 
-  async function targetFor(of: Of, asked: AskedDomain, current: Domain | null) {
+  async function targetFor(of: DomainOwner, asked: AskedDomain, current: Domain | null) {
     const { target } = asked
     if (of.kind === 'environment') {
       if (target) throw invalidField('target', 'is only for services.')
@@ -238,8 +238,8 @@ export const domainRoutes = (deps: DomainDeps) => {
   }
 
   /** Waits briefly until the change is served and its certificate requested. */
-  function inForce(of: Of, { host }: Domain) {
-    if (of.kind === 'service') leadTo(deps, { id: of.service.id, kind: 'service' })
+  function inForce(of: DomainOwner, { host }: Domain) {
+    if (of.kind === 'service') routeTraffic(deps, { id: of.service.id, kind: 'service' })
     deps.certificates.look([host])
     return served(deps)
   }
@@ -251,14 +251,14 @@ export const domainRoutes = (deps: DomainDeps) => {
       domain,
       said,
       created = false,
-    }: { of: Of; domain: Domain; said: string; created?: boolean },
+    }: { of: DomainOwner; domain: Domain; said: string; created?: boolean },
   ) {
     const [shown] = jsonOf([findOwnDomain(db, { id: domain.id, ownerId: userOf(c).id })])
     const location = `/domains/${domain.id}`
     return moveOn(c, { to: listPath(of), created, location, said, json: () => shown })
   }
 
-  function record(c: Context, action: Action, { of, domain }: { of: Of; domain: Domain }) {
+  function record(c: Context, action: Action, { of, domain }: { of: DomainOwner; domain: Domain }) {
     const { id, host, path } = domain
     const details: Record<string, string> =
       of.kind === 'environment'

@@ -66,7 +66,7 @@ export async function removeRead(folder: string, { inode }: AccessPosition) {
 }
 
 /** Caddy may rotate the files while they are listed. */
-const patience = 5
+const maxRetries = 5
 
 /** All files of the log, oldest first. */
 async function openFiles(folder: string): Promise<LogFile[]> {
@@ -83,7 +83,7 @@ async function openFiles(folder: string): Promise<LogFile[]> {
       files.push({ handle, inode: String(ino), size: Number(size), isFull })
     }
     const isWhole = files.length === names.length
-    if ((isWhole && Bun.deepEquals(names, await namesIn(folder))) || tries === patience)
+    if ((isWhole && Bun.deepEquals(names, await namesIn(folder))) || tries === maxRetries)
       return files
     await Promise.all(files.map(({ handle }) => handle.close()))
   }

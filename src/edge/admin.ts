@@ -5,10 +5,10 @@ export type AdminAddress = { socket: string } | { url: string }
 
 export type Admin = ReturnType<typeof connectAdmin>
 
-type Asked = { signal: AbortSignal; timeout?: number }
+type RequestOptions = { signal: AbortSignal; timeout?: number }
 
 /** Milliseconds for a response. Caddy confirms a new configuration once it is active. */
-const patience = 10_000
+const timeoutMs = 10_000
 
 /** Bytes of a configuration that is read back. */
 const maxBytes = 32 * 1024 * 1024
@@ -26,25 +26,25 @@ export function connectAdmin(address: AdminAddress) {
     read,
     readText,
     /** The list of strings at a path; empty when there is none. */
-    async list(path: string, asked: Asked) {
+    async list(path: string, asked: RequestOptions) {
       const list = await read(path, asked)
       return Array.isArray(list) ? list.map(String) : []
     },
     /** Loads a whole configuration. An invalid one is refused, and the previous one stays active. */
-    load: (configuration: object, asked: Asked) =>
+    load: (configuration: object, asked: RequestOptions) =>
       again(() => write('POST', 'load', configuration, asked)),
     /** Changes one part of a configuration that belongs to someone else. */
     write,
   }
 
   /** The active configuration at a path, such as `config/` or `id/davit`; null when there is none. */
-  async function read(path: string, asked: Asked): Promise<unknown> {
+  async function read(path: string, asked: RequestOptions): Promise<unknown> {
     const text = await readText(path, asked)
     return text === null ? null : parse(text)
   }
 
   /** Returns the JSON text, which is identical when nothing has changed. */
-  async function readText(path: string, asked: Asked) {
+  async function readText(path: string, asked: RequestOptions) {
     const { status, text } = await again(() => ask('GET', path, asked))
     if (status === 404 || isNothing(status, text)) return null
     if (status !== 200) throw refused(text)
@@ -55,7 +55,7 @@ export function connectAdmin(address: AdminAddress) {
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: object | null,
-    asked: Asked,
+    asked: RequestOptions,
   ) {
     const { status, text } = await ask(method, path, { ...asked, body })
     if (status !== 200) throw refused(text)
@@ -64,7 +64,7 @@ export function connectAdmin(address: AdminAddress) {
   async function ask(
     method: string,
     path: string,
-    { signal, timeout = patience, body = null }: Asked & { body?: object | null },
+    { signal, timeout = timeoutMs, body = null }: RequestOptions & { body?: object | null },
   ) {
     const timer = AbortSignal.timeout(timeout)
     const base = 'socket' in address ? 'http://localhost/' : address.url

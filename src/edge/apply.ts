@@ -3,7 +3,7 @@ import { Failure } from '../platform/errors.ts'
 import { parse } from './admin.ts'
 import type { Admin } from './admin.ts'
 
-type Given = { admin: Pick<Admin, 'readText' | 'load'> }
+type ApplyDeps = { admin: Pick<Admin, 'readText' | 'load'> }
 
 /** Caddy's ETag of the active configuration: while it is the same, nothing is read and compared. */
 const textInForce = new WeakMap<object, string>()
@@ -14,7 +14,7 @@ const textInForce = new WeakMap<object, string>()
  * opened, so one that `mayWait` isn't loaded while anyone is connected.
  */
 export async function apply(
-  { admin }: Given,
+  { admin }: ApplyDeps,
   configuration: object,
   {
     signal,
@@ -44,7 +44,7 @@ export async function apply(
 const startTime = 20_000
 
 /** Resolves when Caddy accepts configurations. Throws the reason if it doesn't in time. */
-export async function whenUp({ admin }: Given, { signal }: { signal: AbortSignal }) {
+export async function whenUp({ admin }: ApplyDeps, { signal }: { signal: AbortSignal }) {
   const end = performance.now() + startTime
   for (;;)
     try {

@@ -8,7 +8,7 @@ import type { Engine } from './own.ts'
 import type { Plan } from './plan.ts'
 
 /** A part of a plan that Caddy rejects, while it serves all others. */
-export type LeftOut = { host: string; failure: Failure } | { port: number; failure: Failure }
+export type RejectedHost = { host: string; failure: Failure } | { port: number; failure: Failure }
 
 /** A Caddy that can serve a plan: Davit's own, or the user's. */
 export type Caddy = {
@@ -28,7 +28,7 @@ export type Caddy = {
   serve(
     plan: Plan,
     options: { signal: AbortSignal },
-  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; leftOut: LeftOut[] }>
+  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; leftOut: RejectedHost[] }>
   /** Stops serving anything for Davit. */
   stop(options: { signal: AbortSignal }): Promise<void>
 }

@@ -33,7 +33,12 @@ const memoryOf = (machine: number) =>
  * apps are reachable when Davit is down, too. Root in it needs DAC_OVERRIDE for the files of a Davit that
  * isn't root; it sees no others.
  */
-export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Given) => ({
+export const edgeContainer = ({
+  folder,
+  volume,
+  cpus,
+  memoryBytes: machine,
+}: ContainerOptions) => ({
   name: 'davit-edge',
   image,
   entrypoint: ['caddy'],
@@ -71,7 +76,7 @@ export const edgeContainer = ({ folder, volume, cpus, memoryBytes: machine }: Gi
 
 const openFiles = (count: number) => ({ name: 'nofile', soft: count, hard: count })
 
-type Given = { folder: string; volume: string; cpus: number; memoryBytes: number }
+type ContainerOptions = { folder: string; volume: string; cpus: number; memoryBytes: number }
 
 /** Throws when the output of `caddy version` is too old; a build without a version passes. */
 export function refuseOldCaddy(version: string) {

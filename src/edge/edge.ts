@@ -4,7 +4,7 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
-import type { Caddy, LeftOut } from './caddy.ts'
+import type { Caddy, RejectedHost } from './caddy.ts'
 import { Forwarders } from './forwarders.ts'
 import type { Forwarder } from './forwarders.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
@@ -26,7 +26,7 @@ export type EdgeNote = {
 
 export const notePath = (folder: string) => `${folder}/state.json`
 
-type Given = {
+type EdgeOptions = {
   /** As Davit sees it. */
   folder: string
   /** Null when apps are reached by their own ports. */
@@ -50,7 +50,7 @@ const intervalInTrouble = 1000
  * Without a Caddy, slots cost nothing and do nothing.
  */
 export class Edge {
-  readonly #given: Given
+  readonly #given: EdgeOptions
   readonly #pace = new LoadPace()
   readonly forwarders = new Forwarders()
   /** Null until the first check. */
@@ -59,14 +59,14 @@ export class Edge {
   #isFilled = false
   #isStopped = false
   #trouble: Failure | null = null
-  #leftOut: LeftOut[] = []
+  #leftOut: RejectedHost[] = []
   #loadedAt: Date | null = null
   #noted = ''
   #known = Promise.withResolvers<void>()
   #woken = Promise.withResolvers<void>()
   #next = Promise.withResolvers<void>()
 
-  constructor(given: Given) {
+  constructor(given: EdgeOptions) {
     this.#given = given
     this.#writesSlots = given.caddy !== null
     if (!given.caddy) this.#settle('direct')
@@ -93,7 +93,7 @@ export class Edge {
   }
 
   /** Hosts and ports that aren't served although all others are, each with the reason. */
-  get leftOut(): readonly LeftOut[] {
+  get leftOut(): readonly RejectedHost[] {
     return this.#leftOut
   }
 
@@ -110,27 +110,27 @@ export class Edge {
   /**
    * Checks now: the plan changed, or a port was freed. Resolves when a check that started later has ended.
    */
-  look(): Promise<void> {
+  sync(): Promise<void> {
     if (!this.#given.caddy) return Promise.resolve()
     this.#woken.resolve()
     return this.#next.promise
   }
 
   /** Call it when the state of Caddy's container changed. */
-  doubt() {
+  invalidate() {
     this.#given.caddy?.doubt()
-    void this.look()
+    void this.sync()
   }
 
   /** Routes a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
-  lead(key: string, to: [string, ...string[]] | PageName) {
+  route(key: string, to: [string, ...string[]] | PageName) {
     if (!this.#writesSlots) return
     const { folder, caddy } = this.#given
     setSlots(folder, key, typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to)
   }
 
   /** The upstreams or the page of a key; null when it has no slots. */
-  leads(key: string): string[] | PageName | null {
+  upstreamsOf(key: string): string[] | PageName | null {
     const slots = this.#writesSlots ? readSlots(this.#given.folder, key) : null
     return slots && (pageNames.find((name) => namesPage(slots[0]!, name)) ?? [...new Set(slots)])
   }
@@ -292,4 +292,5 @@ export class Edge {
   }
 }
 
-const hostsOf = (leftOut: LeftOut[]) => leftOut.flatMap((one) => ('host' in one ? [one.host] : []))
+const hostsOf = (leftOut: RejectedHost[]) =>
+  leftOut.flatMap((one) => ('host' in one ? [one.host] : []))

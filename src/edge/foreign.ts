@@ -6,13 +6,13 @@ import type { Admin, AdminAddress } from './admin.ts'
 import { foreignId, foreignListeners, foreignRoute } from './configuration.ts'
 import { tooOld } from './container.ts'
 import type { Caddy } from './caddy.ts'
-import { LeftOuts, noHandler } from './left-out.ts'
+import { LeftOuts, noHandler } from './rejected-hosts.ts'
 import { isEngineAway, refusedApart } from './mode.ts'
 import type { Engine } from './own.ts'
 import type { Plan } from './plan.ts'
 import { listenerOf } from './sockets.ts'
 
-type Given = {
+type ForeignOptions = {
   /** As Davit and that Caddy see it. */
   folder: string
   ports: Plan['ports']
@@ -24,7 +24,13 @@ type Given = {
 }
 
 /** The user's own Caddy. Davit's hosts are one route in it, their ports one server; the rest is unchanged. */
-export function foreignCaddy({ folder, ports, davit, admin: address, engine }: Given): Caddy {
+export function foreignCaddy({
+  folder,
+  ports,
+  davit,
+  admin: address,
+  engine,
+}: ForeignOptions): Caddy {
   const admin = connectAdmin(address)
   const leftOuts = new LeftOuts({
     listening: (options) => admin.list(`id/${foreignId.listeners}/listen`, options),

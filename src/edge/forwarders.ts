@@ -4,7 +4,7 @@ import type { AccessLine } from './access-log.ts'
 const span = 3_600_000
 
 /** Hosts that are counted; others are ignored. */
-const most = 1000
+const maxHosts = 1000
 
 /** Requests of a host from which its share of forwarded ones is significant. */
 const enough = 3
@@ -20,11 +20,11 @@ export class Forwarders {
   #since = 0
   readonly #hosts = new Map<string, { requests: number; forwarded: number; address: string }>()
 
-  see({ key, client, time, isForwarded }: Seen) {
+  see({ key, client, time, isForwarded }: ForwardedLine) {
     if (time - this.#since > span) this.#hosts.clear()
     if (this.#hosts.size === 0) this.#since = time
     const count = this.#hosts.get(key) ?? { requests: 0, forwarded: 0, address: '' }
-    if (this.#hosts.size < most) this.#hosts.set(key, count)
+    if (this.#hosts.size < maxHosts) this.#hosts.set(key, count)
     count.requests++
     if (!isForwarded) return
     count.forwarded++
@@ -38,4 +38,4 @@ export class Forwarders {
   }
 }
 
-type Seen = Pick<AccessLine, 'key' | 'client' | 'time' | 'isForwarded'>
+type ForwardedLine = Pick<AccessLine, 'key' | 'client' | 'time' | 'isForwarded'>

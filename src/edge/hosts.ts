@@ -14,7 +14,7 @@ import { isPlain, namesPath, pageAddress } from './plan.ts'
 import type { Host } from './plan.ts'
 import { nobody, setSlots } from './slots.ts'
 
-type Given = {
+type HostOptions = {
   /** The folder as Caddy sees it. */
   folderInside: string
   /** True when Caddy's configuration has all hosts except rejected ones. */
@@ -31,7 +31,7 @@ type Given = {
 export function setHosts(
   folder: string,
   wantedHosts: Host[],
-  { folderInside, isInForce = true, leftOut = [] }: Given,
+  { folderInside, isInForce = true, leftOut = [] }: HostOptions,
 ) {
   const hosts = placeOf(folder)
   const served = wantedHosts.filter(({ name }) => !leftOut.includes(name))

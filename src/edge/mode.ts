@@ -7,7 +7,7 @@ const longestSocket = 107
 /** Why no Caddy of this machine reaches the containers of an engine. */
 export type Apart = 'remote' | 'rootless'
 
-type Place = {
+type Surroundings = {
   apart: Apart | null
   /** True when Davit itself runs in a container, whose files the engine doesn't see. */
   isContained: boolean
@@ -21,7 +21,7 @@ type Place = {
 }
 
 /** Why Davit can't run Caddy here, so that apps are reached by their own ports; null when it can. */
-export async function refusedHere(place: Place): Promise<Failure | null> {
+export async function refusedHere(place: Surroundings): Promise<Failure | null> {
   if (place.apart) return refusedApart(place.apart)
   if (place.isContained)
     return cannotRun('Davit runs in a container', 'Run it on the host, or set DAVIT_EDGE=external.')

@@ -6,7 +6,7 @@ import { apply, whenUp } from './apply.ts'
 import { configurationOf, differInPlainHosts } from './configuration.ts'
 import { folderInside, savedConfiguration } from './container.ts'
 import type { Caddy } from './caddy.ts'
-import { LeftOuts, noHandler } from './left-out.ts'
+import { LeftOuts, noHandler } from './rejected-hosts.ts'
 import { cannotRun, isEngineAway, refusedHere } from './mode.ts'
 import type { Apart } from './mode.ts'
 import { adminSocket, davitSocket } from './plan.ts'
@@ -28,7 +28,7 @@ export type Engine = {
   remove(options: { signal: AbortSignal }): Promise<void>
 }
 
-type Given = {
+type OwnOptions = {
   /** As Davit sees it. */
   folder: string
   ports: Plan['ports']
@@ -46,17 +46,17 @@ const ensureAgain = { first: 500, most: 30_000 }
 const mostTries = 5
 
 /** The Caddy that Davit runs itself, in a container. */
-export function ownCaddy({ folder, ports, engine }: Given): Caddy {
+export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
   const admin = connectAdmin({ socket: adminSocket(folder) })
   const leftOuts = new LeftOuts({
     listening: (options) => admin.list('config/apps/http/servers/listeners/listen', options),
     tryOut: (plan, options) =>
       admin.load(configurationOf({ ...plan, timesBodies }, [noHandler]), options),
   })
-  const pull = sparingly(pullAgain, ({ signal }) =>
+  const pull = withBackoff(pullAgain, ({ signal }) =>
     engine.pull({ signal: AbortSignal.any([signal, AbortSignal.timeout(pullTime)]) }),
   )
-  const ensure = sparingly(ensureAgain, ({ signal }) => engine.ensure({ folder, signal }))
+  const ensure = withBackoff(ensureAgain, ({ signal }) => engine.ensure({ folder, signal }))
   let timesBodies = true
   let isSure = false
   let doubted = new AbortController()
@@ -166,7 +166,7 @@ export function ownCaddy({ folder, ports, engine }: Given): Caddy {
 const isUntimed = ({ message }: Failure) => message.includes('unknown field "read_timeout"')
 
 /** After a failure, throws the same error for a while, longer each time, without trying again. */
-function sparingly<Result>(
+function withBackoff<Result>(
   pauses: { first: number; most: number },
   work: (options: { signal: AbortSignal }) => Promise<Result>,
 ) {

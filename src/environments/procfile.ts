@@ -26,8 +26,8 @@ export function readProcfile(text: string): Procfile {
         ? entry
         : entries.has(entry.name)
           ? `names ${entry.name} again`
-          : entries.size === most
-            ? `is the ${most + 1}th process`
+          : entries.size === maxProcesses
+            ? `is the ${maxProcesses + 1}th process`
             : null
     if (problem !== null) ignored.push(`line ${index + 1} ${problem}`)
     else if (typeof entry !== 'string') entries.set(entry.name, entry)
@@ -36,7 +36,7 @@ export function readProcfile(text: string): Procfile {
 }
 
 /** `most` limits the processes, `mostNamed` the lines in a note. */
-const most = 20
+const maxProcesses = 20
 const mostNamed = 5
 
 const releaseCommand = command()

@@ -1,7 +1,7 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { listJobSubjects } from '../projects/store.ts'
-import { leadTo } from '../runtime/lead.ts'
+import { routeTraffic } from '../runtime/routing.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
@@ -18,11 +18,11 @@ export const removeEnvironment = (
 ): Promise<Removed[]> =>
   removeAlone(id, async () => {
     const of = { projectId, environmentId: id }
-    leadTo(deps, { id, kind: 'app' })
+    routeTraffic(deps, { id, kind: 'app' })
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, [id]) })
     const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
     await removeLogs(deps, of)
     deleteEnvironment(deps.db, id)
-    void deps.edge.look()
+    void deps.edge.sync()
     return [...removed, { kind: 'environment', name }]
   })

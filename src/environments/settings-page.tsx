@@ -132,13 +132,13 @@ const FromProcfile = ({ head, domains, offer, draft }: Props) => {
   )
 }
 
-type Of = Pick<EnvironmentHead, 'environment'>
+type SettingsPageProps = Pick<EnvironmentHead, 'environment'>
 
 const SettingsOf = ({
   environment,
   draft,
   children,
-}: Of & Pick<Props, 'draft'> & { children: Child }) => (
+}: SettingsPageProps & Pick<Props, 'draft'> & { children: Child }) => (
   <PostForm
     class="settings"
     action={environmentPath(environment)}
@@ -151,7 +151,7 @@ const SettingsOf = ({
 )
 
 /** A failed deletion can be repeated. */
-const Danger = ({ environment, isLast }: Of & Pick<Props, 'isLast'>) => (
+const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast'>) => (
   <SettingsSection
     id="danger"
     title="Delete environment"

@@ -20,7 +20,7 @@ export type Variable = Omit<Row, 'value'> & { value: string | null }
 
 export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
 
-type Known = Omit<Row, 'value'>
+type VariableRow = Omit<Row, 'value'>
 
 type Values = { key: string; value: string; secret: boolean; buildTime: boolean }
 type Changes = { [Field in keyof Values]?: Values[Field] | undefined }
@@ -120,7 +120,7 @@ export const setVariables = (
 export function updateVariable(
   db: Db,
   secrets: Secrets,
-  current: Known,
+  current: VariableRow,
   changes: Changes,
 ): Variable {
   const { key = current.key, buildTime = current.buildTime } = changes
@@ -134,7 +134,7 @@ export function updateVariable(
   )
 }
 
-export const deleteVariable = (db: Db, secrets: Secrets, row: Known) =>
+export const deleteVariable = (db: Db, secrets: Secrets, row: VariableRow) =>
   changing(db, secrets, row.environmentId, (ended) => {
     if (row.secret) ended.push(openVariable(db, secrets, row.id))
     db.delete(variables).where(eq(variables.id, row.id)).run()
@@ -196,7 +196,7 @@ const lengthOfValues = (db: Db, environmentId: string) =>
 function update(
   db: Db,
   secrets: Secrets,
-  { current, changes, ended }: { current: Known; changes: Changes; ended: string[] },
+  { current, changes, ended }: { current: VariableRow; changes: Changes; ended: string[] },
 ) {
   const { id } = current
   const secret = changes.secret ?? current.secret
@@ -212,7 +212,7 @@ function update(
 }
 
 /** Stored errors of deployments can quote an app's output. Logs are masked when they are read. */
-function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
+function hideInErrors(db: Db, { environmentId }: VariableRow, secret: string) {
   const parts = new Set([secret, ...secret.split('\n', mostLines).map((line) => line.trim())])
   for (const part of [...parts].filter(({ length }) => length >= shortest))
     db.update(deployments)

@@ -17,7 +17,7 @@ import { variableJson } from './json.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
 import { listVariables, openVariables, setVariables } from './variable-store.ts'
 import { VariablesTextPage } from './variables-text-page.tsx'
-import type { Shown } from './variables-text-page.tsx'
+import type { VariablesTextProps } from './variables-text-page.tsx'
 import { changesOf, readText, textOf } from './variables-text.ts'
 
 /** Shows the variables of an environment as one text, which never has a secret's value. */
@@ -70,7 +70,7 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
     return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
   }
 
-  function textView(c: Context, draft: Draft, shown: Shown | null = null) {
+  function textView(c: Context, draft: Draft, shown: VariablesTextProps | null = null) {
     const of = own(c)
     const { environment, project } = of
     const text = textOf(listVariables(db, environment.id))

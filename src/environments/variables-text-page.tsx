@@ -9,14 +9,14 @@ import { kept } from './variables-text.ts'
 import type { VariableChange } from './variables-text.ts'
 
 /** The changes that saving would make, and a digest that identifies them. */
-export type Shown = { changes: VariableChange[]; hasComments: boolean; digest: string }
+export type VariablesTextProps = { changes: VariableChange[]; hasComments: boolean; digest: string }
 
 type Props = {
   head: EnvironmentHead
   /** The stored variables. */
   text: string
   draft: Draft
-  shown: Shown | null
+  shown: VariablesTextProps | null
 }
 
 /** Shows the changes before they are saved. */
@@ -57,7 +57,7 @@ export const VariablesTextPage = ({ head, text, draft, shown }: Props) => {
   )
 }
 
-const Changes = ({ changes, hasComments }: Shown) => (
+const Changes = ({ changes, hasComments }: VariablesTextProps) => (
   <section class="note" role="status" aria-labelledby="changes-heading">
     <h3 id="changes-heading">
       {changes.length === 0

@@ -9,7 +9,7 @@ import type { SourceDeps } from './source-access.ts'
 import { countSources, insertSource } from './store.ts'
 import type { Source } from './store.ts'
 
-type Wanted = {
+type NewSource = {
   ownerId: string
   input: z.output<ReturnType<typeof sourceForm>>
   signal: AbortSignal
@@ -18,7 +18,7 @@ type Wanted = {
 /** Asks the provider about the token, and stores it if it has the scopes that Davit needs. */
 export async function addSource(
   { db, secrets, config }: SourceDeps,
-  { ownerId, input, signal }: Wanted,
+  { ownerId, input, signal }: NewSource,
 ): Promise<{ source: Source; owner: TokenOwner }> {
   const { provider: kind, name, baseUrl, accessToken: token } = input
   const provider = providers[kind]

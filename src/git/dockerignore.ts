@@ -5,7 +5,7 @@ import { isPattern, parsePattern } from './path-pattern.ts'
 import type { Matcher } from './path-pattern.ts'
 
 /** A step compares a path, or a character with one position in a pattern. The total is some seconds. */
-const someEffort = (): Effort => ({ left: 200_000_000 })
+const newBudget = (): Effort => ({ left: 200_000_000 })
 
 type Rule = { ignores: boolean; matches: Matcher }
 
@@ -37,7 +37,7 @@ export function parseDockerignore(
     .replace(/^\uFEFF/, '')
     .split('\n')
     .flatMap((line, index) => ruleOf(line, { file, number: index + 1 }))
-  const effort = someEffort()
+  const effort = newBudget()
   /** The folders above the last path from the outermost, each with the rules that match it. */
   const open: { path: string; matched: Uint8Array }[] = []
 

@@ -16,7 +16,7 @@ import { GitError, runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
 import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
-type Wanted = {
+type FetchTarget = {
   branch: string | null
   commit: string | null
   /** Fetches earlier commits and all tags too. */
@@ -28,7 +28,7 @@ type Wanted = {
 /** Fetches one commit into the repository's mirror: the tip of a branch, a tag's commit, or an exact one. */
 export async function fetchSnapshot(
   tools: GitTools,
-  options: Wanted & { url: string },
+  options: FetchTarget & { url: string },
 ): Promise<Snapshot> {
   refuseOddNames(options)
   const commit = options.commit?.toLowerCase() ?? null
@@ -54,7 +54,7 @@ export async function fetchCommit(
 /** Connects to a repository and works on its mirror; git's errors become Failures. */
 async function withSource<T>(
   tools: GitTools,
-  options: Wanted & { url: string },
+  options: FetchTarget & { url: string },
   work: (source: Source) => Promise<T>,
 ): Promise<T> {
   const remote = await connectRemote(tools, options)
@@ -77,7 +77,7 @@ async function withSource<T>(
 
 const allTags = 'refs/tags/*'
 
-type Source = Wanted & { tools: GitTools; remote: Remote; mirror: string }
+type Source = FetchTarget & { tools: GitTools; remote: Remote; mirror: string }
 
 async function fetchWanted(source: Source): Promise<{ branch: string; revision: string }> {
   if (source.commit) {
@@ -243,7 +243,7 @@ const finishedLines = (log: Log) => (line: string) => {
   if (isReport && !isStep) log(line.trimEnd())
 }
 
-function refuseOddNames({ branch, commit }: Wanted) {
+function refuseOddNames({ branch, commit }: FetchTarget) {
   const refused = branch === null ? null : refuseBranch(branch)
   if (refused) throw new Failure('unknown_branch', refused, 'Choose another branch.')
   if (commit !== null && !isCommit(commit)) {

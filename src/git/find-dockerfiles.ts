@@ -15,7 +15,7 @@ export const looksFolder = (home: string) => join(home, 'looks')
 /**
  * `size` is in bytes, for servers that can't omit the contents of files. `names` is in bytes of file names.
  */
-const most = { size: 64 * 2 ** 20, names: 2 ** 20 }
+const maxBytes = { size: 64 * 2 ** 20, names: 2 ** 20 }
 
 /** One per user, so that a slow server delays no one else. */
 const turns = new KeyedLock()
@@ -37,7 +37,7 @@ async function find(tools: GitTools, { url, signal }: Look): Promise<string[]> {
   const mirror = join(folder, `${randomUUID()}.git`)
   try {
     await initMirror({ ...tools, mirrors: folder }, { mirror, format: 'sha1', signal })
-    const limits = { size: most.size, look: 200 }
+    const limits = { size: maxBytes.size, look: 200 }
     await underSize({ mirror, where: placeOf(remote), limits, signal }, (signal) =>
       runRemoteGit(tools, remote, {
         command: 'fetch',
@@ -56,7 +56,7 @@ async function find(tools: GitTools, { url, signal }: Look): Promise<string[]> {
         options: ['-z', '--name-only', ...options],
         values: ['refs/davit/look', ...paths],
         mirror,
-        enough: most.names,
+        enough: maxBytes.names,
         signal,
       }).then((output) => output.toString().split('\0'))
     const [root, all] = await Promise.all([names([], dockerfileNames), names(['-r'])])

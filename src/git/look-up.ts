@@ -20,9 +20,9 @@ export type Looked = {
 }
 
 export type LookupDeps = SourceDeps & { git: Git }
-type Asked = { source: Source; signal: AbortSignal }
-type AskedOf = Asked & { repository: string }
-type Look = { url: string; userId: string; signal: AbortSignal }
+type LookupOptions = { source: Source; signal: AbortSignal }
+type AskedOf = LookupOptions & { repository: string }
+type UrlLookup = { url: string; userId: string; signal: AbortSignal }
 
 /** The same number as for providers. */
 const mostBranches = 20_000
@@ -31,13 +31,13 @@ const mostBranches = 20_000
 const mostNamed = 500
 
 /** In milliseconds, for `git ls-remote`. Shorter than the time that a request may take. */
-const patience = 10_000
+const timeoutMs = 10_000
 
 /** The lists of the pickers. The same request within 30 seconds reaches the provider once. */
 export function openLookups(deps: LookupDeps) {
   const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
   return {
-    repositories: (asked: Asked): Promise<Listing<Repository>> =>
+    repositories: (asked: LookupOptions): Promise<Listing<Repository>> =>
       ask('repositories', asked, (provider, access) => provider.listRepositories(access)),
 
     branches: ({ repository, ...asked }: AskedOf): Promise<Branches> =>
@@ -54,13 +54,13 @@ export function openLookups(deps: LookupDeps) {
         provider.listTags(access, { repository }),
       ),
 
-    branchesOfUrl({ url: text, ...asked }: Look): Promise<Branches> {
+    branchesOfUrl({ url: text, ...asked }: UrlLookup): Promise<Branches> {
       const url = readUrl(text, deps.config)
       const find = () => askGit(deps, { ...asked, url })
       return cache.remember(`url ${url}`, { signal: asked.signal, find })
     },
 
-    lookAt({ url: text, ...asked }: Look): Promise<Looked> {
+    lookAt({ url: text, ...asked }: UrlLookup): Promise<Looked> {
       const url = readUrl(text, deps.config)
       const find = () => lookAt(deps, { ...asked, url })
       return cache.remember(`look at ${url}`, { signal: asked.signal, find })
@@ -69,7 +69,7 @@ export function openLookups(deps: LookupDeps) {
 
   function ask<Value>(
     what: string,
-    { source, signal }: Asked,
+    { source, signal }: LookupOptions,
     find: (provider: Provider, access: Access) => Promise<Value>,
   ): Promise<Value> {
     return cache.remember(`${what} of ${source.id}`, {
@@ -91,8 +91,8 @@ function readUrl(text: string, config: Config): string {
 /** Per user: each lookup is a git process, and a server may be slow. */
 const turns = new KeyedLock(4)
 
-async function askGit({ git }: LookupDeps, { url, userId, signal }: Look): Promise<Branches> {
-  const deadline = AbortSignal.timeout(patience)
+async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Branches> {
+  const deadline = AbortSignal.timeout(timeoutMs)
   try {
     const both = AbortSignal.any([signal, deadline])
     const list = () => git.listBranches({ url, signal: both })
@@ -109,8 +109,8 @@ async function askGit({ git }: LookupDeps, { url, userId, signal }: Look): Promi
   }
 }
 
-async function lookAt(deps: LookupDeps, { url, userId, signal }: Look): Promise<Looked> {
-  const both = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+async function lookAt(deps: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Looked> {
+  const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
     askGit(deps, { url, userId, signal }),
     deps.git.findDockerfiles({ url, userId, signal: both }).catch(() => {

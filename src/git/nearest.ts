@@ -2,13 +2,13 @@
 const mostCompared = 100
 
 /** Pairs of characters compared in all names together: some tenths of a second. */
-const someEffort = 30_000_000
+const maxSteps = 30_000_000
 
 /**
  * Sorts names by similarity to a missing one. Names of similar length are compared first; when the budget is
  * used up, the others follow in their order.
  */
-export function nearest(wanted: string, names: string[], effort = someEffort): string[] {
+export function nearest(wanted: string, names: string[], effort = maxSteps): string[] {
   const from = wanted.slice(0, mostCompared)
   const byLength = names.toSorted(
     (a, b) => Math.abs(a.length - wanted.length) - Math.abs(b.length - wanted.length),

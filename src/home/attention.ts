@@ -25,10 +25,15 @@ export type Attention = {
   action: { name: string; href: string }
 }
 
-type Of = { ownerId: string; isAdmin: boolean; items: Item[]; server: Pick<Server, 'disk'> }
+type AttentionQuery = {
+  ownerId: string
+  isAdmin: boolean
+  items: Item[]
+  server: Pick<Server, 'disk'>
+}
 
 /** The worst first: the server, running apps, failed deployments, services, domains. */
-export function readAttention(deps: ShownDeps, of: Of): Attention[] {
+export function readAttention(deps: ShownDeps, of: AttentionQuery): Attention[] {
   const { ownerId, items } = of
   const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
   return [
@@ -44,7 +49,7 @@ export function readAttention(deps: ShownDeps, of: Of): Attention[] {
 /** A disk needs attention from this percentage on. */
 const almostFull = 90
 
-function ofDisk({ isAdmin, server: { disk } }: Of): Attention[] {
+function ofDisk({ isAdmin, server: { disk } }: AttentionQuery): Attention[] {
   if (!disk || (disk.used < almostFull && disk.free >= leastFree(disk))) return []
   const href = isAdmin ? '/settings/prune' : '/docs/maintenance#clean-up-the-disk'
   return [
@@ -59,7 +64,7 @@ function ofDisk({ isAdmin, server: { disk } }: Of): Attention[] {
 }
 
 /** Problems of Caddy as a whole; those of a single host are listed with that host. */
-function ofEdge({ edge }: ShownDeps, { isAdmin, items }: Of): Attention[] {
+function ofEdge({ edge }: ShownDeps, { isAdmin, items }: AttentionQuery): Attention[] {
   const { trouble, isOn, leftOut } = edge
   if (!trouble || (isOn && leftOut.length > 0) || (!isAdmin && items.length === 0)) return []
   const href = isAdmin ? '/settings/edge' : '/docs/edge#when-something-is-down'

@@ -36,7 +36,7 @@ export const landingRoutes = (deps: AdmissionDeps) =>
   })
 
 /** The newest projects and deployments in the JSON, at most. */
-const most = { projects: 50, deployments: 10 }
+const maxListed = { projects: 50, deployments: 10 }
 
 /** Seconds between two updates of the server's figures while a page is open. */
 const period = 10
@@ -58,7 +58,7 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
     const [engine, server] = await Promise.all([stateOfEngine(), deps.server.read()])
     const { id: ownerId, role } = userOf(c)
     const newer = role === 'admin' ? deps.releases.newer : null
-    const recent = listRecent(db, { ownerId, limit: most.deployments })
+    const recent = listRecent(db, { ownerId, limit: maxListed.deployments })
     return show(c, {
       title: 'Dashboard',
       live: { every: period },
@@ -73,8 +73,8 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
         return <DashboardPage {...shown} />
       },
       json: () => ({
-        projects: listProjects(db, { ownerId, limit: most.projects })
-          .slice(0, most.projects)
+        projects: listProjects(db, { ownerId, limit: maxListed.projects })
+          .slice(0, maxListed.projects)
           .map(projectJson),
         deployments: recent.map(({ deployment }) => deploymentJson(deployment)),
         engine,

@@ -77,7 +77,7 @@ export function busyBetween(before: Ticks, now: Ticks): number | null {
 }
 
 /** Milliseconds after which the engine counts as not responding. */
-const patience = 1000
+const timeoutMs = 1000
 
 export type Engine = { ok: boolean; detail: string }
 
@@ -86,8 +86,8 @@ export function engineState(docker: Pick<Docker, 'info'>): () => Promise<Engine>
   const sampled = new Sampled(() => askEngine(docker))
   return async () => {
     const { pending } = sampled // a request that started for an earlier page
-    const found = (await sampled.look()) ?? (pending < patience && sampled.latest?.value)
-    return found || ((await within(patience - pending, sampled.fresh())) ?? slow)
+    const found = (await sampled.look()) ?? (pending < timeoutMs && sampled.latest?.value)
+    return found || ((await within(timeoutMs - pending, sampled.fresh())) ?? slow)
   }
 }
 

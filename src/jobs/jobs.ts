@@ -11,7 +11,7 @@ import {
   listJobIds,
   listStartable,
   listUnsettled,
-  putBackJob,
+  requeueJob,
   requestCancel,
 } from './store.ts'
 import { RoundRobin, slotCalls } from './slots.ts'
@@ -51,7 +51,7 @@ export type Handler = {
   /** Stores the end of a job that isn't running. Retried until it doesn't throw, or `shutdown` aborts. */
   giveUp: (job: Job, end: GivenUp, shutdown: AbortSignal) => void | Promise<void>
   /** Requeues a job that ran when the last process died, with its subject. Default: only the job. */
-  putBack?: (job: Job) => void
+  requeue?: (job: Job) => void
 }
 
 type Running = SlotUse & {
@@ -243,13 +243,13 @@ export class Jobs {
   }
 
   async #settle({ id, kind }: Pick<Job, 'id' | 'kind'>) {
-    const putBackAlone = () => putBackJob(this.#db, id, { isAttempt: true })
-    const { putBack = putBackAlone } = await this.#handlerOf({ kind })
+    const requeueAlone = () => requeueJob(this.#db, id, { isAttempt: true })
+    const { requeue = requeueAlone } = await this.#handlerOf({ kind })
     const job = getJob(this.#db, id) // it may have been cancelled, or have ended, by now
     if (!job) return
     if (job.cancelRequested) return this.#giveUp(job, { why: 'cancelled' })
     if (job.attempt >= maxAttempts) return this.#giveUp(job, { why: 'interrupted' })
-    await retryOnDiskFull(() => putBack(job), { signal: this.#stop.signal })
+    await retryOnDiskFull(() => requeue(job), { signal: this.#stop.signal })
   }
 
   /**

@@ -62,7 +62,7 @@ export const claimJob = (db: Store, id: string): Job | undefined =>
 const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, false))
 
 /** Requeues it. An end by Davit's stop doesn't count as an attempt, a crash does. */
-export const putBackJob = (
+export const requeueJob = (
   db: Store,
   id: string,
   { slot, isAttempt = false }: { slot?: Job['slot']; isAttempt?: boolean } = {},

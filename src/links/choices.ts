@@ -15,12 +15,12 @@ import { numbered } from './change.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
-type Of = { ownerId: string; environmentId: string }
+type ChoiceQuery = { ownerId: string; environmentId: string }
 
 /** The choices for a link: the owner's services, and templates, databases first. */
 export async function choicesFor(
   { db }: { db: Db },
-  { catalogue, ownerId, environmentId }: Of & { catalogue: Catalogue },
+  { catalogue, ownerId, environmentId }: ChoiceQuery & { catalogue: Catalogue },
 ) {
   const linked = listLinks(db, environmentId).map(({ service }) => service.id)
   const services = listServices(db, { ownerId, limit: limits.services })
@@ -60,7 +60,7 @@ export async function offeredBy(
 /** Of a service to be created from the template, under a free name. */
 export function offeredByNew(
   { db }: { db: Db },
-  { template, file, ownerId, environmentId }: Of & { template: string; file: Template },
+  { template, file, ownerId, environmentId }: ChoiceQuery & { template: string; file: Template },
 ): Offered & { suggestion: string } {
   const suggestion = freeName(template, listNames(db, ownerId))
   const host = freeHost(db, { ownerId, name: suggestion })

@@ -19,7 +19,7 @@ export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
 /** A variable of an app, and its source; of several with one key the effective one. */
 export type EffectiveVariable = OpenVariable & { from: 'davit' | 'link' | 'own' }
 
-type Of = {
+type EffectiveOptions = {
   project: Pick<Project, 'name'>
   environment: Pick<Environment, 'id' | 'name'>
   deployment: { commitHash: string | null; branch: string | null }
@@ -42,7 +42,10 @@ export type Effective = {
  * The variables of an app: Davit's own, those of its links, and those set by hand, later ones overriding
  * earlier ones. Secrets are in plain text: for containers, never for a response.
  */
-export async function effectiveVariables(deps: LinkDeps, { own, ...of }: Of): Promise<Effective> {
+export async function effectiveVariables(
+  deps: LinkDeps,
+  { own, ...of }: EffectiveOptions,
+): Promise<Effective> {
   const { db, secrets } = deps
   const { environment } = of
   const found = new Map<string, EffectiveVariable>()
@@ -63,7 +66,7 @@ export async function effectiveVariables(deps: LinkDeps, { own, ...of }: Of): Pr
 }
 
 /** Davit's own variables, by key; null: not known yet. */
-export const builtIn = ({ project, environment, deployment, url }: Of) => ({
+export const builtIn = ({ project, environment, deployment, url }: EffectiveOptions) => ({
   DAVIT_COMMIT: deployment.commitHash,
   DAVIT_BRANCH: deployment.branch,
   DAVIT_ENVIRONMENT: environment.name,

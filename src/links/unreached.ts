@@ -15,7 +15,7 @@ import type { Linked } from './store.ts'
 type Unreached = { isUnknown: boolean; host: string | undefined; port: string | undefined }
 
 /** Last lines that are checked, and characters of each. */
-const most = { lines: 80, characters: 500 }
+const maxChecked = { lines: 80, characters: 500 }
 
 /** Messages of clients about unknown names and refused connections; those that name the host first. */
 const unknown = [
@@ -42,8 +42,8 @@ const refused = [
 /** The host that an app couldn't reach according to its last lines; null when they don't say so. */
 export function unreachedIn(lines: string[]): Unreached | null {
   let nameless: Unreached | null = null
-  for (const line of lines.slice(-most.lines).toReversed()) {
-    const text = line.slice(0, most.characters)
+  for (const line of lines.slice(-maxChecked.lines).toReversed()) {
+    const text = line.slice(0, maxChecked.characters)
     for (const seen of [...unknown, ...refused]) {
       const match = seen.exec(text)
       if (!match) continue
@@ -73,9 +73,14 @@ const said = ({ isUnknown, host, port }: Unreached) =>
     ? `Its output says that ${host ? `there is no host ${host}` : 'a host is unknown'}.`
     : `Its output says that ${host ? `${host}${port ? `, port ${port},` : ''} refused` : 'something refused'} the connection.`
 
-type Of = { project: Project; environment: Environment; unreached: Unreached; linked: Linked[] }
+type HintContext = {
+  project: Project
+  environment: Environment
+  unreached: Unreached
+  linked: Linked[]
+}
 
-function advice(deps: { db: Db; secrets: Secrets }, of: Of): string {
+function advice(deps: { db: Db; secrets: Secrets }, of: HintContext): string {
   const { db } = deps
   const { project, environment, linked } = of
   const { host } = of.unreached

@@ -7,7 +7,7 @@ import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../web/within.ts'
-import type { LifecycleEvent } from './life.ts'
+import type { LifecycleEvent } from './container-lifecycle.ts'
 import { deleteCursors, getCursor, listCursors } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
 import { outputLogOf } from './store.ts'
@@ -15,7 +15,7 @@ import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { Reader } from './reader.ts'
-import { Rounds } from './rounds.ts'
+import { ReadBatches } from './read-batches.ts'
 
 /** Containers that are read at a time. */
 const maxPulls = 4
@@ -24,7 +24,7 @@ const maxPulls = 4
 const retryDelay = 1000
 
 /** Milliseconds that a container about to be removed is waited for. */
-const patience = 5000
+const timeoutMs = 5000
 
 /** As the engine's events have it. */
 const sigkill = '9'
@@ -49,7 +49,7 @@ export class Collector {
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
   /** Of each log that is written to. */
-  readonly #rounds = new Map<string, Rounds>()
+  readonly #rounds = new Map<string, ReadBatches>()
   /** When the engine was asked to stop a container, and to kill it, until it reports its end. */
   readonly #stops = new Map<string, { asked?: Date; killed?: Date }>()
   #signal: AbortSignal | null = null
@@ -79,7 +79,7 @@ export class Collector {
     try {
       const container = await this.#deps.docker.inspectContainer(containerId)
       const reader = container && this.#read(container, { kind: 'look' })
-      if (reader && !(await endsWithin(patience, reader.catchUp())))
+      if (reader && !(await endsWithin(timeoutMs, reader.catchUp())))
         journal.warn('the last lines of a container were not read in time', fields)
     } catch (error) {
       report('the last lines of a container were not read', error, fields)
@@ -129,7 +129,7 @@ export class Collector {
   #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
     const log = outputLogOf(this.#deps.db, cursor)
     const channel = channelOf(log)
-    const rounds = this.#rounds.get(channel) ?? new Rounds(this.#deps, log)
+    const rounds = this.#rounds.get(channel) ?? new ReadBatches(this.#deps, log)
     this.#rounds.set(channel, rounds)
     rounds.readers++
     const reader = new Reader(this.#deps, {

@@ -62,7 +62,7 @@ const sequenceOf = ({ sequence }: Line) => sequence
 const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
 
 /** Characters of lines that come together, and about what a row of HTML has beside its text. */
-const most = 64 * 1024
+const maxCharacters = 64 * 1024
 const perRow = 100
 
 /** Lines in parts of some length: what a reader who lags holds in memory is one of these, rendered. */
@@ -71,7 +71,7 @@ export function* partsOf<L extends { text: string }>(lines: L[]): Generator<L[]>
   let length = 0
   for (const [at, { text }] of lines.entries()) {
     length += text.length + perRow
-    if (at === from || length <= most) continue
+    if (at === from || length <= maxCharacters) continue
     yield lines.slice(from, at)
     from = at
     length = text.length + perRow

@@ -15,7 +15,7 @@ export type Cuts = {
 export const tailOf = (piece: string) => piece.slice(-64)
 
 /** Where a text stands. */
-type Place = {
+type MaskContext = {
   /** Where it was cut: a secret may lie across. */
   cuts?: Cuts
   /** Milliseconds since 1970: what ceased to be secret before then isn't hidden. All is, where it is left out. */
@@ -23,7 +23,7 @@ type Place = {
 }
 
 /** Hides what is secret in a text, also what of it lies at the places where the text was cut. */
-export type Mask = (text: string, place?: Place) => string
+export type Mask = (text: string, place?: MaskContext) => string
 
 /** Of what has no secrets. */
 export const noMask: Mask = (text) => text
@@ -41,7 +41,7 @@ const usualStart = 8
 const mostCharacters = 2 ** 20
 
 /** What may be compared for each character of a text, and in all, before the rest of it is hidden. */
-const patience = { each: 24, least: 2000, most: 4_000_000 }
+const maxComparisons = { each: 24, least: 2000, most: 4_000_000 }
 
 type Form = Spelling & { until: number }
 
@@ -114,7 +114,7 @@ export class SecretSet {
     put(this.#usual, longHashAt(text, 0), form)
   }
 
-  #hide(text: string, { cuts, since = -Infinity }: Place = {}) {
+  #hide(text: string, { cuts, since = -Infinity }: MaskContext = {}) {
     const isCut = cuts?.after === true
     const tail = (cuts?.before && cuts.tail) || ''
     const source = tail + text
@@ -192,7 +192,7 @@ type Search = Pick<Reading, 'text' | 'whole'> & {
 }
 
 const stepsFor = ({ length }: string) =>
-  Math.min(patience.least + patience.each * length, patience.most)
+  Math.min(maxComparisons.least + maxComparisons.each * length, maxComparisons.most)
 
 /** What it costs to look at a form, in characters that are compared. */
 const visit = 4

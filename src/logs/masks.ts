@@ -29,7 +29,7 @@ type Also = {
 }
 
 type MaskDeps = { db: Db; secrets: Secrets }
-type Made = { state: string; made: Promise<SourceMask & { bytes: number }>; bytes: number }
+type CachedMask = { state: string; made: Promise<SourceMask & { bytes: number }>; bytes: number }
 
 /** Bytes of masks that are kept for the next time. */
 const mostBytes = 32 * 2 ** 20
@@ -44,7 +44,7 @@ export const nothingHidden: SourceMask = { mask: noMask, state: '' }
  */
 export class Masks {
   readonly #deps: MaskDeps
-  readonly #made = new Map<string, Made>()
+  readonly #made = new Map<string, CachedMask>()
   readonly #states = new Map<string, { changes: number; state: string }>()
 
   constructor(deps: MaskDeps) {
@@ -85,9 +85,9 @@ export class Masks {
     return { mask: (text, place) => mask(text, { ...place, since: place?.since ?? since }), state }
   }
 
-  #make(key: string, of: { sourceId: string; state: string; also: Also }): Made {
+  #make(key: string, of: { sourceId: string; state: string; also: Also }): CachedMask {
     const made = this.#read(of)
-    const entry: Made = { state: of.state, made, bytes: 0 }
+    const entry: CachedMask = { state: of.state, made, bytes: 0 }
     made.then(
       ({ bytes }) => {
         entry.bytes = bytes

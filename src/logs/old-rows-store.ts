@@ -14,7 +14,7 @@ import type { Block, LogKey } from './store.ts'
 const { sequence } = deploymentLogs
 
 /** Rows, and characters, that make a block. */
-const most = { rows: 1000, length: 64 * 1024 }
+const blockSize = { rows: 1000, length: 64 * 1024 }
 
 /** The rows after that sequence as a block; undefined where there are none. */
 export const getRowsAfter = (logDb: LogDb, { after, ...log }: LogKey & { after: number }) =>
@@ -45,7 +45,7 @@ export const deleteSomeRows = (logDb: LogDb, logId: string) =>
             .from(deploymentLogs)
             .where(isOf(logId))
             .orderBy(asc(sequence))
-            .limit(most.rows),
+            .limit(blockSize.rows),
         ),
       ),
     )
@@ -87,14 +87,14 @@ function blockOf(
     .from(deploymentLogs)
     .where(and(isOf(log.logId), which))
     .orderBy(order)
-    .limit(most.rows)
+    .limit(blockSize.rows)
     .toSQL()
   const rows: Row[] = []
   let length = 0
   for (const row of logDb.$client.query<Row, never[]>(sql).iterate(...(params as never[]))) {
     rows.push(row)
     length += row.text.length
-    if (length >= most.length) break
+    if (length >= blockSize.length) break
   }
   if (rows.length === 0) return
   rows.sort((a, b) => a.sequence - b.sequence)

@@ -12,7 +12,7 @@ import { getBlockAfter, getBlockBefore, getExtent, getSequenceBefore } from './s
 import type { Block, LogKey } from './store.ts'
 
 /** Milliseconds after which a search answers with what it has; its cursor says where it goes on. */
-const patience = 2000
+const timeoutMs = 2000
 
 /** Characters after which an answer ends: its cursor says where the next one goes on. */
 const usualLength = 2 ** 20
@@ -22,7 +22,7 @@ const page = { limit: 1000, maxLength: 256 * 1024 }
 const levelPage = { limit: 1000 + leadingLines, maxLength: 2 * page.maxLength }
 
 export type Reading = { logDb: LogDb; masks: Masks }
-type Wanted = {
+type ReadOptions = {
   limit: number
   /** Characters after which there are no more lines. */
   maxLength?: number | undefined
@@ -48,7 +48,7 @@ export type LogFilter = {
 export const listLastLines = async (
   deps: Reading,
   log: LogKey,
-  wanted: Wanted & LogFilter & { before?: number | undefined },
+  wanted: ReadOptions & LogFilter & { before?: number | undefined },
 ): Promise<Line[]> => (await findLastLines(deps, log, wanted)).lines
 
 /**
@@ -63,13 +63,13 @@ export async function findLastLines(
     limit,
     maxLength = usualLength,
     ...filter
-  }: Wanted & LogFilter & { before?: number | undefined },
+  }: ReadOptions & LogFilter & { before?: number | undefined },
 ): Promise<{ lines: Line[]; previous: number | null }> {
   const passes = passing(filter)
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const wanted = filter.level ? levelPage : isFiltered ? page : { limit, maxLength }
   const first = filter.level ? getExtent(deps.logDb, log).first : Infinity
-  const end = performance.now() + patience
+  const end = performance.now() + timeoutMs
   const found: Line[] = []
   let size = 0
   do {
@@ -127,9 +127,9 @@ async function linesBefore(
 export async function findLines(
   deps: Reading,
   log: LogKey,
-  { limit, maxLength = usualLength, ...filter }: Wanted & LogFilter & { after: number },
+  { limit, maxLength = usualLength, ...filter }: ReadOptions & LogFilter & { after: number },
 ): Promise<{ lines: Line[]; next: number | null }> {
-  const end = performance.now() + patience
+  const end = performance.now() + timeoutMs
   const lines: Line[] = []
   let size = 0
   for await (const found of eachLines(deps, log, filter)) {
@@ -146,7 +146,7 @@ export async function findLines(
 
 /** How many lines of the whole log pass the filter; null when counting takes more than some seconds. */
 export async function countLines(deps: Reading, log: LogKey, filter: LogFilter) {
-  const end = performance.now() + patience
+  const end = performance.now() + timeoutMs
   let count = 0
   for await (const { lines } of eachLines(deps, log, { ...filter, after: 0 })) {
     count += lines.length

@@ -6,12 +6,12 @@ import type { Container, Docker } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { untilBeat } from '../platform/pause.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
-import { Intake } from './intake.ts'
-import { Life } from './life.ts'
-import type { LifecycleEvent } from './life.ts'
+import { LineBuffer } from './line-buffer.ts'
+import { ContainerLifecycle } from './container-lifecycle.ts'
+import type { LifecycleEvent } from './container-lifecycle.ts'
 import { removalMark } from './marks.ts'
-import { SourceGone } from './rounds.ts'
-import type { Batch, Rounds, Turn } from './rounds.ts'
+import { SourceGone } from './read-batches.ts'
+import type { Batch, ReadBatches, BatchSlot } from './read-batches.ts'
 import { deleteCursors } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'
 import type { LogKey } from './store.ts'
@@ -67,11 +67,11 @@ export class Reader {
   readonly #deps: ReaderDeps
   readonly #cursor: Cursor
   readonly #pulls: Semaphore
-  readonly #rounds: Rounds
+  readonly #rounds: ReadBatches
   readonly #signal: AbortSignal
   readonly #log: LogKey
-  readonly #intake: Intake
-  readonly #life: Life
+  readonly #intake: LineBuffer
+  readonly #life: ContainerLifecycle
   #news: LifecycleEvent[]
   #wake = Promise.withResolvers<void>()
   /** Of those who wait until all is stored. */
@@ -101,7 +101,7 @@ export class Reader {
       /** Why it is read. */
       news: LifecycleEvent
       /** Of the log in which what it writes is kept. */
-      rounds: Rounds
+      rounds: ReadBatches
       /** Bounds how many containers are read at a time. */
       pulls: Semaphore
       signal: AbortSignal
@@ -115,8 +115,8 @@ export class Reader {
     this.#rounds = rounds
     this.#log = rounds.log
     const write = (batches: Batch[]) => rounds.write(batches)
-    this.#intake = new Intake(deps, { cursor, log: rounds.log, write })
-    this.#life = new Life(cursor, { isKnown })
+    this.#intake = new LineBuffer(deps, { cursor, log: rounds.log, write })
+    this.#life = new ContainerLifecycle(cursor, { isKnown })
     this.done = this.#run().finally(() => {
       this.closed = this.#isDone = true
       this.#caughtUp?.resolve()
@@ -215,7 +215,7 @@ export class Reader {
   }
 
   /** Takes in what is new, and stores it with what others wrote by then; answers how many lines that was. */
-  async #pull(turn: Turn) {
+  async #pull(turn: BatchSlot) {
     const mayComeLater = this.#rounds.readers > 1 && !this.#life.endedAt && !this.#caughtUp
     await this.#takeIn(mayComeLater ? turn.until : Infinity)
     return await this.#intake.settle({ endedAt: this.#life.endedAt, turn })

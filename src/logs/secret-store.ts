@@ -74,7 +74,7 @@ const sealedOf = (db: Db, serviceId: string) =>
 type Owner = { environmentId: string } | { serviceId: string }
 
 /** Of one environment or service; what ended longest ago is forgotten first. */
-const most = { values: 500, characters: 250_000 }
+const maxSecrets = { values: 500, characters: 250_000 }
 
 /** Remembers values that cease to be secret, sealed, so that what was written while they were stays masked. */
 export const rememberSecrets = (
@@ -102,10 +102,10 @@ export const rememberSecrets = (
       known.set(value, id) // the newest is the last
       return { ...source, id, value: secrets.seal(value, contextOf(id)), endedAt: new Date() }
     })
-    let room = most.characters
+    let room = maxSecrets.characters
     let count = 0
     for (const [value, id] of [...known].reverse())
-      if ((room -= value.length) < 0 || ++count > most.values) gone.push(id)
+      if ((room -= value.length) < 0 || ++count > maxSecrets.values) gone.push(id)
     db.insert(pastSecrets).values(rows).run()
     db.delete(pastSecrets).where(inArray(pastSecrets.id, gone)).run()
   })

@@ -75,14 +75,14 @@ export function readGraph(deps: MapDeps, ownerId: string): MapGraph {
   }
 }
 
-type Known = {
+type GraphContext = {
   deps: MapDeps
   owned: Owned
   ownerId: string
   rates: ReturnType<typeof readRates>
 }
 
-function appsOf({ deps, owned, rates }: Known): MapNode[] {
+function appsOf({ deps, owned, rates }: GraphContext): MapNode[] {
   const projects = new Map(owned.projects.map((project) => [project.id, project]))
   const instances = Map.groupBy(owned.instances, ({ environmentId }) => environmentId)
   return owned.apps.map(({ environment, current, latest }) => {
@@ -102,7 +102,7 @@ function appsOf({ deps, owned, rates }: Known): MapNode[] {
   })
 }
 
-function servicesOf({ owned, rates }: Known): MapNode[] {
+function servicesOf({ owned, rates }: GraphContext): MapNode[] {
   return owned.services.map((service) => ({
     id: service.id,
     kind: 'service',
@@ -122,7 +122,7 @@ function servicesOf({ owned, rates }: Known): MapNode[] {
 /** `isServed` is false for a redirect that doesn't need the app or service. */
 type Address = { node: MapNode; holder: string; isServed: boolean }
 
-function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Address[] {
+function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>): Address[] {
   const { deps, owned, rates } = known
   const names = namesOf(known)
   const off = deps.edge.isOn ? null : (deps.edge.trouble ?? offBySetting(deps.config))
@@ -156,7 +156,7 @@ function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Addre
   })
 
   /** The published port, for an app or service that no name routes to. */
-  function portOf({ ownerId }: Known, holder: MapNode): Address | null {
+  function portOf({ ownerId }: GraphContext, holder: MapNode): Address | null {
     const url = holder.kind === 'app' ? urlOfApp(holder.id) : urlOfService(holder.id)
     if (url === null) return null
     return address(holder, {
@@ -185,7 +185,7 @@ function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Addre
 }
 
 /** Custom domains, and names under DAVIT_DOMAIN, in the order of each app's list. */
-function namesOf({ deps, owned }: Known): Domain[] {
+function namesOf({ deps, owned }: GraphContext): Domain[] {
   const own = deps.edge.isOn
     ? owned.apps.flatMap(({ environment }) => nameOfItself(deps, environment) ?? [])
     : []

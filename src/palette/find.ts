@@ -2,7 +2,7 @@ import { kinds } from './items.ts'
 import type { Item } from './items.ts'
 
 /** Results that are listed. */
-const most = 20
+const maxResults = 20
 
 /**
  * Finds items that contain all words, best first: names that begin with a word, names in which a word begins,
@@ -16,7 +16,7 @@ export function findItems(items: Item[], text: string): Item[] {
     .map((item) => ({ item, rank: rankOf(item, words) }))
     .filter(({ rank }) => rank < Infinity)
     .toSorted((a, b) => a.rank - b.rank || kindOf(a.item) - kindOf(b.item))
-    .slice(0, most)
+    .slice(0, maxResults)
     .map(({ item }) => item)
 }
 

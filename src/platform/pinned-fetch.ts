@@ -18,7 +18,7 @@ export type Pinning = {
   ca?: string | undefined
 }
 
-export type Asked = { method?: string; headers?: Record<string, string>; body?: string }
+export type FetchRequest = { method?: string; headers?: Record<string, string>; body?: string }
 
 /**
  * Requests a URL and reads the whole response. The address that was checked is the one
@@ -27,7 +27,7 @@ export type Asked = { method?: string; headers?: Record<string, string>; body?: 
  */
 export async function pinnedFetch(
   target: string | URL,
-  asked: Asked,
+  asked: FetchRequest,
   { maxBytes = 10 * 1024 * 1024, timeout = 10_000, ...options }: Pinning,
 ): Promise<Response> {
   const chunks: Uint8Array[] = []
@@ -74,7 +74,7 @@ type Reading = Pinning & {
   take: (chunk: Uint8Array) => Promise<void>
 }
 
-async function pinned(target: string | URL, asked: Asked, options: Reading) {
+async function pinned(target: string | URL, asked: FetchRequest, options: Reading) {
   const timer = AbortSignal.timeout(options.timeout)
   const signal = AbortSignal.any([options.signal, timer])
   const { allow, lookup, ca } = options
@@ -95,7 +95,7 @@ async function pinned(target: string | URL, asked: Asked, options: Reading) {
     throw inWords(error, { host: url.host, timedOut: timer.aborted })
   }
 
-  async function follow(asked: Asked, left: number): Promise<Response> {
+  async function follow(asked: FetchRequest, left: number): Promise<Response> {
     const addresses = await known.getOrInsertComputed(url.hostname, (name) =>
       resolveHost(name, { allow, signal, ...(lookup && { lookup }) }),
     )
@@ -122,10 +122,10 @@ export const isSameServer = (from: URL, to: URL) =>
   to.origin === from.origin ||
   (from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:')
 
-const keepsMethod = ({ status }: Response, { method = 'GET' }: Asked) =>
+const keepsMethod = ({ status }: Response, { method = 'GET' }: FetchRequest) =>
   status === 307 || status === 308 || method === 'GET'
 
-function asGet({ headers = {} }: Asked): Asked {
+function asGet({ headers = {} }: FetchRequest): FetchRequest {
   const kept = Object.entries(headers).filter(([name]) => !/^content-/i.test(name))
   return { headers: Object.fromEntries(kept) }
 }
@@ -133,7 +133,7 @@ function asGet({ headers = {} }: Asked): Asked {
 /** Tries the addresses in turn: a name often has one that can't be reached from here. */
 async function connect(
   url: URL,
-  options: Asked & { addresses: string[]; signal: AbortSignal; ca: string | undefined },
+  options: FetchRequest & { addresses: string[]; signal: AbortSignal; ca: string | undefined },
 ): Promise<Response> {
   const { addresses, headers, signal, ca, ...asked } = options
   const pinned = new URL(url)

@@ -39,7 +39,7 @@ export const removeProject = (
     ]
     await removeLogs(deps, { projectId: project.id })
     deleteProject(deps.db, project.id)
-    void deps.edge.look()
+    void deps.edge.sync()
     return removed
   })
 

@@ -8,7 +8,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { newDeployKey } from './keys.ts'
 import type { Project } from './store.ts'
 
-type Asked = {
+type RepositoryInput = {
   repositoryUrl?: string | null | undefined
   sourceId?: string | null | undefined
   repository?: string | null | undefined
@@ -22,7 +22,7 @@ export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'rep
  */
 export function chooseRepository(
   { db }: { db: Db },
-  { ownerId, asked, current }: { ownerId: string; asked: Asked; current?: Project },
+  { ownerId, asked, current }: { ownerId: string; asked: RepositoryInput; current?: Project },
 ): RepositoryChoice | undefined {
   const { repositoryUrl, sourceId, repository } = asked
   if (sourceId && repository) {

@@ -110,7 +110,7 @@ export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void
 
 const absent = { registered: false, own: false }
 
-type Place = {
+type WebhookTarget = {
   name: ProviderName
   provider: Provider
   access: Access
@@ -118,7 +118,7 @@ type Place = {
   url: string | null
 }
 
-function openPlace(deps: WebhookDeps, { project, signal }: Options): Place {
+function openPlace(deps: WebhookDeps, { project, signal }: Options): WebhookTarget {
   const { ownerId, sourceId, repository } = project
   if (!sourceId || !repository)
     throw new AppError(
@@ -141,7 +141,14 @@ const addressFor = ({ url }: Config, provider: ProviderName) =>
 /** Webhooks with this address that belong to the project or to no one. */
 async function findReplaceable(
   { db }: WebhookDeps,
-  { project, name, provider, access, repository, url }: Place & { project: Project; url: string },
+  {
+    project,
+    name,
+    provider,
+    access,
+    repository,
+    url,
+  }: WebhookTarget & { project: Project; url: string },
 ): Promise<string[]> {
   const found = await provider.findWebhook(access, { repository, url })
   const isAnothers = found && isWebhookOfAnother(db, { project, webhookId: found.id })

@@ -5,7 +5,7 @@ import { onceComponent } from '../deployments/components.ts'
 import { imageMissing, refuseMissing } from '../deployments/steps/deploy.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Handler, Work } from '../jobs/jobs.ts'
-import { forgetAttempts, putBackJob } from '../jobs/store.ts'
+import { forgetAttempts, requeueJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { urlOf } from '../environments/json.ts'
 import { effectiveVariables } from '../links/effective.ts'
@@ -71,7 +71,7 @@ async function doRun(deps: RunDeps, work: Work) {
     if (signal.reason === stopping) {
       log.end()
       deps.starts.over(run.id)
-      return void putBackJob(deps.db, run.id)
+      return void requeueJob(deps.db, run.id)
     }
     await store(
       deps,

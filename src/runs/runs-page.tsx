@@ -23,10 +23,10 @@ export const commandLine = ({ command }: Pick<Run, 'command'>) =>
 /** The same for a heading or row: a command may have thousands of characters. */
 export const shortLine = (run: Pick<Run, 'command'>) => {
   const line = commandLine(run)
-  return line.length > most ? `${line.slice(0, most)}…` : line
+  return line.length > maxCommand ? `${line.slice(0, maxCommand)}…` : line
 }
 
-const most = 120
+const maxCommand = 120
 
 type RunsPageProps = {
   head: EnvironmentHead

@@ -88,7 +88,7 @@ async function lookAt({ db, docker }: AddressDeps, network: string, signal: Abor
 const fewContainers = 30
 
 /** Milliseconds before the check gives up on an unresponsive engine and leaves it to the job. */
-const patience = 2000
+const timeoutMs = 2000
 
 /**
  * Throws when the network has no room for so many containers of a workload, which may reuse its own
@@ -109,7 +109,7 @@ export async function refuseFullNetwork(
 ) {
   const network = networkNameOf(joins === undefined ? workload : { id: joins })
   if (countEndpoints(db, network) + wanted <= fewContainers) return
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(timeoutMs)
   const use = await lookAt({ db, docker }, network, signal).catch(() => null)
   if (!use) return
   const held = listHeld(db, network)

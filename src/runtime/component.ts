@@ -62,7 +62,7 @@ export const portOf = ({ gate }: Pick<Component, 'gate'>) =>
   gate.kind === 'probe' && gate.port > 0 ? gate.port : null
 
 /** Host ports and volumes that two containers can't use at once. */
-export const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
+export const exclusiveResources = ({ options: { ports = [], volumes = [] } }: Component) => [
   ...ports
     .filter(({ host }) => host > 0)
     .map(({ host, protocol = 'tcp' }) => `${host}/${protocol}`),

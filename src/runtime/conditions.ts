@@ -15,7 +15,7 @@ export type Condition = Pick<
 /** Containers that are inspected at a time. */
 const width = 4
 
-const telling =
+const relevantEvents =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
 
 /** Caches the condition of each container from the engine's events: a long page inspects none of them. */
@@ -53,7 +53,7 @@ export class Conditions {
   ) {
     for await (const event of feed.listen(signal)) {
       if (event === resync) this.#look(signal, () => this.#listAll(docker, signal))
-      else if (telling.test(event.action)) {
+      else if (relevantEvents.test(event.action)) {
         this.crashes.hear(event)
         this.#waiting.add(event.id)
         if (this.isLooping(event.id)) this.#tellWhenCalm(signal)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processLimits } from '../platform/limits.ts'
 import type { TaskSignals } from './instance-tasks.ts'
-import { getDrainSeconds, listPlaces } from './lead-store.ts'
+import { getDrainSeconds, listPlaces } from './routing-store.ts'
 import { stopAndRemove } from './remove.ts'
 import { findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
@@ -56,12 +56,12 @@ async function drainAndRemove(
   {
     workload,
     instance,
-    signals: { hurry, shutdown },
+    signals: { expedite, shutdown },
   }: { workload: WorkloadKey; instance: Instance; signals: TaskSignals },
 ) {
-  const signal = AbortSignal.any([hurry, shutdown])
+  const signal = AbortSignal.any([expedite, shutdown])
   await drain(deps, workload, { instances: [instance], signal }).catch((error) => {
-    if (!hurry.aborted) throw error
+    if (!expedite.aborted) throw error
   })
   shutdown.throwIfAborted()
   await remove(deps, workload, instance, { signal: shutdown }) // the next process removes it otherwise

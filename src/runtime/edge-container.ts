@@ -197,7 +197,7 @@ async function versionIn({ docker }: EdgeDeps, id: string, { signal }: { signal:
 
 type Watched = Pick<RuntimeDeps, 'instanceId'> & {
   feed: EngineFeed
-  edge: Pick<Edge, 'doubt' | 'look' | 'leftOut'>
+  edge: Pick<Edge, 'invalidate' | 'sync' | 'leftOut'>
 }
 
 /** Events after which a container no longer works. */
@@ -214,7 +214,7 @@ export async function watchEdge(
   for await (const event of feed.listen(signal)) {
     if (event === resync || !ends.includes(event.action)) continue
     const labels = readLabels(event.attributes)
-    if (labels.kind === 'edge' && labels.instanceId === instanceId) edge.doubt()
-    else if (edge.leftOut.length > 0) void edge.look()
+    if (labels.kind === 'edge' && labels.instanceId === instanceId) edge.invalidate()
+    else if (edge.leftOut.length > 0) void edge.sync()
   }
 }

@@ -4,7 +4,7 @@ import type { Instance } from './store.ts'
 
 export type TaskSignals = {
   /** Aborted when waiting must end: the rest of the task is done at once. */
-  hurry: AbortSignal
+  expedite: AbortSignal
   /** Aborted when Davit stops: the next process does the rest. */
   shutdown: AbortSignal
 }
@@ -12,7 +12,7 @@ export type TaskSignals = {
 /** A task either waits until its instance can get requests again, or removes its container. */
 type Kind = 'return' | 'removal'
 
-type Task = { kind: Kind; workloadId: string; hurry: AbortController; done: Promise<void> }
+type Task = { kind: Kind; workloadId: string; expedite: AbortController; done: Promise<void> }
 
 /** Background tasks of instances, one at a time for each, independent of other work on their workload. */
 export class InstanceTasks {
@@ -36,10 +36,10 @@ export class InstanceTasks {
     const before = this.#tasks.get(id)
     const mayBegin = !before || (before.kind === 'return' && kind === 'removal')
     if (!mayBegin || shutdown.aborted) return
-    before?.hurry.abort()
-    const hurry = new AbortController()
+    before?.expedite.abort()
+    const expedite = new AbortController()
     const done = (before?.done ?? Promise.resolve())
-      .then(() => work({ hurry: hurry.signal, shutdown }))
+      .then(() => work({ expedite: expedite.signal, shutdown }))
       .catch((error) => {
         if (!shutdown.aborted)
           report('a task for an instance failed', error, { workload: workloadId })
@@ -47,7 +47,7 @@ export class InstanceTasks {
       .finally(() => {
         if (this.#tasks.get(id) === task) this.#tasks.delete(id)
       })
-    const task = { kind, workloadId, hurry, done }
+    const task = { kind, workloadId, expedite, done }
     this.#tasks.set(id, task)
   }
 
@@ -58,9 +58,9 @@ export class InstanceTasks {
   }
 
   /** Ends all waiting for a workload. Resolves when its tasks are done. */
-  async hurry(workloadId: string) {
+  async expedite(workloadId: string) {
     const all = [...this.#tasks.values()].filter((task) => task.workloadId === workloadId)
-    for (const { hurry } of all) hurry.abort()
+    for (const { expedite } of all) expedite.abort()
     await Promise.all(all.map(({ done }) => done))
   }
 

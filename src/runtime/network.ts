@@ -8,7 +8,7 @@ const maxTries = 30
 
 type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
 
-type Wanted = {
+type NetworkSpec = {
   name: string
   filter: string[]
   labels: Record<string, string>
@@ -19,7 +19,7 @@ type Wanted = {
 const locks = new KeyedLock()
 
 /** Creates the network on its own subnet when it is first needed. Returns its name. */
-export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
+export const ensureNetwork = (deps: NetworkDeps, wanted: NetworkSpec) =>
   locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
     await findOne(deps, wanted)
@@ -27,7 +27,7 @@ export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
   })
 
 /** Also removes a duplicate of the name: a Davit that was killed may have requested it. */
-async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: Wanted) {
+async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: NetworkSpec) {
   const found = await docker.listNetworks({ labels: filter, signal })
   let spare = found.length - 1
   for (const { id } of found) if (spare > 0 && (await unlessUsed(docker.removeNetwork(id)))) spare--
@@ -36,7 +36,7 @@ async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal
 
 async function makeNetwork(
   { docker, config }: NetworkDeps,
-  { name, filter, labels, signal }: Wanted,
+  { name, filter, labels, signal }: NetworkSpec,
 ) {
   const refused: string[] = [] // a network being created isn't listed yet
   for (;;) {

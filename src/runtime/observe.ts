@@ -54,7 +54,7 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
       continue
     }
     const { instanceId, [idField[kind]]: id } = readLabels(event.attributes)
-    if (instanceId === deps.instanceId && id && telling.test(event.action))
+    if (instanceId === deps.instanceId && id && relevantEvents.test(event.action))
       await lookAt(id, { orphans: false })
   }
 
@@ -102,4 +102,4 @@ const plural = { app: 'apps', service: 'services' }
 const idField = { app: 'environmentId', service: 'serviceId' } as const
 
 /** A container that is stopped between two restarts only sends `stop`, no `die`. */
-const telling = /^(start|die|stop|destroy|health_status)/
+const relevantEvents = /^(start|die|stop|destroy|health_status)/

@@ -4,10 +4,10 @@ import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { removeReplaced } from './drain.ts'
 import { adoptAddress } from './endpoint-store.ts'
-import { leadTo } from './lead.ts'
-import { listPlaces, listUnplaced, ownNetworkOf } from './lead-store.ts'
+import { routeTraffic } from './routing.ts'
+import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
 import { listOnce } from './once-store.ts'
-import { putBack } from './put-back.ts'
+import { restoreRouting } from './restore-routing.ts'
 import { isContainerOf, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
 import { restoreRestartPolicy } from './restart-policy.ts'
@@ -30,7 +30,7 @@ import { filterOf, isUp } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** The container is null when it was removed. */
-export type Seen = { instance: Instance; container: Container | null }
+export type ObservedInstance = { instance: Instance; container: Container | null }
 
 type Work = { locks: KeyedLock; rollingOut: Set<string> }
 
@@ -71,14 +71,14 @@ export async function reconcile(
   deps: RuntimeDeps,
   workload: WorkloadKey,
   { orphans, signal }: Options,
-): Promise<Seen[] | null> {
+): Promise<ObservedInstance[] | null> {
   const { locks, rollingOut } = workOn(deps)
   await deps.edge.ready({ signal })
   if (rollingOut.has(workload.id)) return null
   return locks.run(workload.id, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })
     giveUpUnfinished(deps.db, workload.id)
-    leadTo(deps, workload) // a killed process may not have done it
+    routeTraffic(deps, workload) // a killed process may not have done it
     await removeReplaced(deps, { workload })
     for (const instance of listOnce(deps.db, workload.id))
       if (!isOnceWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
@@ -165,7 +165,7 @@ function adopt(
 /** Inspects one by one: the engine's list may still show a container as running that has just ended. */
 async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, docker, edge } = deps
-  const seen: Seen[] = []
+  const seen: ObservedInstance[] = []
   for (const { id, containerId } of listLiveInstances(db, workload.id)) {
     const container = containerId ? await docker.inspectContainer(containerId) : null
     const instance = getInstance(db, id) // it may have ended meanwhile
@@ -177,7 +177,7 @@ async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
       await restoreRestartPolicy(deps, workload, { instance, container })
     seen.push({ instance: { ...instance, state }, container })
   }
-  leadTo(deps, workload)
+  routeTraffic(deps, workload)
   for (const { instance, container } of seen)
     if (instance.state === 'unhealthy' && container) awaitReturn(deps, workload, instance)
   return seen
@@ -216,6 +216,6 @@ export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: 
   const isFree = () => !rollingOut.has(workload.id) || isRollingOut(deps.db, workload.id)
   const { containerId } = instance
   deps.instanceTasks.begin(instance, 'return', (signals) =>
-    putBack(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),
+    restoreRouting(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),
   )
 }

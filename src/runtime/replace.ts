@@ -4,7 +4,7 @@ import { report } from '../platform/journal.ts'
 import type { Component } from './component.ts'
 import { removeReplaced } from './drain.ts'
 import { reserveEndpoints } from './endpoints.ts'
-import { leadTo } from './lead.ts'
+import { routeTraffic } from './routing.ts'
 import type { GateRun } from './run.ts'
 import { createOne } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
@@ -50,7 +50,7 @@ export async function replaceInstance(
     if (error instanceof Failure && error.code === 'network_full') return false
     throw error
   }
-  await retryOnDiskFull(() => leadTo(run, workload), { signal })
+  await retryOnDiskFull(() => routeTraffic(run, workload), { signal })
   await removeReplaced(run, { workload })
   return true
 }

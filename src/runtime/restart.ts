@@ -1,12 +1,12 @@
 import type { Container } from '../docker/index.ts'
-import { portOf, slotsOf, thingsHeld } from './component.ts'
+import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
-import { leadTo, leaveOut, setLive } from './lead.ts'
+import { routeTraffic, excludeFromRouting, setLive } from './routing.ts'
 import { whileRollingOut } from './reconcile.ts'
 import { replaceInstance } from './replace.ts'
 import type { GateRun, RollOut } from './run.ts'
-import type { Made } from './steps/create.ts'
+import type { CreatedContainer } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
 import { isWanted, listLiveInstances, updateInstance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
@@ -47,14 +47,14 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     return components.length > 0
   })
 
-type Found = Made & Pick<Container, 'state'>
+type FoundContainer = CreatedContainer & Pick<Container, 'state'>
 
 /** Containers that serve visitors restart one by one, after all others. */
-function inTurn({ edge }: RuntimeDeps, made: Found[]) {
+function inTurn({ edge }: RuntimeDeps, made: FoundContainer[]) {
   const groups = Map.groupBy(made, ({ component, state }) => {
     if (!edge.isOn || portOf(component) === null || state !== 'running') return 'together'
     if (component.replicas > 1) return 'replicas'
-    return thingsHeld(component).length === 0 ? 'replaceable' : 'together'
+    return exclusiveResources(component).length === 0 ? 'replaceable' : 'together'
   })
   const of = (group: 'together' | 'replicas' | 'replaceable') => groups.get(group) ?? []
   return {
@@ -66,14 +66,14 @@ function inTurn({ edge }: RuntimeDeps, made: Found[]) {
 
 async function restartSome(
   run: RuntimeDeps & GateRun & { workload: WorkloadKey },
-  made: Found[],
+  made: FoundContainer[],
   { stops }: Pick<Restart, 'stops'>,
 ) {
   const { docker, db, workload, signal } = run
   // a container that the engine is about to restart would never pass its gate
   const toStop = made.filter(({ state }) => stops || state === 'restarting')
   const toStart = made.filter(({ state }) => stops || state !== 'running')
-  leaveOut(run, workload, instancesOf(toStart))
+  excludeFromRouting(run, workload, instancesOf(toStart))
   await drain(run, workload, { instances: instancesOf(toStop), signal })
   await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id))
   const restarting = made.flatMap(({ id, component: { options } }) =>
@@ -91,7 +91,7 @@ async function restartSome(
     else setLive(run, workload, instance)
 }
 
-const instancesOf = (made: Made[]) => made.map(({ instance }) => instance)
+const instancesOf = (made: CreatedContainer[]) => made.map(({ instance }) => instance)
 
 /**
  * Stops the containers of the live release, those that depend on others first, and keeps them for a restart.
@@ -104,15 +104,15 @@ export const stopLive = (
   whileRollingOut(deps, workload, signal, async () => {
     const instances = listLiveInstances(deps.db, workload.id)
     const reached = instances.filter(isWanted) // an interrupted attempt may have done this already
-    leaveOut(deps, workload, reached)
+    excludeFromRouting(deps, workload, reached)
     await drain(deps, workload, { instances: reached, signal })
-    await deps.instanceTasks.hurry(workload.id)
+    await deps.instanceTasks.expedite(workload.id)
     await lastFirst(workload, instances, async ({ id, containerId }) => {
       signal.throwIfAborted()
       if (containerId) await deps.docker.stopContainer(containerId)
       updateInstance(deps.db, id, { state: 'stopped' })
     })
-    leadTo(deps, workload)
+    routeTraffic(deps, workload)
   })
 
 /** The gate of a container is unknown if an earlier version created it, or a restore found it. */
@@ -136,7 +136,7 @@ async function findLive(
   { workload, components, signal }: Restart & { components: Component[] },
 ) {
   const rows = listLiveInstances(deps.db, workload.id)
-  const made: Found[] = []
+  const made: FoundContainer[] = []
   for (const { component, slot } of slotsOf(components)) {
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
     const container =

@@ -1,15 +1,15 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import { killed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
-import { thingsHeld } from './component.ts'
+import { exclusiveResources } from './component.ts'
 import { within } from '../web/within.ts'
 import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
-import { leadTo, leaveOut } from './lead.ts'
+import { routeTraffic, excludeFromRouting } from './routing.ts'
 import { whileRollingOut } from './reconcile.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
 import type { Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
-import type { Made } from './steps/create.ts'
+import type { CreatedContainer } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
 import { getLiveRelease, makeLive } from './store.ts'
@@ -30,7 +30,7 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
     await deps.edge.ready(run)
     await revertInterrupted(run, run)
-    leadTo(run, run.workload)
+    routeTraffic(run, run.workload)
     await removeReplaced(run, run)
     await awaitDrains(run)
     const before = getLiveRelease(deps.db, of.workload.id)
@@ -51,12 +51,12 @@ async function finish(run: RollOutRun, before: Release) {
   const { workload, release, hooks, shutdown } = run
   const takesPort = release.edge === true && before !== undefined && !before.edge
   try {
-    await retryOnDiskFull(() => leadTo(run, workload), { signal: shutdown })
+    await retryOnDiskFull(() => routeTraffic(run, workload), { signal: shutdown })
     if (takesPort) {
       await removeReplaced(run, { workload })
       await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses its ports until then
     }
-    if (release.edge === true && !before?.edge) await within(lookTime, run.edge.look())
+    if (release.edge === true && !before?.edge) await within(lookTime, run.edge.sync())
   } finally {
     hooks.committed?.()
   }
@@ -81,10 +81,10 @@ async function switchOver(run: RollOutRun, before: Release) {
     const prepared = await prepare(run)
     const made = await create(run, prepared)
     if (before?.edge && release.edge === false) {
-      undo.push('The port was not returned to Docker', async () => void run.edge.look())
-      await within(lookTime, run.edge.look()) // Docker can't use it while the edge does
+      undo.push('The port was not returned to Docker', async () => void run.edge.sync())
+      await within(lookTime, run.edge.sync()) // Docker can't use it while the edge does
     }
-    const { old, waiting } = whatIsInTheWay(run, made, prepared)
+    const { old, waiting } = conflictingContainers(run, made, prepared)
     if (old.length > 0) {
       // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
@@ -95,7 +95,7 @@ async function switchOver(run: RollOutRun, before: Release) {
         hooks.log?.(`${capitalized(previous(old))} serve${old.length > 1 ? '' : 's'} again.`)
       })
       hooks.log?.(`Stopping ${previous(old)}`)
-      leaveOut(
+      excludeFromRouting(
         run,
         workload,
         old.map(({ instance }) => instance),
@@ -120,7 +120,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     await retryOnDiskFull(() => commit(run, made, outcome), { signal })
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
-    leadTo(run, workload) // its page no longer says that it is starting
+    routeTraffic(run, workload) // its page no longer says that it is starting
     hooks.undone?.({ downtimeMs: downtime(performance.now()), problems })
     throw error
   }
@@ -128,7 +128,7 @@ async function switchOver(run: RollOutRun, before: Release) {
 
 const commit = (
   { db, workload, release, hooks }: RollOutRun,
-  made: Made[],
+  made: CreatedContainer[],
   outcome: { downtimeMs: number | null },
 ) =>
   db.transaction((tx) => {
@@ -144,21 +144,22 @@ const commit = (
  * ones that wait for that: all of them if no old one has to stop. Nothing is known about a release of an
  * earlier version.
  */
-function whatIsInTheWay(
+function conflictingContainers(
   run: RollOutRun,
-  made: Made[],
+  made: CreatedContainer[],
   { takenOver }: { takenOver: Pick<Instance, 'containerId'>[] },
-): { old: Placed[]; waiting: Made[] } {
+): { old: Placed[]; waiting: CreatedContainer[] } {
   const live = listLive(run, run.workload)
   if (run.strategy === 'stop-first') return { old: live, waiting: made }
-  const needed = run.release.components.flatMap(thingsHeld)
-  const heldBy = ({ component }: Placed) => (component ? thingsHeld(component) : needed)
+  const needed = run.release.components.flatMap(exclusiveResources)
+  const heldBy = ({ component }: Placed) => (component ? exclusiveResources(component) : needed)
   const givesAddress = ({ id }: Placed) => takenOver.some(({ containerId }) => containerId === id)
   const old = live.filter(
     (one) => givesAddress(one) || heldBy(one).some((thing) => needed.includes(thing)),
   )
   const freed = new Set(old.flatMap(heldBy))
-  const waits = ({ component }: Made) => thingsHeld(component).some((thing) => freed.has(thing))
+  const waits = ({ component }: CreatedContainer) =>
+    exclusiveResources(component).some((thing) => freed.has(thing))
   return { old, waiting: old.length === 0 || old.some(givesAddress) ? made : made.filter(waits) }
 }
 

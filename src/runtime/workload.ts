@@ -12,7 +12,7 @@ export type RuntimeDeps = {
   docker: Docker
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
-  edge: Pick<Edge, 'isOn' | 'ready' | 'look' | 'lead' | 'keep' | 'drained'>
+  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'route' | 'keep' | 'drained'>
   instanceTasks: InstanceTasks
   collector: {
     /** Resolves when the container's output is stored. */

@@ -5,7 +5,7 @@ import { sseEvent } from '../web/sse.ts'
 import { eventJson } from './json.ts'
 import type { PullProgress } from './progress.ts'
 import type { StatusProps } from './service-status.tsx'
-import type { Shown } from './shown.ts'
+import type { ShownService } from './shown.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 
@@ -43,7 +43,7 @@ const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 export const statusPropsOf = (
   { jobs, pulls }: Pick<FollowDeps, 'jobs' | 'pulls'>,
-  shown: Shown,
+  shown: ShownService,
 ): StatusProps => ({
   ...shown,
   isBusy: jobs.isBusy(shown.service.id),

@@ -11,10 +11,10 @@ import type { Values } from './compose/values.ts'
 import { outlineOf } from './outline.ts'
 import type { WantedPort } from './ports.ts'
 import type { ImagePull } from './progress.ts'
-import type { Shown } from './shown.ts'
+import type { ShownService } from './shown.ts'
 import type { Service } from './store.ts'
 
-export const serviceJson = ({ service, ports, url, domains, containers }: Shown) => ({
+export const serviceJson = ({ service, ports, url, domains, containers }: ShownService) => ({
   id: service.id,
   template: service.template,
   name: service.name,

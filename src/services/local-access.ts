@@ -125,12 +125,12 @@ const runningOf = (
   docker.listContainers({ labels: filterOf(instanceId, workloadOf(service)), signal })
 
 /** Milliseconds in which a component that runs accepts a connection. */
-const patience = 2000
+const timeoutMs = 2000
 
 /** Refuses what accepts no connection. */
 export async function refuseSilent(address: string, port: number, signal: AbortSignal) {
   const { answered, lastSeen } = await waitUntilAnswers({
-    ...{ address, port, path: null, timeout: patience, signal },
+    ...{ address, port, path: null, timeout: timeoutMs, signal },
   })
   if (answered) return
   throw new AppError(

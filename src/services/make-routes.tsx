@@ -20,7 +20,7 @@ import type { Values } from './compose/values.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm, typedValues } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { aboutNew, freeName, makeService } from './make.ts'
-import type { MakeDeps, Wanted } from './make.ts'
+import type { MakeDeps, NewService } from './make.ts'
 import { ComposeDetails, ComposePage, ConfigurePage } from './new-service-pages.tsx'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
@@ -68,7 +68,7 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
       make(c, { template: c.req.param('template'), ...c.var.opened, input: c.var.input }),
     )
 
-  async function make(c: Context, wanted: Omit<Wanted, 'owner'>) {
+  async function make(c: Context, wanted: Omit<NewService, 'owner'>) {
     const service = makeService(deps, { owner: userOf(c), ...wanted }, (service) => {
       audit(c, 'service.created', aboutNew(service))
     })

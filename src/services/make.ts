@@ -29,7 +29,7 @@ import { sealValues } from './stored-definition.ts'
 export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
 /** A file as it was read, and what a user fills in. */
-export type Wanted = {
+export type NewService = {
   owner: User
   /** Of the catalogue, or `ownFile`. */
   template: string
@@ -46,7 +46,7 @@ export type Wanted = {
  */
 export function makeService(
   deps: MakeDeps,
-  wanted: Wanted,
+  wanted: NewService,
   also: (service: Service, definition: Definition) => void,
 ): Service {
   const { owner, template, compose, env = null, file, input } = wanted

@@ -1,7 +1,7 @@
 import type { Container } from '../docker/index.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
-import type { Seen } from '../runtime/reconcile.ts'
+import type { ObservedInstance } from '../runtime/reconcile.ts'
 import { settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService, listInStatus, moveService } from './store.ts'
@@ -30,7 +30,7 @@ export async function observe(
 const isSettled = ({ status }: Service) => (settledStatuses as ServiceStatus[]).includes(status)
 
 /** All well, some not, or none running. A health check that has yet to pass changes nothing. */
-export function stateOf(seen: Seen[], now: ServiceStatus): ServiceStatus {
+export function stateOf(seen: ObservedInstance[], now: ServiceStatus): ServiceStatus {
   const containers = seen.flatMap(({ container }) =>
     container && !hasDone(container) ? container : [],
   )

@@ -25,6 +25,6 @@ export const removeService = (
       rememberLinked(deps, { serviceId: id })
       deleteService(deps.db, id)
     })
-    void deps.edge.look()
+    void deps.edge.sync()
     return [...removed, { kind: 'service', name }]
   })

@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import { isEngineAway, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
-import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
+import { hasJob, insertJob, listJobIds, requeueJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { openServiceSecrets } from '../logs/secret-store.ts'
 import { masking } from '../logs/mask.ts'
@@ -14,8 +14,8 @@ import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
 import { restartLive } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
-import { changeService, forgetChange, restartService, stopService } from './bring-up.ts'
-import type { Doing } from './bring-up.ts'
+import { changeService, forgetChange, restartService, stopService } from './apply-definition.ts'
+import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
 import { withLog } from './job-log.ts'
@@ -92,7 +92,7 @@ async function tryJob(deps: JobDeps, doing: Doing) {
     await reconcile(deps, workloadOf(service), { orphans: true, signal })
     await verbs[job.kind as Kind](deps, doing)
   } catch (error) {
-    if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
+    if (signal.reason === stopping) return void requeueJob(deps.db, job.id)
     const why = signal.reason === cancelled ? wasCancelled : explain(error, startFailed)
     if (why.code === 'internal') report(`a service did not ${job.kind}`, error, { service: id })
     await fail(deps, { service, job, why, volumes, signal: undo })

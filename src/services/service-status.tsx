@@ -10,11 +10,11 @@ import { servicePath } from './own-service.ts'
 import { ServiceLogo } from './service-logo.tsx'
 import type { ImagePull } from './progress.ts'
 import { PullProgress } from './pull-progress.tsx'
-import type { Shown } from './shown.ts'
+import type { ShownService } from './shown.ts'
 import type { Service } from './store.ts'
 import { ContainerBadge, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 
-export type StatusProps = Shown & {
+export type StatusProps = ShownService & {
   /** A start, stop, change or deletion is in progress. */
   isBusy: boolean
   images: ImagePull[]
@@ -138,7 +138,7 @@ const Action = ({ path, label, icon, variant }: ActionProps) => (
 
 const isUp = (status: string) => status === 'running' || status === 'unhealthy'
 
-const Containers = ({ service, containers }: Shown) => {
+const Containers = ({ service, containers }: ShownService) => {
   if (containers === null)
     return <p class="muted">Docker doesn’t respond, so its containers are unknown.</p>
   if (containers.length === 0) return null

@@ -2,7 +2,7 @@ import { EmptyState, hostOf, MoreLink, PageHead, Trouble } from '../web/componen
 import type { Entry, Refused } from './catalogue.ts'
 import { ownFile } from './own-file.ts'
 import type { About } from './compose/template.ts'
-import type { Shown } from './shown.ts'
+import type { ShownService } from './shown.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceLogo } from './service-logo.tsx'
 import { Logo } from '../web/logo.tsx'
@@ -11,7 +11,7 @@ import { StatusBadge } from '../web/status-badge.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
-  items: Shown[]
+  items: ShownService[]
   /** Of this page, and of the next one. */
   cursor: string | undefined
   nextCursor: string | null
@@ -77,7 +77,7 @@ const InstanceList = ({ items, nextCursor }: Instances) => (
   </Live>
 )
 
-const Instance = ({ service, url, containers }: Shown) => {
+const Instance = ({ service, url, containers }: ShownService) => {
   return (
     <li class="row service-row" id={`s${service.id}`}>
       <ServiceLogo service={service} images={containers?.map(({ image }) => image)} />

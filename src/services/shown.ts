@@ -14,7 +14,7 @@ import type { Service, ServicePort } from './store.ts'
 type ShownDeps = UrlDeps & { config: Config; docker: Docker; instanceId: string }
 
 /** An instance with its state from the engine and the database. */
-export type Shown = {
+export type ShownService = {
   service: Service
   ports: ServicePort[]
   /** Its first domain, else where its first port is published. */
@@ -30,7 +30,7 @@ export type Shown = {
 export async function shownServices(
   deps: ShownDeps,
   { services, signal }: { services: Service[]; signal?: AbortSignal },
-): Promise<Shown[]> {
+): Promise<ShownService[]> {
   const containers = services.length > 0 ? await containersOf(deps, services, signal) : []
   return services.map((service) => {
     const holder = { serviceId: service.id }
@@ -47,7 +47,7 @@ export async function shownServices(
   })
 }
 
-export const shownService = async (deps: ShownDeps, service: Service): Promise<Shown> =>
+export const shownService = async (deps: ShownDeps, service: Service): Promise<ShownService> =>
   (await shownServices(deps, { services: [service] }))[0]!
 
 /** While one release takes the place of another, a part has two containers for a moment. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { endJob } from '../jobs/store.ts'
-import { leadTo } from '../runtime/lead.ts'
+import { routeTraffic } from '../runtime/routing.ts'
 import type { Job } from '../jobs/store.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
@@ -47,5 +47,5 @@ export function settle(
     moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
-  leadTo({ db, edge }, { id, kind: 'service' }) // its page depends on whether it is being started
+  routeTraffic({ db, edge }, { id, kind: 'service' }) // its page depends on whether it is being started
 }

@@ -126,9 +126,9 @@ function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePo
 const isTwin = (one: ServicePort, other: ServicePort) =>
   one.port === other.port && isSamePlace(one, other)
 
-type Place = Pick<ServicePort, 'target' | 'containerPort'>
+type PortTarget = Pick<ServicePort, 'target' | 'containerPort'>
 
-export const isSamePlace = (one: Place, other: Place) =>
+export const isSamePlace = (one: PortTarget, other: PortTarget) =>
   one.target === other.target && one.containerPort === other.containerPort
 
 const taken = {

@@ -22,7 +22,7 @@ import {
   savePosition,
   spans,
 } from './store.ts'
-import type { Place, Served } from './store.ts'
+import type { TrafficKey, Served } from './store.ts'
 import { Tally } from './tally.ts'
 
 /** Milliseconds between two reads of the log, and between two removals of old rows. */
@@ -67,7 +67,7 @@ export function dropOld({ db, logDb }: Pick<CollectDeps, 'db' | 'logDb'>, now = 
 
 /** Read, but not stored yet. */
 type Batch = { tallies: Map<string, Minute>; lines: Map<string, NewLine[]> }
-type Minute = Pick<Place, 'sourceId' | 'key'> & { minute: number; tally: Tally }
+type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & { minute: number; tally: Tally }
 
 /** Reads the access log. The position is stored with the counts, so each line counts once. */
 export class TrafficCollector {

@@ -10,7 +10,7 @@ type Row = typeof traffic.$inferSelect
 export type Served = Omit<Row, 'seriesId' | 'span' | 'time'>
 
 /** Identifies a row: a host of an environment or service, and a time. */
-export type Place = { sourceId: string; key: string } & Pick<Row, 'span' | 'time'>
+export type TrafficKey = { sourceId: string; key: string } & Pick<Row, 'span' | 'time'>
 
 /** Seconds that a row covers: as counted, and downsampled. */
 export const spans = { minute: 60, hour: 3600 }
@@ -68,7 +68,7 @@ const prepared = preparedOnce((logDb: LogDb) => {
 /** Updates the traffic of a span, starting from zero. */
 export function changeServed(
   logDb: LogDb,
-  { sourceId, key, span, time }: Place,
+  { sourceId, key, span, time }: TrafficKey,
   change: (before: Served | undefined) => Served,
 ) {
   const { series, row, save } = prepared(logDb)

@@ -2,14 +2,14 @@ import type { Context } from 'hono'
 import type { Config } from '../config.ts'
 import type { Env } from './factory.ts'
 
-type Place = Pick<Config, 'url'>
+type UrlConfig = Pick<Config, 'url'>
 
 /** Whether the browser uses HTTPS: by the public address, or as reported by the edge. */
-export const isHttps = (c: Context, { url }: Place): boolean =>
+export const isHttps = (c: Context, { url }: UrlConfig): boolean =>
   url?.protocol === 'https:' || (c as Context<Env>).var.isHttps
 
 /** The attributes of all cookies; Secure if the browser uses HTTPS. */
-export const cookieOptions = (c: Context, config: Place) =>
+export const cookieOptions = (c: Context, config: UrlConfig) =>
   ({ path: '/', sameSite: 'Lax', secure: isHttps(c, config) }) as const
 
 /** A name that, over HTTPS, no other host can set and nothing can set without TLS (RFC 6265bis). */

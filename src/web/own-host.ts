@@ -5,13 +5,13 @@ import { AppError } from '../platform/errors.ts'
 import { canonicalHost } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 
-type Place = Pick<Config, 'host' | 'url' | 'domain'>
+type HostConfig = Pick<Config, 'host' | 'url' | 'domain'>
 
 /**
  * Responds 421 to a host name that isn't this server's, except for health checks. Otherwise
  * another site could point its own name here (DNS rebinding), and talk to Davit as its own origin.
  */
-export const ownHost = (place: Place) =>
+export const ownHost = (place: HostConfig) =>
   factory.createMiddleware(async function checkHost(c, next) {
     const asked = c.req.header('Host') ?? URL.parse(c.req.url)?.host ?? '' // absent under app.request()
     if (c.req.path === '/health' || isOwnHost(asked, place)) return next()
@@ -23,7 +23,7 @@ export const ownHost = (place: Place) =>
  * Whether a `Host` is Davit's own: addresses and `localhost` need no DNS. Names below
  * DAVIT_DOMAIN belong to apps.
  */
-export function isOwnHost(host: string, { host: listens, url, domain }: Place) {
+export function isOwnHost(host: string, { host: listens, url, domain }: HostConfig) {
   const name = canonicalHost(host.replace(/:\d*$/, ''))
   if (name === null) return false
   if (isIP(name)) return name !== appsAddress // apps could steal a login there
@@ -32,7 +32,7 @@ export function isOwnHost(host: string, { host: listens, url, domain }: Place) {
   return own.includes(name)
 }
 
-function foreign({ url }: Place) {
+function foreign({ url }: HostConfig) {
   const where = url
     ? `Open ${url.origin} instead`
     : 'Open it by its address instead, such as http://127.0.0.1:3000'

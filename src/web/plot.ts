@@ -19,7 +19,7 @@ export const height = 100
 /** Points that may be missing in a row before the line is broken. */
 const bridged = 1
 
-type Place = { x: number; y: number }
+type Coordinates = { x: number; y: number }
 
 type Plot = { line: string; area: string }
 
@@ -37,9 +37,9 @@ export function plot(
   return { line: runs.map(drawLine).join(''), area: runs.map(drawArea).join('') }
 }
 
-function unbroken(places: Place[]) {
-  const runs: Place[][] = []
-  let last: Place | undefined
+function unbroken(places: Coordinates[]) {
+  const runs: Coordinates[][] = []
+  let last: Coordinates | undefined
   for (const place of places) {
     if (last && place.x - last.x <= bridged + 1) runs.at(-1)!.push(place)
     else runs.push([place])
@@ -48,12 +48,13 @@ function unbroken(places: Place[]) {
   return runs
 }
 
-const drawLine = (run: Place[]) => `M${run[0]!.x} ${run[0]!.y}${steps(run) || 'h0'}`
+const drawLine = (run: Coordinates[]) => `M${run[0]!.x} ${run[0]!.y}${steps(run) || 'h0'}`
 
-const drawArea = (run: Place[]) => `M${run[0]!.x} ${height}V${run[0]!.y}${steps(run)}V${height}Z`
+const drawArea = (run: Coordinates[]) =>
+  `M${run[0]!.x} ${height}V${run[0]!.y}${steps(run)}V${height}Z`
 
 /** Relative, with a flat stretch in one step: charts are sent often. */
-function steps(run: Place[]) {
+function steps(run: Coordinates[]) {
   let path = ''
   let level = 0
   run.forEach(({ x, y }, index) => {

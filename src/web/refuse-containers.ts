@@ -8,7 +8,7 @@ import { within } from './within.ts'
 
 /** Milliseconds between two engine calls, and for which a request waits for the first response. */
 const askEvery = 30_000
-const patience = 1000
+const timeoutMs = 1000
 
 /**
  * Responds 403 to requests from containers: of an app, a service or a build. Covers the network pool, and the
@@ -48,7 +48,7 @@ function defaultBridge(docker: Pick<Docker, 'listNetworks'>) {
 
   return async function subnetsOfBridge() {
     if (performance.now() - askedAt > askEvery) asking = ask()
-    if (subnets.length === 0) await within(patience, asking)
+    if (subnets.length === 0) await within(timeoutMs, asking)
     return subnets
   }
 

@@ -1,7 +1,7 @@
 import { within } from './within.ts'
 
 /** Milliseconds that a page waits for a fresh value when it can show an older one, or say that it comes. */
-const patience = 50
+const waitMs = 50
 
 /** A value that takes long to read. One reading at a time serves all who ask; it goes on without them. */
 export class Sampled<Value> {
@@ -22,7 +22,7 @@ export class Sampled<Value> {
     const { latest } = this
     if (latest && Date.now() - latest.at.getTime() < this.#lasts)
       return Promise.resolve(latest.value)
-    return within(patience, this.fresh())
+    return within(waitMs, this.fresh())
   }
 
   /** Waits until it is read, again if it isn't being read. */

@@ -73,14 +73,14 @@ export class BodyReader {
   /** Waits until there is memory for a large body. */
   async #inTurn<Result>(
     { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
-    work: (place: Place) => Promise<Result>,
+    work: (place: JsonPosition) => Promise<Result>,
   ) {
     let hasPlace = false
     return this.#senders
       .run(network, signal, async () => {
         using _ = await this.#large.acquire(signal, expected)
         hasPlace = true
-        using place = new Place(expected)
+        using place = new JsonPosition(expected)
         return await work(place)
       })
       .catch((error) => {
@@ -105,7 +105,7 @@ async function readNext(
  * The memory of one body, freed explicitly rather than by the garbage collector. Unwritten pages cost
  * nothing.
  */
-class Place {
+class JsonPosition {
   readonly #memory: ArrayBuffer
   #size = 0
 

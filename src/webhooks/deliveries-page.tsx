@@ -9,7 +9,7 @@ import { Ago } from '../web/times.tsx'
 import { titles } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
 import { canReplay } from './replay.ts'
-import type { Delivery, Made } from './store.ts'
+import type { Delivery, CreatedDeployment } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 import type { Receiver } from './webhook-setup.tsx'
 import type { Project } from '../projects/store.ts'
@@ -22,7 +22,7 @@ type DeliveriesPageProps = {
   items: Delivery[]
   nextCursor: string | null
   /** Deployments by id. */
-  made: Map<string, Made>
+  made: Map<string, CreatedDeployment>
 }
 
 export const DeliveriesPage = ({
@@ -65,7 +65,7 @@ export const DeliveriesPage = ({
   </ProjectFrame>
 )
 
-type RowProps = { delivery: Delivery; deployments: Made[]; isReplayable: boolean }
+type RowProps = { delivery: Delivery; deployments: CreatedDeployment[]; isReplayable: boolean }
 
 const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
   <li class="row deployment-row">

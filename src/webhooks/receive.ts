@@ -1,7 +1,7 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { tellSuperseded } from '../deployments/tell.ts'
+import { publishSuperseded } from '../deployments/publish-outcome.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
@@ -137,7 +137,7 @@ function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival) {
       }),
     { behavior: 'immediate' },
   )
-  for (const { queued } of outcomes) for (const one of queued) tellSuperseded(deps, one)
+  for (const { queued } of outcomes) for (const one of queued) publishSuperseded(deps, one)
   return outcomes
 }
 

@@ -1,6 +1,6 @@
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { tellSuperseded } from '../deployments/tell.ts'
+import { publishSuperseded } from '../deployments/publish-outcome.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import { deployPush } from './deploy-push.ts'
@@ -39,7 +39,7 @@ export async function replay(
     },
     { behavior: 'immediate' },
   )
-  for (const one of queued) tellSuperseded(deps, one)
+  for (const one of queued) publishSuperseded(deps, one)
   deps.jobs.wake()
   return queued.map(({ deployment }) => deployment)
 }

@@ -15,7 +15,7 @@ export type RepositoryNames = {
 }
 
 /** Normalised, for comparison. */
-export type Place = { host: string; path: string }
+export type RepositoryAddress = { host: string; path: string }
 
 /** In characters. No address is longer, and the sender isn't verified yet. */
 const text = z.string().max(2000).nullish().catch(null)
@@ -39,7 +39,7 @@ export function namesIn(
  * Normalises an address; null when it is invalid. Protocol, user, port, a trailing `.git` and case are
  * ignored: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
  */
-export function placeOf(address: string): Place | null {
+export function placeOf(address: string): RepositoryAddress | null {
   try {
     const { host, path } = readRepositoryUrl(withoutUser(address), { allowLocal: true })
     return { host, path: plainPath(path) }

@@ -68,7 +68,7 @@ export const listMade = (db: Db, ids: string[]) =>
       .map((made) => [made.id, made]),
   )
 
-export type Made = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
+export type CreatedDeployment = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
 
 /** Null for a project without a source. */
 export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>

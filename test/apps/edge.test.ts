@@ -17,16 +17,16 @@ test('replicas share the requests, one that ends is left out at once, and comes 
   expect((await project.deploy()).status).toBe('running')
   const { environmentId } = project
   const instances = listInstances(t.db, environmentId)
-  expect(t.edge.leads(environmentId)).toHaveLength(2)
+  expect(t.edge.upstreamsOf(environmentId)).toHaveLength(2)
   const seen = new Set<string>()
   await until(async () => seen.add(await t.text(host)).size === 2)
 
   const names = [...seen]
   const { wrong } = await t.visited(host, names, async () => {
     await t.docker.stopContainer(instances[0]!.containerId!, { timeoutSeconds: 0 })
-    await until(() => t.edge.leads(environmentId)?.length === 1)
+    await until(() => t.edge.upstreamsOf(environmentId)?.length === 1)
     await t.docker.startContainer(instances[0]!.containerId!)
-    await until(() => t.edge.leads(environmentId)?.length === 2)
+    await until(() => t.edge.upstreamsOf(environmentId)?.length === 2)
 
     await ada.post(`/envs/${environmentId}/restart`)
     await t.jobs.idle() // the answer doesn't wait for it for ever
@@ -55,14 +55,14 @@ test('replicas restart one after the other, once what is open there has ended', 
   const restart = ada.post(`/envs/${environmentId}/restart`)
   for (const { containerId } of listInstances(t.db, environmentId)) {
     await until(() => listInstances(t.db, environmentId).some(({ state }) => state === 'unhealthy'))
-    expect(t.edge.leads(environmentId)).toHaveLength(1)
+    expect(t.edge.upstreamsOf(environmentId)).toHaveLength(1)
     expect(await t.text(host)).toBe('x')
     await letEnd(t, containerId!)
   }
   expect((await restart).status).toBe(200)
   const ends = await Promise.all(open.map((response) => response.text()))
   expect(new Set(ends)).toEqual(new Set(['begins in x\n']))
-  expect(t.edge.leads(environmentId)).toHaveLength(2)
+  expect(t.edge.upstreamsOf(environmentId)).toHaveLength(2)
 })
 
 test('a restart is noticed by no one: a new container takes the place of the only one', async () => {
@@ -106,7 +106,7 @@ test('an app that crashes doesn’t say that it is starting, until Docker has st
   ].join('; ')
   const project = await aProject(t, ada, aCommand(script), { domains: [host] })
   const { containerId } = await project.deploy()
-  const leads = () => t.edge.leads(project.environmentId)
+  const leads = () => t.edge.upstreamsOf(project.environmentId)
   const before = leads()
   expect(before).toHaveLength(1)
   await letEnd(t, containerId)
@@ -135,10 +135,10 @@ test('an app says that it is starting while it is restarted, and no longer when 
   const project = await aProject(t, ada, files, settings)
   expect((await project.deploy()).status).toBe('running')
   const restart = ada.post(`/envs/${project.environmentId}/restart`)
-  await until(() => t.edge.leads(project.environmentId) === 'starting')
+  await until(() => t.edge.upstreamsOf(project.environmentId) === 'starting')
   await restart
   await t.jobs.idle()
-  expect(t.edge.leads(project.environmentId)).toBe('unhealthy')
+  expect(t.edge.upstreamsOf(project.environmentId)).toBe('unhealthy')
   expect(await t.text(host)).toContain('This app isn’t available right now')
 })
 
@@ -152,7 +152,7 @@ test('a version that no longer responds is removed by the deployment of the next
   const project = await aProject(t, ada, aCommand(script), { domains: [host] })
   const { containerId } = await project.deploy()
   await letEnd(t, containerId)
-  await until(() => t.edge.leads(project.environmentId) === 'unhealthy')
+  await until(() => t.edge.upstreamsOf(project.environmentId) === 'unhealthy')
   await until(async () => (await t.docker.inspectContainer(containerId))?.state === 'running')
   project.repository.commit(anApp('y'))
   expect((await project.deploy()).status).toBe('running')
@@ -189,7 +189,7 @@ test('a stop that was broken off ends what is open first, too, when it is tried 
   const over = new AbortController()
   const workload = { id: project.environmentId, kind: 'app' } as const
   const broken = stopLive(t.deps, { workload, signal: over.signal })
-  await until(() => t.edge.leads(project.environmentId) === 'unhealthy')
+  await until(() => t.edge.upstreamsOf(project.environmentId) === 'unhealthy')
   over.abort()
   expect(await broken.catch(String)).toContain('abort')
   const waits = Promise.withResolvers<void>()
@@ -216,7 +216,7 @@ test('a replica whose health check fails gets no requests until it passes', asyn
   const path = `/projects/${project.id}/envs/${environmentId}`
   const place = { path: '/tmp', files: [{ path: 'ill', content: '', mode: 0o644 }] }
   await t.docker.putArchive(ill!.containerId!, place)
-  await until(() => t.edge.leads(environmentId)?.length === 1)
+  await until(() => t.edge.upstreamsOf(environmentId)?.length === 1)
   expect((await ada.get(path)).json.live.instances).toMatchObject([
     { state: 'unhealthy' },
     { state: 'running' },
@@ -224,5 +224,5 @@ test('a replica whose health check fails gets no requests until it passes', asyn
   expect(await t.text(host)).toBe('x')
   const { signal } = new AbortController()
   await t.docker.runInContainer(ill!.containerId!, { command: ['rm', '/tmp/ill'], signal })
-  await until(() => t.edge.leads(environmentId)?.length === 2)
+  await until(() => t.edge.upstreamsOf(environmentId)?.length === 2)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { componentsOf } from '../../src/deployments/components.ts'
-import type { Run } from '../../src/deployments/run.ts'
+import type { Run } from '../../src/deployments/context.ts'
 import { containerConfig } from '../../src/docker/container-config.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { AppError } from '../../src/platform/errors.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { losePublicNames } from '../../src/runtime/images/bring.ts'
+import { losePublicNames } from '../../src/runtime/images/pull-image.ts'
 import { listNamedInPublic, recordGivenImage } from '../../src/runtime/images/store.ts'
 import { imageLock } from '../../src/runtime/images/lock.ts'
 import { refusePrivate } from '../../src/registries/admit.ts'

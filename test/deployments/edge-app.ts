@@ -1,6 +1,6 @@
 import { onTestFinished } from 'bun:test'
 import { apps } from '../../src/deployments/observe.ts'
-import { leaveOutEnded } from '../../src/runtime/leave-out-ended.ts'
+import { leaveOutEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { services } from '../../src/services/observe.ts'
 import { freePort } from '../edge/caddy.ts'

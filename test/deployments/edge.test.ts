@@ -14,7 +14,7 @@ test('visitors notice neither a deployment nor one that fails, and what is open 
   const t = await edgeApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aSlowApp('first'), { domains: [host], healthTimeout: 2 })
-  expect(t.edge.leads(project.environmentId)).toBe('missing')
+  expect(t.edge.upstreamsOf(project.environmentId)).toBe('missing')
   expect((await t.get(host)).status).toBe(503)
   const first = await project.deploy()
   expect(first.status).toBe('running')
@@ -140,10 +140,10 @@ test('the old version serves until the new addresses are stored, however long th
   const project = await aProject(t, ada, anApp('first'), { domains: [host] })
   const first = await project.deploy()
   project.repository.commit(anApp('second'))
-  const lead = t.edge.lead.bind(t.edge)
+  const lead = t.edge.route.bind(t.edge)
   let isFull = true
-  t.edge.lead = (key, to) => {
-    if (isFull && !Bun.deepEquals(t.edge.leads(key), to))
+  t.edge.route = (key, to) => {
+    if (isFull && !Bun.deepEquals(t.edge.upstreamsOf(key), to))
       throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
     lead(key, to)
   }
@@ -201,7 +201,7 @@ test('an app that ran before the edge came is served at once, and its port chang
 
   await t.instanceTasks.idle()
   const back = await t.startDirect()
-  await back.edge.look()
+  await back.edge.sync()
   expect(back.edge.isOn).toBe(false)
   expect(await answerOf({ url })).toBe('second') // Docker doesn't publish it yet
   expect((await t.get(host)).status).toBe(404)
@@ -209,7 +209,7 @@ test('an app that ran before the edge came is served at once, and its port chang
   const third = await deployed(new TestClient(back.deps, back.app, ada.user), project.id)
   expect(third.url).toBe(url)
   expect(await answerOf({ url })).toBe('third')
-  await back.edge.look()
+  await back.edge.sync()
   const caddys = labelFilter(back.instanceId, { kind: 'edge' })
   expect(await t.docker.listContainers({ labels: caddys, all: true })).toEqual([])
 })

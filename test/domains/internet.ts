@@ -138,7 +138,7 @@ export async function anInternet({
     /** Hosts that a user has added. */
     add(...hosts: string[]) {
       for (const host of hosts) served.add(host)
-      void edge.look()
+      void edge.sync()
       davit.keeper.look(hosts)
     },
     state: (host: string) => findCertificate(db, host),

@@ -15,7 +15,7 @@ async function aSite(env: Record<string, string> = {}, edge: object = {}) {
   const t = testApp({ DAVIT_PUBLIC_ADDRESS: '203.0.113.7', ...env }, { config: { edge: 'auto' } })
   for (const [name, value] of Object.entries({ isOn: true, ...edge }))
     Object.defineProperty(t.edge, name, { get: () => value })
-  t.edge.look = async () => {} // no Caddy is asked
+  t.edge.sync = async () => {} // no Caddy is asked
   const ada = t.logIn('ada@example.com')
   const { id, path: overview } = await anEnvironment(t, ada)
   const path = `/envs/${id}/domains`

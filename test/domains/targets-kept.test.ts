@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listServiceDomains, usualTarget } from '../../src/runtime/lead-store.ts'
+import { listServiceDomains, usualTarget } from '../../src/runtime/routing-store.ts'
 import { idle } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 

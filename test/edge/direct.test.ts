@@ -50,11 +50,11 @@ describe('where Davit has no edge', () => {
   test('nothing is waited for, and slots cost nothing', async () => {
     await edge.ready({ signal })
     await edge.run({ signal })
-    await edge.look()
-    edge.lead('app', ['10.0.0.1:80'])
+    await edge.sync()
+    edge.route('app', ['10.0.0.1:80'])
     edge.forget('app')
     edge.keep([])
-    expect(edge.leads('app')).toBeNull()
+    expect(edge.upstreamsOf('app')).toBeNull()
     expect(await edge.drained(['127.0.0.1:1'], { seconds: 60, signal })).toBe(true)
     expect(edge).toMatchObject({ mode: 'direct', isOn: false, trouble: null, caddy: null })
     expect(existsSync(folder)).toBe(false)
@@ -73,7 +73,7 @@ describe('an edge that isn’t always needed', () => {
     plan: () => ({ ...none(), hosts }),
     fill() {
       fills++
-      edge.lead('filled', ['10.0.0.1:80'])
+      edge.route('filled', ['10.0.0.1:80'])
     },
   })
 
@@ -83,9 +83,9 @@ describe('an edge that isn’t always needed', () => {
     expect(isKnown).toBe(false)
     void edge.run({ signal: over.signal })
     await ready
-    edge.lead('app', ['10.0.0.1:80'])
-    expect(edge.leads('app')).toBeNull()
-    await edge.look()
+    edge.route('app', ['10.0.0.1:80'])
+    expect(edge.upstreamsOf('app')).toBeNull()
+    await edge.sync()
     expect(edge.mode).toBe('direct')
     expect(caddy.told).toEqual(['stop']) // one that an earlier Davit left
   })
@@ -93,26 +93,26 @@ describe('an edge that isn’t always needed', () => {
   test('says why it stays off, and looks again', async () => {
     hosts = [aHost('app.test')]
     caddy.refusal = new Failure('edge_direct', 'No.', 'Do.')
-    await edge.look()
+    await edge.sync()
     expect(edge).toMatchObject({ mode: 'direct', trouble: caddy.refusal })
     caddy.refusal = null
-    await edge.look()
+    await edge.sync()
     expect(edge).toMatchObject({ mode: 'caddy', isOn: true, trouble: null })
     expect(fills).toBe(1)
-    expect(edge.leads('filled')).toEqual(['10.0.0.1:80'])
+    expect(edge.upstreamsOf('filled')).toEqual(['10.0.0.1:80'])
     expect(caddy.told).toEqual(['stop', 'serve app.test'])
   })
 
   test('leads a key to addresses or to a page, until it is forgotten', () => {
-    edge.lead('app', ['10.0.0.1:80', '10.0.0.2:80'])
-    expect(edge.leads('app')).toEqual(['10.0.0.1:80', '10.0.0.2:80'])
-    edge.lead('app', 'starting')
-    expect(edge.leads('app')).toBe('starting')
+    edge.route('app', ['10.0.0.1:80', '10.0.0.2:80'])
+    expect(edge.upstreamsOf('app')).toEqual(['10.0.0.1:80', '10.0.0.2:80'])
+    edge.route('app', 'starting')
+    expect(edge.upstreamsOf('app')).toBe('starting')
     edge.keep(['app'])
-    expect(edge.leads('filled')).toBeNull()
-    expect(edge.leads('app')).toBe('starting')
+    expect(edge.upstreamsOf('filled')).toBeNull()
+    expect(edge.upstreamsOf('app')).toBe('starting')
     edge.forget('app')
-    expect(edge.leads('app')).toBeNull()
+    expect(edge.upstreamsOf('app')).toBeNull()
   })
 
   test('isn’t known before the engine is', async () => {
@@ -120,24 +120,24 @@ describe('an edge that isn’t always needed', () => {
     away.refusal = new Failure('engine_unreachable', 'Away.', 'Start it.')
     const unknown = new Edge({ folder, caddy: away, isOptional: false, plan: none, fill() {} })
     void unknown.run({ signal: over.signal })
-    await unknown.look()
+    await unknown.sync()
     expect(unknown).toMatchObject({ mode: 'direct', trouble: away.refusal })
     let isKnown = false
     const ready = unknown.ready({ signal }).then(() => (isKnown = true))
-    await unknown.look()
+    await unknown.sync()
     expect(isKnown).toBe(false)
     away.refusal = null
-    await unknown.look()
+    await unknown.sync()
     await ready
     expect(unknown.mode).toBe('caddy')
   })
 
   test('stays on in trouble, and is off when nothing needs it', async () => {
     caddy.refusal = new Failure('edge_direct', 'No.', 'Do.')
-    await edge.look()
+    await edge.sync()
     expect(edge).toMatchObject({ mode: 'caddy', trouble: caddy.refusal })
     hosts = []
-    await edge.look()
+    await edge.sync()
     expect(edge).toMatchObject({ mode: 'direct', isOn: false, trouble: null })
     expect(caddy.told.at(-1)).toBe('stop')
   })

@@ -53,7 +53,7 @@ const list = () => deps.docker.listContainers({ labels: [`davit.instance=${deps.
 test('a host that was added is served at once', async () => {
   await until(() => serves('app.test'))
   hosts = [...hosts, aHost('second.test')]
-  davits.look()
+  davits.sync()
   await until(() => serves('second.test'))
   expect(davits.trouble).toBeNull()
 })
@@ -63,7 +63,7 @@ const configured = async () => JSON.stringify(await admin.read('config/', { sign
 /** Until the configuration has it: for what waits until no one is connected. */
 const listed = (name: string) =>
   until(async () => {
-    await davits.look() // to its end: Caddy cuts off who reads while it takes a configuration
+    await davits.sync() // to its end: Caddy cuts off who reads while it takes a configuration
     return (await configured()).includes(name)
   })
 
@@ -73,11 +73,11 @@ test('hosts come and go without a new configuration while someone is connected',
   edge.slots('idle', pageAddress(folderInside, 'stopped'))
   const before = await configured()
   hosts = [...hosts, aHost('third.test'), aHost('idle.test', { target: { slots: 'idle' } })]
-  davits.look()
+  davits.sync()
   await until(() => serves('third.test'))
   expect(await (await edge.get('http://idle.test/')).text()).toContain('This app is stopped')
   hosts = hosts.filter(({ name }) => name !== 'second.test')
-  davits.look()
+  davits.sync()
   await until(async () => (await edge.get('http://second.test/')).status === 404)
   expect(await configured()).toBe(before)
   visitor.end()
@@ -89,32 +89,32 @@ test('hosts come and go without a new configuration while someone is connected',
 test('other changes don’t wait', async () => {
   await using _ = await connected(ports.http)
   hosts = [...hosts, aHost('strict.test', { maxBody: 1 })]
-  davits.look()
+  davits.sync()
   await until(async () => (await configured()).includes('strict.test'))
   // one that has HTTPS by now is redirected
   const https = { kind: 'auto', mayAsk: false, redirect: true } as const
   hosts = hosts.map((host) => (host.name === 'third.test' ? { ...host, https } : host))
-  await davits.look()
+  await davits.sync()
   expect((await edge.get('http://third.test/')).status).toBe(308)
   hosts = hosts.map((host) => (host.name === 'third.test' ? aHost('third.test') : host))
-  await davits.look()
+  await davits.sync()
   expect(await serves('third.test')).toBe(true)
 })
 
 test('what someone changed by hand is put right', async () => {
   await admin.write('DELETE', 'config/apps/http/servers/hosts', null, { signal })
   expect(await serves('app.test')).toBe(false)
-  davits.look()
+  davits.sync()
   await until(() => serves('app.test'))
 })
 
 test('a change by hand is found each time, also after looks that found none', async () => {
   for (const path of ['config/apps/http/servers/hosts', 'config/logging']) {
-    await davits.look()
-    await davits.look()
+    await davits.sync()
+    await davits.sync()
     const inForce = await admin.read(path, { signal })
     await admin.write('DELETE', path, null, { signal })
-    await davits.look()
+    await davits.sync()
     expect(await admin.read(path, { signal })).toEqual(inForce)
   }
 })
@@ -137,7 +137,7 @@ test('it is configured while the engine is away', async () => {
 
 test('a Caddy that was removed is there again, with its configuration', async () => {
   await removeEdgeContainer(deps, { signal })
-  davits.look()
+  davits.sync()
   await until(() => serves('app.test'))
 })
 
@@ -145,14 +145,14 @@ test('a host that Caddy refuses is left out, and all others are served', async (
   const good = hosts
   const https = { kind: 'own', redirect: true, certificate: 'none', key: 'none' } as const
   hosts = [aHost('bad.test', {}, { https }), ...good, aHost('fourth.test')]
-  await davits.look()
+  await davits.sync()
   expect(davits.leftOut).toMatchObject([{ host: 'bad.test', failure: { code: 'edge_host' } }])
   expect(davits.trouble?.message).toContain('bad.test isn’t served')
   expect((await edge.get('http://bad.test/')).status).toBe(404)
   expect(await serves('third.test')).toBe(true)
   expect(await serves('fourth.test')).toBe(true)
   hosts = good
-  await davits.look()
+  await davits.sync()
   expect(davits.trouble).toBeNull()
 })
 
@@ -161,12 +161,12 @@ test('a port that is taken is left out until it is free', async () => {
   const taken = { address: '127.0.0.1', port: other.port, slots: 'app' }
   const free = { address: '127.0.0.1', port: freePort(), slots: 'app' }
   listeners = [taken, free]
-  await davits.look()
+  await davits.sync()
   expect(davits.leftOut).toMatchObject([{ port: other.port, failure: { code: 'edge_port' } }])
   const textAt = async ({ port }: Listener) => (await fetch(`http://127.0.0.1:${port}/`)).text()
   expect(await textAt(free)).toBe('app')
   other.stop(true)
-  await davits.look()
+  await davits.sync()
   expect(davits.leftOut).toEqual([])
   expect(await textAt(taken)).toBe('app')
 
@@ -174,22 +174,22 @@ test('a port that is taken is left out until it is free', async () => {
   const [{ id } = { id: '' }] = await list()
   await deps.docker.stopContainer(id, { timeoutSeconds: 1 })
   const thief = Bun.listen({ hostname: '127.0.0.1', port: taken.port, socket: { data() {} } })
-  davits.doubt()
-  await davits.look()
+  davits.invalidate()
+  await davits.sync()
   expect(davits.leftOut).toMatchObject([{ port: taken.port }])
   expect(await textAt(free)).toBe('app')
   thief.stop(true)
   listeners = []
-  await davits.look()
+  await davits.sync()
 })
 
 test('after many changes in a row, the next ones share a load', async () => {
   const sized = (maxBody: number) => (hosts = [aHost('app.test', { maxBody })])
-  await davits.look()
+  await davits.sync()
   for (let size = 1000, isShared = false; !isShared; size += 2) {
     expect(size).toBeLessThan(1100)
     sized(size)
-    const look = davits.look()
+    const look = davits.sync()
     await serves('app.test') // long enough for a look that doesn't wait
     sized(size + 1)
     await look

@@ -51,7 +51,7 @@ afterAll(async () => {
 
 async function apply(wanted: Host[]) {
   hosts = wanted
-  await davits.look()
+  await davits.sync()
   if (davits.trouble) throw davits.trouble
 }
 
@@ -94,7 +94,7 @@ test('pages of apps are served by it, and ports too', async () => {
   await apply([aHost('app.test')])
   expect(davits).toMatchObject({ mode: 'external', isOn: true, trouble: null })
   expect(await (await fetch(`http://127.0.0.1:${listeners[0]!.port}/`)).text()).toBe('app')
-  davits.lead('app', 'stopped')
+  davits.route('app', 'stopped')
   const stopped = await edge.get('http://app.test/')
   expect(stopped.status).toBe(503)
   expect(await stopped.text()).toContain('This app is stopped')
@@ -105,14 +105,14 @@ test('pages of apps are served by it, and ports too', async () => {
 
 test('a host that it refuses is left out, and all others are served', async () => {
   hosts = [aHost('bad.test', { allow: ['no range'] }), aHost('third.test')]
-  davits.lead('app', [appAddress])
-  await davits.look()
+  davits.route('app', [appAddress])
+  await davits.sync()
   expect(davits.leftOut).toMatchObject([{ host: 'bad.test' }])
   expect(await textOf('http://third.test/')).toBe('app')
 })
 
 test('it may read the slots and nothing else, or is told who has to let it in', async () => {
-  await davits.look()
+  await davits.sync()
   expect(statSync(join(folder, 'slots/app/0')).mode & 0o777).toBe(0o644)
   const closed = mkdtempSync(join(folder, 'closed-'))
   const place = join(closed, 'data/edge')

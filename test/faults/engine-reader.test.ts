@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { Reader } from '../../src/logs/reader.ts'
-import { Rounds } from '../../src/logs/rounds.ts'
+import { ReadBatches } from '../../src/logs/read-batches.ts'
 import { Semaphore } from '../../src/platform/semaphore.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -15,7 +15,7 @@ function aReader(t: TestApp, stop: AbortController) {
     cursor,
     isKnown: true,
     news: { kind: 'look' },
-    rounds: new Rounds(t.deps, { sourceId: 's', logId: '' }),
+    rounds: new ReadBatches(t.deps, { sourceId: 's', logId: '' }),
     pulls: new Semaphore(1),
     signal: stop.signal,
   })

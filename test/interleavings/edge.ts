@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../src/assemble.ts'
-import { leadAll } from '../../src/runtime/lead.ts'
+import { routeAll } from '../../src/runtime/routing.ts'
 import type { FakeEngine } from './engine/engine.ts'
 import type { FakeContainer } from './engine/state.ts'
 import type { Connection, Schedule } from './schedule.ts'
@@ -18,7 +18,7 @@ export function leadBy(
   const ifAlive = (work: () => void) => void (connection.isCut || work())
   Object.defineProperty(edge, 'mode', { value: 'caddy' })
   Object.assign(edge, {
-    lead: (key, to) => ifAlive(() => led.set(key, typeof to === 'string' ? [] : to)),
+    route: (key, to) => ifAlive(() => led.set(key, typeof to === 'string' ? [] : to)),
     forget: (key) => ifAlive(() => led.delete(key)),
     keep: (keys) => {
       const kept = new Set(keys)
@@ -29,7 +29,7 @@ export function leadBy(
       return true
     },
   } satisfies Partial<Deps['edge']>)
-  leadAll({ db, edge, secrets })
+  routeAll({ db, edge, secrets })
 }
 
 /** Where a container is reached that runs. */

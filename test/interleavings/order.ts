@@ -58,10 +58,10 @@ export async function runOrder({
     seed: chance.below(2 ** 31),
   }))
   order.schedule.weather = weather
-  const hurry = chance.pick([0.03, 0.1, 0.4, 2])
+  const expedite = chance.pick([0.03, 0.1, 0.4, 2])
   for (const [at, { action, seed }] of plan.entries()) {
     if (without.includes(at)) continue
-    while (!chance.chance(hurry / (hurry + 1))) await order.step()
+    while (!chance.chance(expedite / (expedite + 1))) await order.step()
     await order.begin(action, new Random(seed))
   }
   const faults = await order.end()

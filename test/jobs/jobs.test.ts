@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { openDatabase } from '../../src/db/index.ts'
 import { cancelled, Jobs, stopping } from '../../src/jobs/jobs.ts'
 import type { GivenUp, Work } from '../../src/jobs/jobs.ts'
-import { claimJob, endJob, getJob, hasJob, insertJob, putBackJob } from '../../src/jobs/store.ts'
+import { claimJob, endJob, getJob, hasJob, insertJob, requeueJob } from '../../src/jobs/store.ts'
 import type { Slot } from '../../src/jobs/store.ts'
 import { journal } from '../../src/platform/journal.ts'
 
@@ -24,7 +24,7 @@ function scene({ slots = 1, db = openDatabase(':memory:'), ...options }: Options
       goingOn.set(subjectId, { work, end: (error) => (error ? reject(error) : resolve()) })
       work.signal.addEventListener('abort', () => resolve(), { once: true })
       await promise.finally(() => goingOn.delete(subjectId))
-      if (work.signal.reason === stopping) putBackJob(db, id)
+      if (work.signal.reason === stopping) requeueJob(db, id)
       else endJob(db, id)
     },
     giveUp: ({ subjectId }: { subjectId: string }, end: GivenUp) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Asked, type Pinning, pinnedFetch } from '../../src/platform/pinned-fetch.ts'
+import { type FetchRequest, type Pinning, pinnedFetch } from '../../src/platform/pinned-fetch.ts'
 import { gitExample } from '../support/tls.ts'
 
 let answer: (request: Request) => Response | Promise<Response>
@@ -26,7 +26,7 @@ const elsewhere = serve()
 afterAll(() => Promise.all([plain, secure, elsewhere].map((server) => server.stop(true))))
 
 const address = `http://127.0.0.1:${plain.port}`
-const ask = (url: string, options: Partial<Pinning> = {}, asked: Asked = {}) =>
+const ask = (url: string, options: Partial<Pinning> = {}, asked: FetchRequest = {}) =>
   pinnedFetch(url, asked, {
     allow: ['127.0.0.1'],
     signal: new AbortController().signal,

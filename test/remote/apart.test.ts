@@ -37,7 +37,9 @@ describe('with Docker on another machine', () => {
     const places = placesOf(t, 'anyone')
     const port = freeHostPort({ db: t.db, config: t.config, docker: { remote: true } }, places)
     expect(port).toBeGreaterThanOrEqual(20_000)
-    expect(() => freeHostPort({ db: t.db, config: t.config, docker: { remote: false } }, places)).toThrow('in use')
+    expect(() =>
+      freeHostPort({ db: t.db, config: t.config, docker: { remote: false } }, places),
+    ).toThrow('in use')
   })
 
   test('a deployment says what isn’t checked, and who reaches the app', async () => {

@@ -3,7 +3,7 @@ import type { Occurrence } from '../../audit/record.ts'
 import { retryOnDiskFull } from '../../db/failures.ts'
 import { cancelled, stopping } from '../../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../../jobs/jobs.ts'
-import { endJob, insertJob, listJobIds, putBackJob } from '../../jobs/store.ts'
+import { endJob, insertJob, listJobIds, requeueJob } from '../../jobs/store.ts'
 import type { Job } from '../../jobs/store.ts'
 import { AppError, Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
@@ -12,7 +12,7 @@ import type { PruneDeps } from './facts.ts'
 import { bytesOf, countByKind, emptyOutcome, isTickedByDefault } from './kinds.ts'
 import type { Outcome } from './kinds.ts'
 import type { Judged } from './plan.ts'
-import type { Asked } from './prune.ts'
+import type { PruneRequest } from './prune.ts'
 import { saveSchedule } from './schedule-store.ts'
 
 export type CleanUp = {
@@ -25,7 +25,7 @@ export type CleanUp = {
   error: unknown
 }
 
-type Input = Asked &
+type Input = PruneRequest &
   Pick<Occurrence, 'actor'> & {
     /** The client's IP address; null when no request started it. */
     address: string | null
@@ -119,7 +119,7 @@ export class CleanUps {
         const details = detailsOf(asked, run.outcome)
         recordEvent(db, { actor, address, action: 'engine.pruned', details })
       }
-      if (stops) return putBackJob(db, job.id)
+      if (stops) return requeueJob(db, job.id)
       if (dueAt !== undefined) saveSchedule(db, scheduled(run, new Date(dueAt)))
       endJob(db, job.id)
     })
@@ -164,7 +164,7 @@ function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt:
 const namesTold = 20
 
 function detailsOf(
-  { what }: Pick<Asked, 'what'>,
+  { what }: Pick<PruneRequest, 'what'>,
   { removed, skipped }: Outcome,
 ): Record<string, string> {
   const names = removed.slice(0, namesTold).map(({ name }) => name.slice(0, 120))

@@ -9,7 +9,7 @@ import type { Outcome, PruneKind, Skipped, Thing } from './kinds.ts'
 import { planPrune } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
 
-export type Asked = {
+export type PruneRequest = {
   what: readonly PruneKind[]
   /** As `kind:id`; if omitted, everything that is removed by default. */
   items?: readonly string[] | null | undefined
@@ -18,7 +18,7 @@ export type Asked = {
 /** Changes nothing. */
 export async function previewPrune(
   deps: PruneDeps,
-  { what, signal }: Pick<Asked, 'what'> & { signal?: AbortSignal | undefined },
+  { what, signal }: Pick<PruneRequest, 'what'> & { signal?: AbortSignal | undefined },
 ): Promise<Plan> {
   return planPrune(await gatherFacts(deps, { signal }), what)
 }
@@ -29,7 +29,7 @@ export async function previewPrune(
  */
 export async function prune(
   deps: PruneDeps,
-  asked: Asked & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
+  asked: PruneRequest & { choose?: (thing: Judged) => boolean; signal: AbortSignal },
   outcome: Outcome,
 ): Promise<void> {
   const facts = await gatherFacts(deps, asked)
@@ -49,7 +49,10 @@ export async function prune(
 
 function choose(
   plan: Plan,
-  { items, choose: isChosen = isTickedByDefault }: Asked & { choose?: (thing: Judged) => boolean },
+  {
+    items,
+    choose: isChosen = isTickedByDefault,
+  }: PruneRequest & { choose?: (thing: Judged) => boolean },
 ): { go: Judged[]; skipped: Skipped[] } {
   if (!items) return { go: plan.candidates.filter(isChosen), skipped: unnamedVolumes(plan) }
   const named = new Set(items)

@@ -6,13 +6,13 @@ import type { PruneKind, Thing } from './kinds.ts'
 
 /** Longer groups start collapsed; at most `most` items are listed where none can be selected. */
 export const few = 5
-const most = 100
+const maxShown = 100
 
 /** Groups items by kind: a row with count and total size that expands to the items. */
 export const Things = <T extends Thing>({
   things,
   hint = () => null,
-  limit = most,
+  limit = maxShown,
   children: show,
 }: {
   things: T[]

@@ -1,17 +1,17 @@
 import type { Config } from '../../config.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { User } from '../../web/factory.ts'
-import type { Place } from '../place.ts'
+import type { ContainerOwner } from '../place.ts'
 
-type Asked = { user: Pick<User, 'id' | 'role'>; place: Place }
+type Request = { user: Pick<User, 'id' | 'role'>; place: ContainerOwner }
 
 /** Expects that the user may already see the container. */
-export const mayOpenTerminal = ({ terminal }: Pick<Config, 'terminal'>, { user, place }: Asked) =>
+export const mayOpenTerminal = ({ terminal }: Pick<Config, 'terminal'>, { user, place }: Request) =>
   terminal !== 'off' &&
   ((place.kind === 'own' && place.owner?.id === user.id) ||
     (terminal === 'all' && user.role === 'admin'))
 
-export function refuseTerminal(config: Pick<Config, 'terminal'>, asked: Asked) {
+export function refuseTerminal(config: Pick<Config, 'terminal'>, asked: Request) {
   if (mayOpenTerminal(config, asked)) return
   const why =
     config.terminal === 'off'

@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { ContainerUsage } from '../../docker/index.ts'
 import { bytes, percent, rate } from '../../web/units.ts'
-import type { Shown } from './shown.ts'
+import type { ShownUsage } from './shown.ts'
 
 export const figuresId = 'stats-figures'
 
-export const StatsFigures = ({ shown }: { shown: Shown | null }) => {
+export const StatsFigures = ({ shown }: { shown: ShownUsage | null }) => {
   if (!shown) return <p class="stats-note">Measuring…</p>
   if (shown.state !== 'running') return <p class="stats-note">{notes[shown.state]}</p>
   return <Figures usage={shown.usage} />

@@ -9,12 +9,12 @@ import type { UsagePoller } from './poller.ts'
 import { readHistory } from './sample-history.ts'
 import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
-import type { Measurement, Shown } from './shown.ts'
+import type { Measurement, ShownUsage } from './shown.ts'
 
 export type ContainerStats = {
   id: string
   /** Null for a running container that wasn't measured yet. */
-  shown: Shown | null
+  shown: ShownUsage | null
   memoryLimit: number | null
   history: History
 }
@@ -33,7 +33,7 @@ export function statsOf(
   }
 }
 
-function shownOf(state: Container['state'], latest: Measurement | null): Shown | null {
+function shownOf(state: Container['state'], latest: Measurement | null): ShownUsage | null {
   const resting = restingState(state)
   if (resting) return { state: resting, time: new Date() }
   return latest && { state: 'running', ...latest }

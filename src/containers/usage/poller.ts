@@ -4,24 +4,24 @@ import type { ContainerUsage, Docker, StatsReading } from '../../docker/index.ts
 import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
-import type { ContainerStates, Seen } from '../container-states.ts'
+import type { ContainerStates, ObservedContainer } from '../container-states.ts'
 import { HistoryNews } from './sample-history.ts'
 import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
-import type { Measurement, Shown } from './shown.ts'
+import type { Measurement, ShownUsage } from './shown.ts'
 
 /** Milliseconds between two polls of a watched container. */
 const usual = 2000
 
 /** Milliseconds between two readings of current usage: shorter ones are noise, longer ones outdated. */
-const telling = { least: 200, most: 15_000 }
+const intervalMs = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
 /** A history is only present when its charts must be redrawn. */
-export type UsageNow = { shown: Shown; history: History | null }
+export type UsageNow = { shown: ShownUsage; history: History | null }
 
-type Resting = Exclude<Shown['state'], 'running'>
+type Resting = Exclude<ShownUsage['state'], 'running'>
 
 type PollDeps = { docker: Docker; states: ContainerStates; logDb: LogDb }
 
@@ -99,7 +99,7 @@ export class UsagePoller {
   /** Publishes its state until it runs again. Returns true when it was removed. */
   async *#rest(id: string, signal: AbortSignal): AsyncGenerator<UsageNow, boolean> {
     this.#measured.delete(id)
-    let told: Shown['state'] | undefined
+    let told: ShownUsage['state'] | undefined
     for await (const seen of this.#deps.states.follow(id, signal)) {
       const state = stateOf(seen)
       if (!state) return false
@@ -123,7 +123,7 @@ async function* untilRemoved(looks: AsyncIterable<UsageNow>) {
   }
 }
 
-function stateOf(seen: Seen) {
+function stateOf(seen: ObservedContainer) {
   if (seen === 'away') return 'unknown'
   return seen ? restingState(seen.state) : 'removed'
 }
@@ -131,5 +131,5 @@ function stateOf(seen: Seen) {
 /** Counters restart with the container. */
 function canCompare(before: StatsReading, after: StatsReading) {
   const apart = after.readAt.getTime() - before.readAt.getTime()
-  return apart >= telling.least && apart <= telling.most && after.cpuTotal >= before.cpuTotal
+  return apart >= intervalMs.least && apart <= intervalMs.most && after.cpuTotal >= before.cpuTotal
 }

@@ -5,7 +5,7 @@ import type { History } from './sample-history.ts'
 export type Measurement = { usage: ContainerUsage; time: Date }
 
 /** The usage of a container, or the reason why it is unknown. */
-export type Shown =
+export type ShownUsage =
   | ({ state: 'running' } & Measurement)
   | { state: 'stopped' | 'restarting' | 'removed' | 'unknown'; time: Date }
 
@@ -16,7 +16,7 @@ export function restingState(state: Container['state']) {
 }
 
 /** In bytes, bytes per second, and per cent of one processor. */
-export const usageJson = (shown: Shown) => ({
+export const usageJson = (shown: ShownUsage) => ({
   state: shown.state,
   time: shown.time.toISOString(),
   ...(shown.state === 'running' && shown.usage),

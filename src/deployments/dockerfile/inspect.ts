@@ -41,7 +41,7 @@ export function inspectDockerfile(text: string, reader: Reader): WantedImage[] {
   const wanted = uses.map((use) => wantedOf(use, reader))
   if (!reader.buildKit) for (const { image } of wanted) refuseId(image)
   const images = unique(wanted, keyOf)
-  if (images.length > most) throw tooMany()
+  if (images.length > maxImages) throw tooMany()
   return images
 }
 
@@ -53,7 +53,7 @@ export function inspectStages(text: string, reader: StageReader) {
   const adds = readings.flatMap((reading) => [...addsOf(reading, given).values()])
   const files = adds.flatMap(({ remotes }) => remotes)
   const remotes: RemoteFile[] = unique(files, ({ address, checksum }) => address + checksum)
-  if (remotes.length > most) throw tooMany()
+  if (remotes.length > maxImages) throw tooMany()
   if (dialect.heredocs === false) refuseHeredocs(text, reader)
   return {
     remotes,
@@ -120,12 +120,12 @@ function knownDialect(text: string, { buildKit, heredocs }: Reader) {
 }
 
 /** Maximum of images in one build, and of addresses that Davit fetches. */
-const most = 100
+const maxImages = 100
 
 const tooMany = () =>
   new Failure(
     'dockerfile_too_hard',
-    `Build failed: the Dockerfile uses more than ${most} images, or adds more than ${most} addresses.`,
+    `Build failed: the Dockerfile uses more than ${maxImages} images, or adds more than ${maxImages} addresses.`,
     'Reduce their number.',
   )
 

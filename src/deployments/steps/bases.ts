@@ -2,13 +2,13 @@ import type { Docker } from '../../docker/index.ts'
 import { EngineError } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
-import { bringImage } from '../../runtime/images/bring.ts'
-import type { Brought } from '../../runtime/images/bring.ts'
+import { pullImage } from '../../runtime/images/pull-image.ts'
+import type { PulledImage } from '../../runtime/images/pull-image.ts'
 import { privateRegistry } from '../../runtime/images/private-names.ts'
 import { KeyedLock } from '../../platform/semaphore.ts'
 import type { WantedImage } from '../dockerfile/inspect.ts'
 import { keyOf } from '../dockerfile/inspect.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../context.ts'
 
 /** The images that builds currently use, by their public name on the engine. */
 const inUse = new Map<string, { builds: number; pulled: boolean }>()
@@ -21,13 +21,13 @@ const locks = new KeyedLock()
 export class Bases implements AsyncDisposable {
   readonly #docker: Docker
   readonly #borrowed: string[] = []
-  readonly brought = new Map<string, Brought>()
+  readonly brought = new Map<string, PulledImage>()
 
   constructor(docker: Docker) {
     this.#docker = docker
   }
 
-  async bring(run: Run, wanted: WantedImage): Promise<Brought> {
+  async bring(run: Run, wanted: WantedImage): Promise<PulledImage> {
     const { project, signal, log } = run
     const key = keyOf(wanted)
     const asked = {
@@ -39,7 +39,7 @@ export class Bases implements AsyncDisposable {
       onPull: () => log(`Pulling ${wanted.image}`),
     }
     const brought = await locks.run(wanted.image, signal, async () => {
-      const brought = await bringImage(run, asked).catch((error) => {
+      const brought = await pullImage(run, asked).catch((error) => {
         throw asBase(error, wanted)
       })
       if (!isPrivate(brought)) this.#borrow(wanted.image, brought)
@@ -49,7 +49,7 @@ export class Bases implements AsyncDisposable {
     return brought
   }
 
-  #borrow(image: string, { pulled }: Brought) {
+  #borrow(image: string, { pulled }: PulledImage) {
     const use = inUse.get(image) ?? { builds: 0, pulled: false }
     inUse.set(image, { builds: use.builds + 1, pulled: use.pulled || pulled })
     this.#borrowed.push(image)
@@ -66,7 +66,8 @@ export class Bases implements AsyncDisposable {
   }
 }
 
-export const isPrivate = ({ name }: Pick<Brought, 'name'>) => name.startsWith(`${privateRegistry}/`)
+export const isPrivate = ({ name }: Pick<PulledImage, 'name'>) =>
+  name.startsWith(`${privateRegistry}/`)
 
 const pullFailures = [
   'image_not_found',

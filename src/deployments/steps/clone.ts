@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../git/git.ts'
 import { checkRoom } from '../../runtime/check-room.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../context.ts'
 
 /** Updates the mirror, and finds the commit to deploy. */
 export async function clone(run: Run): Promise<Snapshot> {

@@ -11,7 +11,7 @@ import type { RollOut } from '../../runtime/run.ts'
 import { keepSettings } from '../../runtime/store.ts'
 import type { Tx } from '../../runtime/store.ts'
 import { componentsOf, isBehindEdge, portOf } from '../components.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../context.ts'
 import { sealSettings } from '../settings.ts'
 import { getJob } from '../store.ts'
 

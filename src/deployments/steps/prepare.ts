@@ -9,12 +9,12 @@ import {
 } from '../dockerfile/inspect.ts'
 import { refuseTriggers } from '../dockerfile/sources.ts'
 import type { Base } from '../dockerfile/stages.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../context.ts'
 import type { Bases } from './bases.ts'
 import { isPrivate } from './bases.ts'
 import type { RemoteFiles } from './remote-files.ts'
 
-type Given = {
+type PrepareOptions = {
   context: BuildContext
   buildArgs: Record<string, string>
   bases: Bases
@@ -35,7 +35,7 @@ export type Prepared = {
  * Reads the Dockerfile, and fetches what the engine would otherwise fetch itself: images that the owner may
  * use, and public files.
  */
-export async function prepare(run: Run, given: Given): Promise<Prepared> {
+export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared> {
   const { git, docker, config, signal } = run
   const { context, buildArgs, bases, remoteFiles } = given
   const text = await git.readDockerfile(context, { signal })

@@ -5,10 +5,10 @@ import { tarHead, tarPadding } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { pinnedDownload } from '../../platform/pinned-fetch.ts'
 import type { RemoteFile } from '../dockerfile/sources.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../context.ts'
 
 /** In milliseconds, for one file. */
-const patience = 10 * 60_000
+const timeoutMs = 10 * 60_000
 
 type Fetched = { path: string; place: string; size: number; checksum: string }
 
@@ -53,7 +53,7 @@ export class RemoteFiles implements AsyncDisposable {
       await pinnedDownload(url, {
         allow: config.allowHosts,
         signal,
-        timeout: patience,
+        timeout: timeoutMs,
         maxBytes: config.repositorySize - this.#size,
         async take(chunk) {
           hash.update(chunk)

@@ -9,7 +9,12 @@ import { insertRelease, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
 
-export type Made = { id: string; name: string; component: Component; instance: Instance }
+export type CreatedContainer = {
+  id: string
+  name: string
+  component: Component
+  instance: Instance
+}
 
 /**
  * Stores the release, creates its network and volumes, and reserves its addresses. The live release isn't
@@ -52,9 +57,9 @@ export async function ensureVolumes(
 export async function create(
   run: RollOutRun,
   { rows, endpoints }: Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
-): Promise<Made[]> {
+): Promise<CreatedContainer[]> {
   const { release, signal } = run
-  const made: Made[] = []
+  const made: CreatedContainer[] = []
   for (const [at, { component }] of slotsOf(release.components).entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
@@ -79,7 +84,7 @@ export async function createOne(
     endpoints: Endpoint[]
     state: Instance['state']
   },
-): Promise<Made> {
+): Promise<CreatedContainer> {
   const { db, docker, instanceId, workload, network } = run
   const labels = labelsOf(instanceId, workload, instance.releaseId)
   const address = endpoints[0]?.address

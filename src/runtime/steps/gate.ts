@@ -14,7 +14,7 @@ import { followOutput } from './output.ts'
 /** When it first responded or was healthy, in terms of `performance.now()`. */
 export type Passed = { answeredAt: number }
 
-type Made = { id: string; component: Component }
+type GatedContainer = { id: string; component: Component }
 
 type Probe = Extract<Gate, { kind: 'probe' }>
 
@@ -22,13 +22,13 @@ type Probe = Extract<Gate, { kind: 'probe' }>
 const interval = 200
 
 /** Milliseconds after which a container that is neither healthy nor unhealthy has failed. */
-const patience = 15 * 60_000
+const healthTimeoutMs = 15 * 60_000
 
 /**
  * Resolves when a container meets its gate and stays up, or exits with success if it may. Logs its output
  * meanwhile, if there is a log.
  */
-export async function pass(outer: GateRun, made: Made): Promise<Passed> {
+export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed> {
   const over = new AbortController()
   const run = { ...outer, signal: AbortSignal.any([outer.signal, over.signal]) }
   const output = run.hooks.log ? followOutput(run, made.id, { last: outer.signal }) : null
@@ -57,7 +57,7 @@ export async function pass(outer: GateRun, made: Made): Promise<Passed> {
 }
 
 /** Never resolves for a container that has ended: its exit is awaited. */
-async function staysWell(run: GateRun, made: Made): Promise<Passed> {
+async function staysWell(run: GateRun, made: GatedContainer): Promise<Passed> {
   const { gate } = made.component
   const answeredAt = await (gate.kind === 'probe' ? answer(run, made, gate) : healthy(run, made))
   const container = await run.docker.inspectContainer(made.id, run)
@@ -66,7 +66,7 @@ async function staysWell(run: GateRun, made: Made): Promise<Passed> {
   return { answeredAt }
 }
 
-function gated({ workload }: GateRun, { id, component }: Made): Gated {
+function gated({ workload }: GateRun, { id, component }: GatedContainer): Gated {
   const { name, options } = component
   const subject = workload.kind === 'app' ? 'environment' : 'service'
   const inApp = name === 'web' ? 'the app' : `the process ${name}`
@@ -80,7 +80,7 @@ function gated({ workload }: GateRun, { id, component }: Made): Gated {
 }
 
 /** Throws the reason when a container ended that had passed its gate and must keep running. */
-export async function refuseEnded(run: GateRun, made: Made[]) {
+export async function refuseEnded(run: GateRun, made: GatedContainer[]) {
   const found = await Promise.all(made.map(({ id }) => run.docker.inspectContainer(id)))
   for (const [at, { component, id }] of made.entries()) {
     const container = found[at]
@@ -90,7 +90,11 @@ export async function refuseEnded(run: GateRun, made: Made[]) {
 }
 
 /** Explains a start that the engine refused in the terms of the component. */
-export function startFailure(error: EngineError, { workload }: GateRun, { component }: Made) {
+export function startFailure(
+  error: EngineError,
+  { workload }: GateRun,
+  { component }: GatedContainer,
+) {
   const subject = workload.kind === 'app' ? 'environment' : 'service'
   return explain(error, { subject, said: wordsFor(subject, component), what: 'Start failed' })
 }
@@ -101,7 +105,7 @@ const lastWords = 2000
 /** Its output is in the log by then. */
 async function failedBy(
   run: GateRun,
-  made: Made,
+  made: GatedContainer,
   { exitCode, output }: { exitCode?: number; output?: Promise<void> | undefined } = {},
 ) {
   if (output) await within(lastWords, output)
@@ -111,7 +115,7 @@ async function failedBy(
 const never = () => new Promise<never>(() => {})
 
 /** Resolves when the probe and the health check have passed, some time later. */
-async function answer(run: GateRun, made: Made, gate: Probe) {
+async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
   const { docker, signal, config } = run
   const container = await docker.inspectContainer(made.id, { signal })
   // it ended before its end was awaited
@@ -133,14 +137,14 @@ async function answer(run: GateRun, made: Made, gate: Probe) {
   return at
 }
 
-type Place = { address: string; port: number }
+type ProbeAddress = { address: string; port: number }
 
 /** Where its port can be reached from here, or why it can't; null without an address. */
 async function probedAt(
   { docker, network, signal }: GateRun,
   { addresses, ports }: Container,
   { port, path }: Probe,
-): Promise<Place | { unseen: string } | null> {
+): Promise<ProbeAddress | { unseen: string } | null> {
   const apart = await docker.whyApart({ signal })
   const address = addresses[network]
   if (!apart) return address === undefined ? null : { address, port }
@@ -157,8 +161,8 @@ async function probedAt(
 
 async function probe(
   run: GateRun,
-  made: Made,
-  { gate: { port, path, host, timeout }, place }: { gate: Probe; place: Place },
+  made: GatedContainer,
+  { gate: { port, path, host, timeout }, place }: { gate: Probe; place: ProbeAddress },
 ) {
   const { hooks, signal } = run
   hooks.log?.(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
@@ -181,7 +185,7 @@ async function probe(
 /** The engine's own health check may begin after 30 s, so its test is also run here. */
 async function passHealthCheck(
   run: GateRun,
-  made: Made,
+  made: GatedContainer,
   { gate: { timeout }, test }: { gate: Probe; test: NonNullable<Container['healthTest']> },
 ) {
   const { docker, hooks, signal } = run
@@ -203,9 +207,9 @@ async function passHealthCheck(
  * check keeps the schedule of its file: running it earlier can do harm, as with RabbitMQ's, which creates the
  * server's key as another user.
  */
-async function healthy(run: GateRun, made: Made) {
+async function healthy(run: GateRun, made: GatedContainer) {
   const { docker, signal, config } = run
-  const deadline = performance.now() + patience
+  const deadline = performance.now() + healthTimeoutMs
   for (;;) {
     const container = await docker.inspectContainer(made.id, { signal })
     if (container?.state === 'restarting') throw await failedBy(run, made, container)

@@ -1,6 +1,6 @@
 import { EngineError } from '../../docker/index.ts'
 import type { GateRun, Placed } from '../run.ts'
-import type { Made } from './create.ts'
+import type { CreatedContainer } from './create.ts'
 import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
 
@@ -9,7 +9,7 @@ import type { Passed } from './gate.ts'
  * with the time at which the last one responded (`performance.now()`). If the release has several, log lines
  * start with the container.
  */
-export async function startAndGate(run: GateRun, made: Made[], { of = made } = {}) {
+export async function startAndGate(run: GateRun, made: CreatedContainer[], { of = made } = {}) {
   const over = new AbortController()
   const gated = { ...run, signal: AbortSignal.any([run.signal, over.signal]) }
   const gates = new Map<string, Promise<Passed>>()
@@ -38,7 +38,7 @@ export async function startAndGate(run: GateRun, made: Made[], { of = made } = {
   }
 }
 
-const start = (run: GateRun, made: Made) =>
+const start = (run: GateRun, made: CreatedContainer) =>
   run.docker.startContainer(made.id).catch((error) => {
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
@@ -46,7 +46,7 @@ const start = (run: GateRun, made: Made) =>
 /** Prefixes each line with `worker | `, or `worker.2 | ` for the second replica. */
 function withName(
   run: GateRun,
-  { component: { name, replicas }, instance: { slot } }: Made,
+  { component: { name, replicas }, instance: { slot } }: CreatedContainer,
 ): GateRun {
   const { log } = run.hooks
   const prefix = `${name}${replicas > 1 ? `.${slot + 1}` : ''} | `

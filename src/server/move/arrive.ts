@@ -9,7 +9,7 @@ import { labelFilter } from '../../docker/labels.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { Failure } from '../../platform/errors.ts'
 import { removeFromEngine } from '../../runtime/remove.ts'
-import { emptyVolume, standStill, standingOf } from '../../runtime/standstill.ts'
+import { emptyVolume, freeze, standingOf } from '../../runtime/freeze.ts'
 import { asDavit } from '../accounts.ts'
 import { withSettings } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
@@ -194,7 +194,7 @@ export async function halt(layout: Layout, moveId: string, work: Work) {
   const docker = connectDocker(localEngine)
   const labels = labelFilter(journal.instanceId)
   const ids = (await docker.listContainers({ labels, all: true })).map(({ id }) => id)
-  for (const one of await standingOf(docker, ids)) await standStill(docker, one)
+  for (const one of await standingOf(docker, ids)) await freeze(docker, one)
 }
 
 /** Returns the move with this id, or any. Throws without one. */

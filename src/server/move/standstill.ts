@@ -3,7 +3,7 @@ import { isLocked } from '../../db/instance-lock.ts'
 import { connectDocker } from '../../docker/index.ts'
 import { isEngineAway, retryDelay, waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { journal } from '../../platform/journal.ts'
-import { standStill, standingOf, startAgain } from '../../runtime/standstill.ts'
+import { freeze, standingOf, startAgain } from '../../runtime/freeze.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine } from '../machine.ts'
 import type { Work } from '../run.ts'
@@ -26,7 +26,7 @@ export async function stopAll(layout: Layout, ids: string[]) {
   const known = new Set(move.stopped.map(({ id }) => id)) // keeps the state before the first stop
   const added = stopped.filter(({ id }) => !known.has(id))
   writeMove(layout, 'sent', { ...move, stopped: [...move.stopped, ...added] })
-  for (const one of stopped.toReversed()) await standStill(docker, one)
+  for (const one of stopped.toReversed()) await freeze(docker, one)
 }
 
 /**

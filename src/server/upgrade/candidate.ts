@@ -10,7 +10,7 @@ import { bytes } from '../../web/units.ts'
 import { tryRun } from '../run.ts'
 import type { Work } from '../run.ts'
 import type { Source } from './source.ts'
-import { vouch } from './vouch.ts'
+import { verifyDownload } from './verify-download.ts'
 
 /** The output of `davit --version --json`. */
 const about = z.object({
@@ -37,7 +37,7 @@ export async function stage(
     work.say(`Reading ${source.place}`)
     const hash = await keep(source, draft, work)
     refuseOtherMachine(draft)
-    work.say(`Checked: ${await vouch(source, { hash, ...trust })}`)
+    work.say(`Checked: ${await verifyDownload(source, { hash, ...trust })}`)
     return await ask(draft, work)
   } catch (error) {
     await rm(draft, { force: true })
@@ -110,17 +110,21 @@ const full = (message: string, { todo, cause }: { todo: string; cause?: unknown 
   new Failure('disk_full', message, todo, { cause })
 
 /** Seconds that an executable may take to report its version. */
-const patience = 20
+const timeoutSeconds = 20
 
 /** Throws when it doesn't start, hangs, or isn't Davit. */
 async function ask(draft: string, { signal }: Work): Promise<About> {
-  const call = { file: draft, minutes: patience / 60, signal }
+  const call = { file: draft, minutes: timeoutSeconds / 60, signal }
   const { status, lines } = await tryRun({
     ...call,
     argv: ['davit', '--version', '--json'],
   }).catch((cause) => {
     if (!(cause instanceof ProgramTimeout)) throw startless(draft, 'can’t be started', cause)
-    throw startless(draft, `hangs: it didn’t say its version within ${patience} seconds`, cause)
+    throw startless(
+      draft,
+      `hangs: it didn’t say its version within ${timeoutSeconds} seconds`,
+      cause,
+    )
   })
   const last = lines
     .at(-1)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Field } from './field.ts'
-import { someEffort, compilePattern } from './pattern.ts'
+import { newBudget, compilePattern } from './pattern.ts'
 import type { Effort } from '../../platform/automaton.ts'
 import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'
@@ -111,7 +111,7 @@ export function declarationOf(block: Field, services: Field) {
   const entries = Object.entries(data.variables)
   if (entries.length > maxVariables)
     throw block.get('variables').refuse(`can be at most ${maxVariables}. Split the file.`)
-  const effort = someEffort()
+  const effort = newBudget()
   const variables = new Map(
     entries.map(([name, said]) => [
       name,

@@ -8,7 +8,7 @@ import type { Bind, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
 
 type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }
-type Given = {
+type MountOptions = {
   service: string
   declared: readonly string[]
   files: ReadonlyMap<string, string>
@@ -19,7 +19,7 @@ type Given = {
 export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
 
 /** The service's `volumes`: each becomes a named volume, files to write, or a bind that is a danger. */
-export function mountsOf(field: Field, given: Given): Mounts {
+export function mountsOf(field: Field, given: MountOptions): Mounts {
   const mounts: Mounts = { volumes: [], binds: [], files: [], tmpfs: [], dangers: [] }
   const places = new Map<string, string>()
   for (const item of field.items()) {
@@ -111,7 +111,7 @@ function longForm(field: Field): Mount {
   return { kind: type, source, path, readOnly }
 }
 
-function place(field: Field, mount: Mount, given: Given, mounts: Mounts) {
+function place(field: Field, mount: Mount, given: MountOptions, mounts: Mounts) {
   const { source, path, readOnly } = mount
   if (mount.kind === 'tmpfs') mounts.tmpfs.push({ path, options: mount.options })
   else if (mount.kind === 'file')
@@ -121,7 +121,7 @@ function place(field: Field, mount: Mount, given: Given, mounts: Mounts) {
   else mounts.volumes.push(volume(field, { source, path, readOnly }, given))
 }
 
-function volume(field: Field, { source, path, readOnly }: Bind, given: Given): VolumeMount {
+function volume(field: Field, { source, path, readOnly }: Bind, given: MountOptions): VolumeMount {
   if (source === '') return { volume: anonymous(given.service, path), path, readOnly }
   if (!volumeName.test(source))
     throw field.refuse(`has the volume name ${quote(source)}. Use letters, digits, _ . and -.`)
@@ -134,7 +134,7 @@ function volume(field: Field, { source, path, readOnly }: Bind, given: Given): V
 const anonymous = (service: string, path: string) =>
   `${service}${path.replace(/[^a-zA-Z0-9_.-]+/g, '-')}`.slice(0, 63)
 
-function bind(field: Field, { source, path, readOnly }: Bind, given: Given, mounts: Mounts) {
+function bind(field: Field, { source, path, readOnly }: Bind, given: MountOptions, mounts: Mounts) {
   const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
   mounts.files.push(...files)
   // beside the files that another platform puts into a directory stands what is written there

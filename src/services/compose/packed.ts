@@ -1,15 +1,15 @@
-import type { Path, Place, Tree } from './source.ts'
+import type { Path, Position, Tree } from './source.ts'
 import { Source } from './source.ts'
 import type { Template } from './template.ts'
 
 /** A template as it can be sent between threads: the positions of its values are stored beside the text. */
 export type PackedTemplate = Omit<Template, 'source'> & {
-  source: { file: string; field: string | null; places: Map<string, Place> }
+  source: { file: string; field: string | null; places: Map<string, Position> }
 }
 
 export function pack({ source, ...template }: Template): PackedTemplate {
   const { file, field } = source
-  const places = new Map<string, Place>()
+  const places = new Map<string, Position>()
   note(template.tree, [])
   return { ...template, source: { file, field, places } }
 
@@ -23,7 +23,7 @@ export function pack({ source, ...template }: Template): PackedTemplate {
 
 export function unpack({ source, ...template }: PackedTemplate): Template {
   const { file, field, places } = source
-  const placeOf = (path: Path): Place | null => {
+  const placeOf = (path: Path): Position | null => {
     for (let length = path.length; length > 0; length--) {
       const place = places.get(keyOf(path.slice(0, length)))
       if (place) return place

@@ -3,7 +3,7 @@ import type { Effort, State } from '../../platform/automaton.ts'
 import { AppError } from '../../platform/errors.ts'
 
 /** Some tenths of a second; a pattern that people write takes a few for each character. */
-export const someEffort = (): Effort => ({ left: 1_000_000 })
+export const newBudget = (): Effort => ({ left: 1_000_000 })
 
 /**
  * A pattern as a machine that reads a text once: its time grows with the text, whatever the pattern,
@@ -198,7 +198,7 @@ export function compilePattern(pattern: string): (text: string, effort?: Effort)
   if (looks.length > 0 && closesAt(rest, '|') !== -1)
     throw refused(pattern, 'looks ahead in one of several ways to match')
   const machine = machineOf(rest)
-  return (text, effort = someEffort()) =>
+  return (text, effort = newBudget()) =>
     looks.every(({ machine, wanted }) => machine(text, effort) === wanted) && machine(text, effort)
 }
 

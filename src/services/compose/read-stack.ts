@@ -18,7 +18,7 @@ const maxServices = 50
 const maxFileSize = 8 * 1024 * 1024
 
 /** What a Compose file may name but not hold: files beside it, and values of variables. */
-export type Given = {
+export type ReadOptions = {
   files?: ReadonlyMap<string, string>
   /** Those of them whose references have their values. */
   expanded?: ReadonlySet<string>
@@ -30,13 +30,13 @@ export type Given = {
   foreign?: boolean
 }
 
-export type Outside = Required<Given>
+export type Outside = Required<ReadOptions>
 
 /**
  * The file's services in one form, its variables put in before. Throws `invalid` naming the first key
  * that is not supported or has a value that it can't have; `x-…` keys are passed over.
  */
-export function readStack(tree: Tree, source: Source, given: Given = {}): Stack {
+export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): Stack {
   const root = new Field(tree, [], source)
   if (!root.isMap) throw root.refuse('This must have keys at the top level, at least services.')
   root.only(['services', 'volumes', 'networks', 'configs', 'secrets', 'name', 'version'], adviceOn)

@@ -1,6 +1,6 @@
 import type { Document, ParsedNode } from 'yaml'
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
-import type { Path, Place, Source as SourceType, Tree } from './source.ts'
+import type { Path, Position, Source as SourceType, Tree } from './source.ts'
 import { refuseAt, Source } from './source.ts'
 
 /** Much longer than any Compose file, and less than what a body may be. */
@@ -171,7 +171,7 @@ function locate(
   lines: LineCounter,
   targets: Map<unknown, ParsedNode>,
   path: Path,
-): Place | null {
+): Position | null {
   let node: unknown = document.contents
   let offset: number | null = null
   for (const part of path) {
@@ -210,7 +210,7 @@ function locate(
 
 type Child = { at: ParsedNode; value: ParsedNode | null }
 
-function placeAt(lines: LineCounter, offset: number): Place {
+function placeAt(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset)
   return { line, column: col }
 }

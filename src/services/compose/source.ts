@@ -5,7 +5,7 @@ export type Tree = string | number | boolean | null | Tree[] | Map<string, Tree>
 export type Path = readonly (string | number)[]
 
 /** A place in the text, both counted from 1. */
-export type Place = { line: number; column: number }
+export type Position = { line: number; column: number }
 
 /** Where a tree came from: what names file, line, column and key in a refusal. */
 export class Source {
@@ -15,7 +15,7 @@ export class Source {
     /** The field of the form or of the JSON body that held the text. */
     readonly field: string | null,
     /** Of the key or item at the path; of the nearest one above it when it is not in the text. */
-    readonly placeOf: (path: Path) => Place | null,
+    readonly placeOf: (path: Path) => Position | null,
   ) {}
 
   /** The complaint follows the key as its subject, and says what to do. */
@@ -28,7 +28,7 @@ export class Source {
 
 export function refuseAt(
   { file, field }: Pick<Source, 'file' | 'field'>,
-  place: Place | null,
+  place: Position | null,
   complaint: string,
   path: Path = [],
 ) {

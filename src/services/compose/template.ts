@@ -6,7 +6,7 @@ import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpo
 import type { Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { normalPath } from './mounts.ts'
-import type { Given } from './read-stack.ts'
+import type { ReadOptions } from './read-stack.ts'
 import { readStack } from './read-stack.ts'
 import type { Origin } from './read.ts'
 import { readYaml } from './read.ts'
@@ -117,7 +117,7 @@ export function readCompose(
 export function stackOf(
   { tree, source, files, foreign }: Pick<Template, 'tree' | 'source' | 'files' | 'foreign'>,
   values: ReadonlyMap<string, string>,
-  given: Pick<Given, 'files'> = {},
+  given: Pick<ReadOptions, 'files'> = {},
 ): Stack {
   const lookup = (name: string) => values.get(name)
   const room = roomForFile()

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../platform/errors.ts'
 import { AppError } from '../../platform/errors.ts'
 import { generated } from './generate.ts'
-import { someEffort, compilePattern } from './pattern.ts'
+import { newBudget, compilePattern } from './pattern.ts'
 import type { Effort } from '../../platform/automaton.ts'
 import type { Variable } from './variables.ts'
 import { isDerived } from './variables.ts'
@@ -29,7 +29,7 @@ export function fillValues(
     .filter((name) => variables.get(name)?.hidden !== false)
     .map((field) => ({ field, message: 'isn’t a variable of this template.' }))
   const values = new Map<string, string>()
-  const effort = someEffort()
+  const effort = newBudget()
   for (const variable of variables.values()) {
     const value = known(variable, given, kept)
     const message = complaint(variable, value, effort)

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import type { TaskSignals } from './instance-tasks.ts'
-import { setLive } from './lead.ts'
-import { listPlaces } from './lead-store.ts'
+import { setLive } from './routing.ts'
+import { listPlaces } from './routing-store.ts'
 import type { Instance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** Milliseconds after which a container that doesn't respond is inspected again. */
-const patience = 10_000
+const retryAfterMs = 10_000
 
 /** Milliseconds between two checks of a container that is about to start. */
 const interval = 250
@@ -20,12 +20,12 @@ type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId
  * up when the container has ended or its health check fails: the next event handles that. `isFree` returns
  * true while no restart is running, whose gate would decide.
  */
-export async function putBack(
+export async function restoreRouting(
   deps: RuntimeDeps,
   { workload, instance, containerId }: Back,
-  { hurry, shutdown, isFree }: TaskSignals & { isFree: () => boolean },
+  { expedite, shutdown, isFree }: TaskSignals & { isFree: () => boolean },
 ) {
-  const signal = AbortSignal.any([hurry, shutdown])
+  const signal = AbortSignal.any([expedite, shutdown])
   try {
     for (;;) {
       const container = await deps.docker.inspectContainer(containerId, { signal })
@@ -37,7 +37,7 @@ export async function putBack(
         return awaited() ? setLive(deps, workload, instance) : undefined
     }
   } catch (error) {
-    if (!hurry.aborted) throw error
+    if (!expedite.aborted) throw error
   }
 
   /** Null once something else was decided. */
@@ -56,5 +56,6 @@ async function accepts(
   signal: AbortSignal,
 ) {
   if (!address || !port) return true
-  return (await waitUntilAnswers({ address, port, path: null, timeout: patience, signal })).answered
+  return (await waitUntilAnswers({ address, port, path: null, timeout: retryAfterMs, signal }))
+    .answered
 }

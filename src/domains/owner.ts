@@ -4,18 +4,18 @@ import type { Project } from '../projects/store.ts'
 import type { Service } from '../services/store.ts'
 
 /** The owner of the domains. */
-export type Of =
+export type DomainOwner =
   | { kind: 'environment'; environment: Environment; project: Project }
   | { kind: 'service'; service: Service }
 
-export const holderIn = (of: Of): Holder =>
+export const holderIn = (of: DomainOwner): Holder =>
   of.kind === 'environment' ? { environmentId: of.environment.id } : { serviceId: of.service.id }
 
 /** The path of the page that lists them; forms post there. */
-export const listPath = (of: Of) =>
+export const listPath = (of: DomainOwner) =>
   of.kind === 'environment'
     ? `/envs/${of.environment.id}/domains`
     : `/services/${of.service.id}/domains`
 
-export const nameOf = (of: Of) =>
+export const nameOf = (of: DomainOwner) =>
   of.kind === 'environment' ? `${of.project.name} ${of.environment.name}` : of.service.name

@@ -14,7 +14,7 @@ type TellDeps = { db: Db; logDb: LogDb; logs: Logs }
  * Logs a deployment's outcome and publishes it, once it is stored. The line comes before the end of the log.
  * Never call it inside a transaction, which may be rolled back.
  */
-export function tell(
+export function publishOutcome(
   deps: TellDeps,
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
   { status, line }: { status: Deployment['status']; line: string | null },
@@ -26,9 +26,9 @@ export function tell(
 }
 
 /** Publishes superseded deployments, and deletes old ones, as a burst of pushes can leave many. */
-export function tellSuperseded(deps: TellDeps, { deployment, superseded }: Queued) {
+export function publishSuperseded(deps: TellDeps, { deployment, superseded }: Queued) {
   const line = 'A newer deployment of this environment superseded it while queued.'
-  for (const one of superseded) tell(deps, one, { status: 'superseded', line })
+  for (const one of superseded) publishOutcome(deps, one, { status: 'superseded', line })
   const { environmentId } = deployment
   try {
     for (const { id } of forgetNeverBegun(deps.db, environmentId))

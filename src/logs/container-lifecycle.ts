@@ -26,7 +26,7 @@ const rarely = 60_000
 const recent = 5000
 
 /** The starts and ends of one container, each of them marked once, by an event or by a look. */
-export class Life {
+export class ContainerLifecycle {
   /** When it ended; null while it runs. */
   endedAt: Date | null
   /** Whether it has ended and the engine does not start it again by itself. */

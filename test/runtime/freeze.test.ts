@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { RestartPolicy } from '../../src/docker/index.ts'
-import { standStill, standingOf, startAgain } from '../../src/runtime/standstill.ts'
+import { freeze, standingOf, startAgain } from '../../src/runtime/freeze.ts'
 import { isUp } from '../../src/runtime/workload.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
@@ -36,7 +36,7 @@ test('what stands still isn’t started by Docker, and is put back as it was', a
     [ids[1]!, true],
     [ids[2]!, false],
   ])
-  for (const one of standing) await standStill(docker, one)
+  for (const one of standing) await freeze(docker, one)
   const still = { isUp: false, policy: { name: 'no' as const } }
   expect(await Promise.all(ids.map(look))).toEqual([still, still, still, still])
   expect(await standingOf(docker, ids)).toEqual([])
@@ -47,7 +47,7 @@ test('what stands still isn’t started by Docker, and is put back as it was', a
 test('one that was removed meanwhile is left out', async () => {
   const id = await aContainer({ name: 'always' }, { runs: true })
   const [one] = await standingOf(docker, [id])
-  await standStill(docker, one!)
+  await freeze(docker, one!)
   await docker.removeContainer(id)
   await startAgain(docker, one!)
   expect(await look(id)).toBeNull()

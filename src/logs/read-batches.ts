@@ -11,7 +11,7 @@ import type { LogKey } from './store.ts'
 const delay = 50
 
 /** Milliseconds that those who have read wait for the others of a round. */
-const patience = 1000
+const waitMs = 1000
 
 /** Lines of one container, in the order in which it wrote them. */
 export type Batch = {
@@ -33,11 +33,11 @@ export class SourceGone extends Error {}
  * Has the containers of one log read at the same time, up to the same time, so that what they write is
  * stored in the order in which it was written.
  */
-export class Rounds {
+export class ReadBatches {
   /** How many containers are read. */
   readers = 0
   readonly #deps: RoundsDeps
-  #round: Round | null = null
+  #round: ReadBatch | null = null
   #next = Promise.withResolvers<void>()
 
   constructor(
@@ -48,13 +48,13 @@ export class Rounds {
   }
 
   /** Takes part in the round at work, or begins one. */
-  enter(): Turn {
+  enter(): BatchSlot {
     if (!this.#round?.isOpen) {
-      this.#round = new Round((batches) => this.write(batches))
+      this.#round = new ReadBatch((batches) => this.write(batches))
       this.#next.resolve()
       this.#next = Promise.withResolvers()
     }
-    return new Turn(this.#round)
+    return new BatchSlot(this.#round)
   }
 
   /** Resolves when the next one begins. */
@@ -87,11 +87,11 @@ export class Rounds {
 }
 
 /** The part of one container in a round. */
-export class Turn {
-  readonly #round: Round
+export class BatchSlot {
+  readonly #round: ReadBatch
   #isOver = false
 
-  constructor(round: Round) {
+  constructor(round: ReadBatch) {
     this.#round = round
     round.enter()
   }
@@ -113,7 +113,7 @@ export class Turn {
   }
 }
 
-class Round {
+class ReadBatch {
   readonly until = Date.now() - delay
   isOpen = true
   readonly #write: (batches: Batch[]) => void
@@ -133,7 +133,7 @@ class Round {
   async store(batch: Batch) {
     if (!this.isOpen) return this.#write([batch]) // the others have not waited
     this.#batches.push(batch)
-    this.#timer ??= setTimeout(() => this.#end(), patience)
+    this.#timer ??= setTimeout(() => this.#end(), waitMs)
     this.leave()
     return this.#stored.promise
   }

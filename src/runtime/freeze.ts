@@ -2,7 +2,7 @@ import type { Docker, RestartPolicy } from '../docker/index.ts'
 import { isUp } from './workload.ts'
 
 /** A container's state before it was stopped. */
-export type Standing = {
+export type FrozenContainer = {
   id: string
   name: string
   policy: RestartPolicy
@@ -11,7 +11,7 @@ export type Standing = {
 }
 
 /** Only includes containers that run, or that Docker may start. */
-export async function standingOf(docker: Docker, ids: string[]): Promise<Standing[]> {
+export async function standingOf(docker: Docker, ids: string[]): Promise<FrozenContainer[]> {
   const found = await Promise.all(ids.map((id) => docker.inspectContainer(id)))
   return found.flatMap((one) =>
     one && (isUp(one) || one.restartPolicy.name !== 'no')
@@ -21,14 +21,14 @@ export async function standingOf(docker: Docker, ids: string[]): Promise<Standin
 }
 
 /** Uses its own stop timeout. Docker doesn't start it again, not even at boot. */
-export async function standStill(docker: Docker, { id, policy, wasUp }: Standing) {
+export async function freeze(docker: Docker, { id, policy, wasUp }: FrozenContainer) {
   // an engine that starts also starts stopped containers with the policy always or a failed exit
   if (policy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
   if (wasUp) await docker.stopContainer(id)
 }
 
 /** Reverts `standStill` in any state; does nothing when the container was removed meanwhile. */
-export async function startAgain(docker: Docker, { id, policy, wasUp }: Standing) {
+export async function startAgain(docker: Docker, { id, policy, wasUp }: FrozenContainer) {
   const found = await docker.inspectContainer(id)
   if (!found) return
   if (found.restartPolicy.name !== policy.name) await docker.setRestartPolicy(id, policy)

@@ -14,7 +14,7 @@ type Vouching = {
 }
 
 /** Throws unless the file matches a release or the operator's hash; returns which of them verified it. */
-export async function vouch(
+export async function verifyDownload(
   source: Source,
   { hash, sha256, publicKey }: Vouching,
 ): Promise<string> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Life } from '../../src/logs/life.ts'
-import type { LifecycleEvent } from '../../src/logs/life.ts'
+import { ContainerLifecycle } from '../../src/logs/container-lifecycle.ts'
+import type { LifecycleEvent } from '../../src/logs/container-lifecycle.ts'
 import type { Container } from '../../src/docker/index.ts'
 
 const cursor = {
@@ -14,7 +14,7 @@ const cursor = {
 const at = (second: number) => new Date(second * 1000)
 
 test('a run that used up its memory is marked so though the next one has begun', () => {
-  const life = new Life(cursor, { isKnown: false })
+  const life = new ContainerLifecycle(cursor, { isKnown: false })
   const found = { state: 'running', exitCode: 0, oomKilled: false } as Container
   const ended = { kind: 'ended', exitCode: 137, isAsked: false } as const
   const marks = life.hear(
@@ -36,7 +36,7 @@ test('a run that used up its memory is marked so though the next one has begun',
 })
 
 test('a process that was killed for memory is marked where its container lives on, once a minute, and is no reason for its end', () => {
-  const life = new Life(cursor, { isKnown: true })
+  const life = new ContainerLifecycle(cursor, { isKnown: true })
   const found = { state: 'running', exitCode: 0, oomKilled: false } as Container
   const oom = (second: number) => ({ kind: 'oom', at: at(second) }) as const
   const marked = (...news: LifecycleEvent[]) => life.hear(news, found).map(({ text }) => text)
@@ -54,7 +54,7 @@ test('an engine may tell of memory that ran out after the end of that run, and b
   const ended = { kind: 'ended', exitCode: 137, isAsked: false } as const
   const oom = { kind: 'oom', at: at(2) } as const
   const textsOf = (...news: LifecycleEvent[]) =>
-    new Life(cursor, { isKnown: true }).hear(news, found).map(({ text }) => text)
+    new ContainerLifecycle(cursor, { isKnown: true }).hear(news, found).map(({ text }) => text)
   const killed = 'Container app ended: exit code 137.'
   const ranOut = 'Container app ended: exit code 137, out of memory.'
   const again = 'Container app started again.'
@@ -75,7 +75,7 @@ test('an engine may tell of memory that ran out after the end of that run, and b
 test('the reason of a kill is lacking while the engine may still tell of it, however the end is known', () => {
   const killed = { state: 'exited', exitCode: 137, oomKilled: false, startedAt: at(1) }
   const lacks = (found: object, ...news: LifecycleEvent[]) =>
-    new Life(cursor, { isKnown: true }).lacksReason(news, found as Container)
+    new ContainerLifecycle(cursor, { isKnown: true }).lacksReason(news, found as Container)
   const now = { ...killed, finishedAt: new Date() }
   const ended = { kind: 'ended', exitCode: 137, at: at(2) } as const
   const look = { kind: 'look' } as const

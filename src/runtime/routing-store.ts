@@ -15,7 +15,7 @@ import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 
 /** The address is null when unknown. */
-export type Place = {
+export type InstanceAddress = {
   id: string
   component: string
   state: InstanceState
@@ -24,7 +24,7 @@ export type Place = {
 }
 
 /** Instances that may run, with their addresses on the workload's own network. */
-export function listPlaces(db: Tx, workload: WorkloadKey): Place[] {
+export function listPlaces(db: Tx, workload: WorkloadKey): InstanceAddress[] {
   const network = ownNetworkOf(db, workload)
   return db
     .select({

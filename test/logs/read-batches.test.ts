@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { noOrigin, unpack } from '../../src/logs/block.ts'
 import type { NewLine } from '../../src/logs/log-line.tsx'
 import { channelOf } from '../../src/logs/logs.ts'
-import { Rounds } from '../../src/logs/rounds.ts'
-import type { Batch } from '../../src/logs/rounds.ts'
+import { ReadBatches } from '../../src/logs/read-batches.ts'
+import type { Batch } from '../../src/logs/read-batches.ts'
 import { getNewestBlock } from '../../src/logs/store.ts'
 import { testApp } from '../support/app.ts'
 import { allLines, anEnvironment, collect, hasEnded, linesUntil } from './collecting.ts'
@@ -50,7 +50,7 @@ async function aRound() {
   const t = testApp()
   const environment = await anEnvironment(t, t.logIn('ada@example.com'))
   const log = { sourceId: environment.id, logId: '' }
-  const rounds = new Rounds(t.deps, log)
+  const rounds = new ReadBatches(t.deps, log)
   const stored: string[] = []
   const batch = (process: string, times: number[]): Batch => {
     const origin = { ...noOrigin, container: `c-${process}`, process }

@@ -2,7 +2,7 @@ import { resync } from '../docker/index.ts'
 import type { EngineEvent, EngineFeed } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
-import { isWellSince, leaveOut } from './lead.ts'
+import { isWellSince, excludeFromRouting } from './routing.ts'
 import { awaitReturn } from './reconcile.ts'
 import { findLiveInstance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
@@ -33,6 +33,6 @@ export async function leaveOutEnded(
 function leaveOutOne(deps: RuntimeDeps, workload: WorkloadKey, { id, time }: EngineEvent) {
   const instance = findLiveInstance(deps.db, id)
   if (!instance || isWellSince(deps, instance, time)) return
-  leaveOut(deps, workload, [instance])
+  excludeFromRouting(deps, workload, [instance])
   awaitReturn(deps, workload, instance)
 }

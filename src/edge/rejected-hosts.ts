@@ -1,13 +1,13 @@
 import { Failure } from '../platform/errors.ts'
 import { listenAddress } from './configuration.ts'
-import type { LeftOut } from './caddy.ts'
+import type { RejectedHost } from './caddy.ts'
 import type { Host, Listener, Plan } from './plan.ts'
 import { listening } from './sockets.ts'
 
 /** Milliseconds before a port that Caddy couldn't open is retried, although nothing seems to listen there. */
 const portAgain = 30_000
 
-type Asked = {
+type RejectionDeps = {
   /** The addresses of ports that Caddy listens on for Davit. */
   listening(options: { signal: AbortSignal }): Promise<string[]>
   /** Makes Caddy refuse a plan, either for its errors or for `noHandler` at its end. */
@@ -19,19 +19,19 @@ type Asked = {
  * listens on, and hosts whose settings it refuses.
  */
 export class LeftOuts {
-  readonly #asked: Asked
+  readonly #asked: RejectionDeps
   /** Addresses on which Caddy itself listens. */
   #held = new Set<string>()
   readonly #ports = new Map<string, number>()
   readonly #hosts = new Map<string, { settings: string; failure: Failure }>()
 
-  constructor(asked: Asked) {
+  constructor(asked: RejectionDeps) {
     this.#asked = asked
   }
 
   /** The part of a plan that can be served, as far as is known. */
   async served(plan: Plan, { signal }: { signal: AbortSignal }) {
-    const leftOut: LeftOut[] = []
+    const leftOut: RejectedHost[] = []
     const hosts = plan.hosts.filter((host) => {
       const refused = this.#hosts.get(host.name)
       if (refused?.settings !== JSON.stringify(host)) return this.#hosts.delete(host.name) || true

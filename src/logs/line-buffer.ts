@@ -11,7 +11,7 @@ import type { LogKey } from './store.ts'
 import { timeOf } from './position.ts'
 import type { Position } from './position.ts'
 import type { Pulled } from './pull.ts'
-import type { Batch, Turn } from './rounds.ts'
+import type { Batch, BatchSlot } from './read-batches.ts'
 import { inStreamOrder } from './stream-order.ts'
 
 /** Characters after which what has come is stored, though more is to come. */
@@ -38,7 +38,7 @@ const engineClock = {
 type PendingMark = Mark & { isOfPull?: true }
 
 /** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
-export class Intake {
+export class LineBuffer {
   /** What the container runs. */
   process: Process = { process: '', replica: null }
   #mask: SourceMask = nothingHidden
@@ -131,7 +131,7 @@ export class Intake {
   }
 
   /** After a pull that went through: stores what it brought, and answers how many entries that was. */
-  async settle({ endedAt, turn }: { endedAt: Date | null; turn: Turn }) {
+  async settle({ endedAt, turn }: { endedAt: Date | null; turn: BatchSlot }) {
     const open = this.#assembler.openSince
     // one that is still open at the second pull may stay so forever
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()

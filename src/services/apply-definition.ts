@@ -5,7 +5,7 @@ import type { LogWriter } from '../logs/log-writer.ts'
 import { rememberSecrets, sealServiceSecrets } from '../logs/secret-store.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Component } from '../runtime/component.ts'
-import { bringImage } from '../runtime/images/bring.ts'
+import { pullImage } from '../runtime/images/pull-image.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
 import type { RollOut } from '../runtime/run.ts'
@@ -41,7 +41,7 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
   updateService(deps.db, service.id, { secretValues })
   const why = goesBack(input) ? wentBack : noError
-  await bringUp(deps, doing, {
+  await applyDefinition(deps, doing, {
     definition,
     store: (definition) => keep(deps, definition, before),
     passed: firstStartValues(deps, { from: before, to: definition, log: doing.log }),
@@ -90,7 +90,7 @@ export async function restartService(deps: ServiceDeps, doing: Doing) {
     stops: true,
   })
   if (isDone) settle(deps, work, 'running', noError)
-  else await bringUp(deps, doing, { definition })
+  else await applyDefinition(deps, doing, { definition })
 }
 
 /** Stops the containers of an instance; they stay for a restart. */
@@ -100,7 +100,7 @@ export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
 }
 
 /** From a definition to containers that are well. Those of before serve while images are pulled. */
-async function bringUp(
+async function applyDefinition(
   deps: ServiceDeps,
   doing: Doing,
   {
@@ -183,10 +183,10 @@ async function pullImages(
   { service: { ownerId }, work: { signal }, progress, log }: Doing,
 ): Promise<Pulled[]> {
   const wanted = new Map(components.map(({ options }) => [options.image, options.platform]))
-  const found = new Map<string, Awaited<ReturnType<typeof bringImage>>>()
+  const found = new Map<string, Awaited<ReturnType<typeof pullImage>>>()
   for (const [image, platform] of wanted) {
     let pulls = false
-    const brought = await bringImage(deps, {
+    const brought = await pullImage(deps, {
       ownerId,
       image,
       platform,

@@ -31,7 +31,7 @@ import { privateName, privateRegistry } from './private-names.ts'
 
 type ImageDeps = Pick<RuntimeDeps, 'db' | 'docker' | 'instanceId' | 'secrets'> & { config: Config }
 
-type Asked = {
+type PullRequest = {
   ownerId: string
   /** As the user wrote it. */
   image: string
@@ -48,21 +48,25 @@ type Asked = {
 }
 
 /** `name` is the image's name on the engine, often a private one. */
-export type Brought = {
+export type PulledImage = {
   name: string
   image: Image
   /** False when the engine already had it. */
   pulled: boolean
 }
 
-type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string; platform: string }
+type Task = Omit<PullRequest, 'platform'> & {
+  reference: ImageReference
+  name: string
+  platform: string
+}
 
 /**
  * Pulls an image unless the engine has it and the user may use it. One that was pulled with a login belongs
  * to its owner; everything else must be public. Throws what a pull would throw when the image exists, but
  * isn't available to the user.
  */
-export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
+export const pullImage = (deps: ImageDeps, asked: PullRequest): Promise<PulledImage> =>
   bring(deps, asked).catch((error) => {
     throw isOverloaded(error) ? named(error, asked.image) : error
   })
@@ -71,7 +75,7 @@ export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
 const named = ({ code, message, hint }: Failure, image: string) =>
   new Failure(code, message.replace('The image', `The image ${image}`), hint)
 
-async function bring(deps: ImageDeps, asked: Asked): Promise<Brought> {
+async function bring(deps: ImageDeps, asked: PullRequest): Promise<PulledImage> {
   const { db, docker } = deps
   const { ownerId, image, platform = '', signal } = asked
   const reference = parseReference(image)
@@ -108,7 +112,7 @@ async function bring(deps: ImageDeps, asked: Asked): Promise<Brought> {
 async function inspectPulled(
   { docker }: ImageDeps,
   name: string,
-  { signal }: Pick<Asked, 'signal'>,
+  { signal }: Pick<PullRequest, 'signal'>,
 ): Promise<Image> {
   try {
     return (await docker.inspectImage(name, { signal }))!
@@ -149,7 +153,7 @@ async function pull(
 async function pullApart(
   deps: ImageDeps,
   task: Task & { auth: RegistryAuth | undefined },
-): Promise<Brought> {
+): Promise<PulledImage> {
   const { db, docker } = deps
   const { ownerId, image: wanted, reference, name, platform, auth, signal } = task
   await refusePrivate(deps, { registry: reference.registry, signal })

@@ -12,26 +12,26 @@ import {
   listPlaces,
   listServiceDomains,
   listWithoutPort,
-} from './lead-store.ts'
-import type { Place } from './lead-store.ts'
+} from './routing-store.ts'
+import type { InstanceAddress } from './routing-store.ts'
 import { getLiveRelease, isRollingOut, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
-export type LeadDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'lead'> }
+export type RoutingDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'route'> }
 
 /**
  * Routes the domains of a workload to its healthy instances, atomically, or to the page that says why there
  * are none. Depends only on stored state, so that it can be repeated.
  */
-export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
+export function routeTraffic({ db, edge }: RoutingDeps, workload: WorkloadKey) {
   const { id, kind } = workload
   const places = listPlaces(db, workload)
-  const lead = (key: string, led: Place[]) => {
+  const lead = (key: string, led: InstanceAddress[]) => {
     const to = led.flatMap((place) => addressOf(place) ?? [])
     const [first, ...others] = to
-    if (first) edge.lead(key, [first, ...others])
-    else edge.lead(key, pageFor(db, workload, led))
+    if (first) edge.route(key, [first, ...others])
+    else edge.route(key, pageFor(db, workload, led))
   }
   const own = places.filter(({ state }) => serving.has(state))
   if (kind === 'app') lead(id, own)
@@ -49,11 +49,11 @@ export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
 const serving = new Set(['live', 'unhealthy', 'stopped'])
 
 /** Null while it must not get requests. */
-function addressOf({ state, address, port }: Place) {
+function addressOf({ state, address, port }: InstanceAddress) {
   return state === 'live' && address && port ? `${address}:${port}` : null
 }
 
-function pageFor(db: Db, { id, kind }: WorkloadKey, led: Place[]): PageName {
+function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): PageName {
   if (kind === 'app' && !isKept(db, id)) return 'nobody'
   const job = getJobOf(db, id)?.kind
   const isUp = led.some(({ state }) => state !== 'stopped')
@@ -72,13 +72,13 @@ const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'c
 const led = new WeakMap<object, Set<string>>()
 
 /** Routes all workloads, and removes the slots of deleted ones. */
-export function leadAll(
-  deps: LeadDeps & { secrets: Secrets; edge: Pick<Edge, 'keep' | 'forget'> },
+export function routeAll(
+  deps: RoutingDeps & { secrets: Secrets; edge: Pick<Edge, 'keep' | 'forget'> },
 ) {
   fillPorts(deps)
   const keys = new Set<string>()
   led.set(deps.edge, keys)
-  leadNew(deps)
+  routeNew(deps)
   deps.edge.keep(keys)
 }
 
@@ -92,7 +92,7 @@ function fillPorts({ db, secrets }: { db: Db; secrets: Secrets }) {
 }
 
 /** Routes the workloads created since: a host must not point to a key without slots. */
-export function leadNew(deps: LeadDeps & { edge: Pick<Edge, 'forget'> }) {
+export function routeNew(deps: RoutingDeps & { edge: Pick<Edge, 'forget'> }) {
   const { db, edge } = deps
   const known = led.get(edge) ?? new Set()
   led.set(edge, known)
@@ -100,14 +100,14 @@ export function leadNew(deps: LeadDeps & { edge: Pick<Edge, 'forget'> }) {
   for (const id of listEnvironmentIds(db)) {
     present.add(id)
     if (known.has(id)) continue
-    leadTo(deps, { id, kind: 'app' })
+    routeTraffic(deps, { id, kind: 'app' })
     known.add(id)
   }
   for (const id of listNamedServiceIds(db)) {
     const keys = listServiceDomains(db, id).map((domain) => domain.id)
     for (const key of keys) present.add(key)
     if (keys.every((key) => known.has(key))) continue
-    leadTo(deps, { id, kind: 'service' })
+    routeTraffic(deps, { id, kind: 'service' })
     for (const key of keys) known.add(key)
   }
   forgetGone(deps, known, present)
@@ -140,22 +140,26 @@ const mostRemembered = 10_000
 const wellSince = new WeakMap<object, Map<string, number>>()
 
 /** Stores that an instance passed its gate, and routes requests to it. */
-export function setLive(deps: LeadDeps, workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
+export function setLive(deps: RoutingDeps, workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
   const since = wellSince.get(deps.edge) ?? new Map<string, number>()
   since.delete(id)
   wellSince.set(deps.edge, since.set(id, Date.now()))
   if (since.size > mostRemembered) since.delete(since.keys().next().value!)
   updateInstance(deps.db, id, { state: 'live' })
-  leadTo(deps, workload)
+  routeTraffic(deps, workload)
 }
 
 /** True when it was found healthy after that time, which makes earlier events outdated. */
-export const isWellSince = (deps: LeadDeps, { id }: Pick<Instance, 'id'>, time: Date) =>
+export const isWellSince = (deps: RoutingDeps, { id }: Pick<Instance, 'id'>, time: Date) =>
   (wellSince.get(deps.edge)?.get(id) ?? 0) > time.getTime()
 
 /** Stops routing to these instances, which still run or will soon run again. */
-export function leaveOut(deps: LeadDeps, workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
+export function excludeFromRouting(
+  deps: RoutingDeps,
+  workload: WorkloadKey,
+  instances: Pick<Instance, 'id'>[],
+) {
   if (!deps.edge.isOn) return
   for (const { id } of instances) updateInstance(deps.db, id, { state: 'unhealthy' })
-  leadTo(deps, workload)
+  routeTraffic(deps, workload)
 }
