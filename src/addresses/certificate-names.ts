@@ -11,9 +11,9 @@ type Tx = Pick<Db, 'select'>
 type Uploaded = { host: string; certificate: string }
 
 /**
- * Caddy shows an uploaded certificate for all names in it, whichever host it was uploaded for. Returns
- * a name in it that its owner may not serve, because someone else has it or an app may get it under
- * DAVIT_DOMAIN. Null: there is none, or the owner is an admin, who is trusted with all names.
+ * Caddy shows an uploaded certificate for all names in it, whichever host it was uploaded for. Returns a name
+ * in it that its owner may not serve, because someone else has it or an app may get it under DAVIT_DOMAIN.
+ * Null when there is none, or the owner is an admin, who is trusted with all names.
  */
 export function foreignNames(db: Tx, config: Pick<Config, 'url' | 'domain'>) {
   let known: Map<string, string | null> | null = null
@@ -33,8 +33,8 @@ export function foreignNames(db: Tx, config: Pick<Config, 'url' | 'domain'>) {
 }
 
 /**
- * A name in a certificate that isn't one of its owner's hosts, directly above one, or below one: it would
- * keep other users from having that name. Null: there is none, or the owner is an admin.
+ * Returns a name in a certificate that isn't one of its owner's hosts, directly above one, or below one: it
+ * would keep other users from having that name. Null when there is none, or the owner is an admin.
  */
 export function strangeNameIn(tx: Tx, { host, certificate }: Uploaded) {
   const hosts = listOwnedHosts(tx)
@@ -53,11 +53,11 @@ export function strangeNameIn(tx: Tx, { host, certificate }: Uploaded) {
 
 const hostLike = /^[\w-]+(\.[\w-]+)+$/
 
-/** Names below which strangers have theirs: the usual second levels of countries, and names made of addresses. */
+/** Strangers have names below these: the usual second levels of countries, and names made of addresses. */
 const isShared =
   /^(ac|co|com|edu|go|gob|gov|gouv|info|ltd|me|mil|ne|net|nom|or|org|plc|sch)\.[a-z]{2}$|(^|\.)(sslip|nip)\.io$/
 
-/** Whether a certificate that another user (not an admin) uploaded would be used for a host. */
+/** True when a certificate that another user (not an admin) uploaded would be used for a host. */
 export const isNameOfOther = (
   tx: Tx,
   { host, ownerId }: { host: string; ownerId: string | undefined },
@@ -66,11 +66,11 @@ export const isNameOfOther = (
     ({ certificate, ...other }) =>
       other.ownerId !== ownerId &&
       !isAdmin(tx, other.ownerId) &&
-      oddNameIn(certificate) === null && // else it isn't used
+      oddNameIn(certificate) === null && // otherwise it isn't used
       isAmong(namesIn(certificate), host),
   )
 
-/** All names Caddy reads from a certificate, including those that browsers ignore, and alternative names of any kind. */
+/** All names that Caddy reads, including those that browsers ignore, and alternative names of any kind. */
 function namesIn(certificate: string): ReadonlySet<string> {
   const { common, others } = readNames(certificate)
   const hosts = others.map((name) => name.replace(/^[^:]*:/, ''))
@@ -78,8 +78,8 @@ function namesIn(certificate: string): ReadonlySet<string> {
 }
 
 /**
- * A name that no browser accepts, such as `*.com` or `*.*.test`, or one of another kind, such as `URI:app.test#`:
- * Caddy takes it for more hosts, or others, than it says. Null: there is none.
+ * Returns a name that no browser accepts, such as `*.com` or `*.*.test`, or one of another kind, such as
+ * `URI:app.test#`: Caddy uses it for more hosts than it says, or for others. Null when there is none.
  */
 function oddNameIn(certificate: string) {
   const { common, others } = readNames(certificate)

@@ -5,13 +5,13 @@ import { AppError, conflictField } from '../platform/errors.ts'
 import type { Places } from './places.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
 
-/** Above what most software uses, below the range that Linux takes for outgoing connections. */
+/** Above what most software uses, below the range that Linux uses for outgoing connections. */
 const first = 20_000
 const last = 29_999
 
 /**
- * A port of the host that is unassigned and that nothing listens on, as far as that is seen from here; it is
- * assigned permanently.
+ * A port of the host that is unassigned and that nothing listens on, as far as that can be seen from here. It
+ * is assigned permanently.
  */
 export function freeHostPort(
   { db, config, docker }: { db: Db; config: Config; docker: Pick<Docker, 'remote'> },
@@ -27,7 +27,7 @@ export function freeHostPort(
   throw new AppError('conflict', `All ports from ${first} to ${last} are in use on this server.`)
 }
 
-/** Ports of this server that Davit listens on: its own, and its Caddy's. */
+/** Ports of this server that Davit and its Caddy listen on. */
 export function ownPorts({
   port,
   domain,
@@ -38,7 +38,7 @@ export function ownPorts({
   return [port, ...(isEdgeOwn ? [edgePorts.http, edgePorts.https] : [])]
 }
 
-/** Refuses a port that something other than an environment uses; a conflict between environments is found when it is stored. */
+/** Throws when anything but an environment uses the port; storing it detects other environments. */
 export function refuseUsedPort(
   { db, config, docker }: { db: Db; config: Config; docker: Docker },
   { port, publishAddress }: { port: number; publishAddress: string },

@@ -9,7 +9,7 @@ const maxName = 253
 
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** A name of the DNS as a user writes it; the output is lower case, in ASCII, without a dot at its end. */
+/** Accepts a DNS name as a user writes it; the output is lower case, in ASCII, without a trailing dot. */
 export const hostName = line('a name such as app.example.com', { max: 1000 }).transform(
   (text, context) => {
     const refusal = refusalOf(text)
@@ -21,7 +21,7 @@ export const hostName = line('a name such as app.example.com', { max: 1000 }).tr
 
 const canonicalName = (text: string) => domainToASCII(text).toLowerCase().replace(/\.$/, '')
 
-/** What is wrong with a name, or null. */
+/** Null for a valid name. */
 function refusalOf(text: string) {
   if (text.includes('://')) return 'must be only a name, such as app.example.com, without http://.'
   if (/[/?#@]/.test(text)) return 'must be only a name. Enter a path in the field for it.'
@@ -43,6 +43,6 @@ function refusalOf(text: string) {
   return null
 }
 
-/** Whether a name is Davit's own. */
+/** True for one of Davit's own names. */
 export const isDavits = (name: string, { url, domain }: Pick<Config, 'url' | 'domain'>) =>
   [url?.hostname ?? '', domain ?? ''].map(canonicalHost).includes(name)

@@ -6,7 +6,7 @@ import { environments, projects } from '../db/schema.ts'
 export const hasLabel = (db: Pick<Db, 'select'>, label: string) =>
   countRows(db, environments, eq(environments.label, label)) > 0
 
-/** Environments with what their names are made from, of one project or all, oldest first. */
+/** Environments of one project or all, with the parts of their names, oldest first. */
 export const listNamed = (db: Db, projectId?: string) =>
   db
     .select({

@@ -7,18 +7,18 @@ import { hasHostBelow, listGivenHosts } from './store.ts'
 
 type Named = { project: string; environment: string }
 
-/** What names Davit itself. */
+/** The settings with Davit's own names. */
 type Naming = Pick<Config, 'url' | 'domain'>
 
-/** The environment that every project starts with; its label is the project's name alone. */
+/** The environment that every project starts with; its label is just the project's name. */
 const main = 'production'
 
 /** Characters of one part of a name in the DNS (RFC 1035). */
 const maxLabel = 63
 
 /**
- * A free name under DAVIT_DOMAIN: `hello` for the production environment of the project
- * Hello, else `staging-hello`; with a number appended when that is taken.
+ * A free name under DAVIT_DOMAIN: `hello` for the production environment of the project Hello, else
+ * `staging-hello`; with a number appended when that is taken.
  */
 export function freeLabel(db: Db, { project, environment, ...config }: Named & Naming) {
   const slug = slugOf(project) || 'app'
@@ -42,13 +42,13 @@ export function fillLabels(db: Db, { url, domain }: Naming) {
       setLabel(db, id, freeLabel(db, { ...named, url, domain }))
 }
 
-/** Renames a project's environments with it. */
+/** Renames the environments of a renamed project. */
 export function renameLabels(
   db: Db,
   { id: projectId, name, url, domain }: { id: string; name: string } & Naming,
 ) {
   for (const { id, environment } of listNamed(db, projectId)) {
-    setLabel(db, id, null) // it may keep it
+    setLabel(db, id, null) // it may keep its current label
     setLabel(db, id, freeLabel(db, { project: name, environment, url, domain }))
   }
 }

@@ -10,14 +10,14 @@ type Tx = Pick<Db, 'select'>
 const { host, path, redirectTo, certificate } = domains
 const ownerId = sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`
 
-/** Of a query of domains. */
+/** Joins the owners to a query of domains. */
 const withOwners = <Query extends SQLiteSelect>(query: Query) =>
   query
     .leftJoin(environments, eq(environments.id, domains.environmentId))
     .leftJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(services, eq(services.id, domains.serviceId))
 
-/** Each path of each host, with its owner. */
+/** Each path of each host. */
 export const listOwnedHosts = (db: Tx) =>
   withOwners(db.select({ host, path, redirectTo, ownerId }).from(domains).$dynamic()).all()
 
@@ -41,7 +41,7 @@ const listOwnedLabels = (db: Tx) =>
     .where(isNotNull(environments.label))
     .all()
 
-/** The owner of each host; null for Davit's own. */
+/** Null for Davit's own hosts. */
 export function ownersOfHosts(db: Tx, { url, domain }: Pick<Config, 'url' | 'domain'>) {
   const owners = new Map<string, string | null>()
   for (const { label, ownerId } of domain ? listOwnedLabels(db) : [])

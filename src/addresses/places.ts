@@ -7,9 +7,9 @@ import { canonicalHost, isLoopback } from '../platform/hosts.ts'
 
 /** Where the ports of apps and services are published, and the host in their addresses. */
 export type Places = Pick<Config, 'publishAddress' | 'url'> & {
-  /** Docker’s machine, if it is another one. */
+  /** Docker’s machine; null for this one. */
   remote: string | null
-  /** Explains why apps are reachable from one machine only although the setting says more; else null. */
+  /** Explains why apps are only reachable from one machine although the setting says more; null otherwise. */
   note: string | null
 }
 
@@ -35,7 +35,7 @@ const noteApart = (remote: string | null) =>
 const noteRemote = (address: string, remote: string) =>
   `Published on ${address} of ${remote}, where Docker is, for that machine only. An admin can set DAVIT_PUBLISH_ADDRESS to an address of it.`
 
-/** Whether a browser would send an app published as the setting says the panel's cookies. */
+/** True when a browser would send the panel's cookies to an app that is published as the setting says. */
 export function sharesHost({ publishAddress: set, url, host, dockerHost }: PanelPlace) {
   const remote = remoteHost(dockerHost)
   const publishAddress = remote !== null && isAny(set) ? remote : set

@@ -47,8 +47,8 @@ export function planOf(deps: PlanDeps): Omit<Plan, 'folder' | 'ports'> {
 }
 
 /**
- * The name of Davit's own pages at the edge: that of DAVIT_URL where it is the edge's to serve, else
- * DAVIT_DOMAIN. Null: they are reached by Davit's port alone.
+ * The name of Davit's own pages at the edge: that of DAVIT_URL if the edge is to serve it, else DAVIT_DOMAIN.
+ * Null when they are only reached by Davit's port.
  */
 export function davitHost({
   url,
@@ -103,7 +103,7 @@ function hostOf(
   }
 }
 
-/** Of an uploaded certificate; null when it can no longer be read. */
+/** The key of an uploaded certificate; null when it can no longer be read. */
 export function openKey(
   { secrets }: { secrets: Pick<Secrets, 'open'> },
   { host, certificateKey }: Pick<Domain, 'host' | 'certificateKey'>,
@@ -115,7 +115,7 @@ export function openKey(
   }
 }
 
-/** A certificate is requested when the name leads here, and HTTPS is forced once it exists. */
+/** A certificate is requested when the name points to this server, and HTTPS is forced once it exists. */
 export const autoHttps = (status: CertificateStatus | undefined): Https => ({
   kind: 'auto',
   mayAsk: status === 'pending' || status === 'issued',
@@ -144,7 +144,7 @@ function targetOf({ id, environmentId, redirectTo, maintenance }: Domain): Site[
   return { slots: environmentId ?? id }
 }
 
-/** The ports of environments to which the edge leads, instead of Docker. */
+/** Ports of environments that the edge publishes instead of Docker. */
 const listenersOf = (deps: PlanDeps): Listener[] =>
   listEdgePorts(deps.db).map(({ id, port, ownerId }) => ({
     address: placesOf(deps, ownerId).publishAddress,

@@ -22,7 +22,6 @@ export { appProtocols, httpsKinds } from '../db/schema.ts'
 
 export type Domain = typeof domains.$inferSelect
 
-/** Whose an address is: one of the two. */
 export type Holder = { environmentId: string } | { serviceId: string }
 
 /** The database, or a transaction of it. */
@@ -31,18 +30,18 @@ type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 /** Ports of this host that services are published on. */
 export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
 
-/** Ports of this host by which environments are reached. */
+/** Ports of this host that environments are reached by. */
 export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
 
-/** In their order: the first one is what the holder's address begins with. */
+/** In their order: the first one is the holder's primary address. */
 export const listDomains = (db: Tx, holder: Holder): Domain[] =>
   listRows(db, domains, heldBy(holder), asc(domains.position), asc(domains.id))
 
-/** Of all owners, oldest first. */
+/** All owners' domains, oldest first. */
 export const listAllDomains = (db: Tx): Domain[] =>
   listRows(db, domains, undefined, asc(domains.id))
 
-/** Their hosts, each once, in their order. */
+/** Each host once, in the order of the domains. */
 export const listHosts = (db: Tx, holder: Holder) => [
   ...new Set(listDomains(db, holder).map(({ host }) => host)),
 ]
@@ -52,12 +51,12 @@ const heldBy = (holder: Holder): SQL =>
     ? eq(domains.environmentId, holder.environmentId)
     : eq(domains.serviceId, holder.serviceId)
 
-/** Names that Davit itself has. */
+/** The settings with Davit's own names. */
 type Naming = { config: Pick<Config, 'url' | 'domain'> }
 
 /**
- * In a transaction: sets the hosts of the owner, in this order. Existing ones keep their
- * options. Throws `conflict` for one that someone else has.
+ * Call it in a transaction. Sets the owner's hosts in this order; existing ones keep their options. Throws
+ * `conflict` for one that someone else has.
  */
 export function setHosts(
   tx: Tx,
@@ -84,11 +83,11 @@ type DomainValues = Omit<
   'environmentId' | 'serviceId' | 'position' | keyof HostOptions
 > & { position?: number }
 
-/** Of an owner. */
+/** Domains of one owner. */
 const mostOfOne = 50
 
 /**
- * In a transaction, after the owner's other domains. Throws `conflict` when someone else has the host,
+ * Call it in a transaction. Appends to the owner's domains. Throws `conflict` when someone else has the host,
  * its path is taken, or there are too many. Another path of a host shares its HTTPS.
  */
 export function insertDomain(
@@ -112,7 +111,7 @@ export function insertDomain(
     .get()
 }
 
-/** What all paths of a host share. */
+/** All paths of a host share these. */
 type HostOptions = Pick<Domain, 'https' | 'certificate' | 'certificateKey' | 'hsts'>
 
 export const hostOptionsOf = ({
@@ -122,17 +121,18 @@ export const hostOptionsOf = ({
   hsts,
 }: HostOptions): HostOptions => ({ https, certificate, certificateKey, hsts })
 
-/** In a transaction. */
+/** Call it in a transaction. */
 export const setHostOptions = (tx: Tx, host: string, options: HostOptions) =>
   tx.update(domains).set(options).where(eq(domains.host, host)).run()
 
-/** All paths of a host, oldest first. */
+/** Oldest first. */
 export const listOfHost = (tx: Tx, host: string): Domain[] =>
   listRows(tx, domains, eq(domains.host, host), asc(domains.id))
 
 /**
- * A host belongs to one owner, who may have several paths of it. An environment's name under DAVIT_DOMAIN
- * belongs to that environment. `id` is the domain that is being changed.
+ * Throws when a host isn't available: it belongs to one owner, who may have several paths of it, and an
+ * environment's name under DAVIT_DOMAIN belongs to that environment. `id` is the domain that is being
+ * changed.
  */
 export function refuseTaken(
   tx: Tx,
@@ -183,7 +183,9 @@ const ownerOf = (tx: Tx, holder: Holder) =>
         .get()?.ownerId
     : listValues(tx, services.ownerId, eq(services.id, holder.serviceId))[0]
 
-/** In a transaction, after a change: throws `conflict` when the options of the owner's domains are too long together. */
+/**
+ * Call it in a transaction, after a change. Throws `conflict` when an owner's options are too long together.
+ */
 export const refuseMoreSettings = (tx: Tx, holder: Holder) =>
   refuseMore('domainSettings', sumDomains(tx, ownerOf(tx, holder)!).size)
 
@@ -195,7 +197,7 @@ const size = sql.join(
   sql` + `,
 )
 
-/** Of all environments and services of a user. */
+/** Includes all environments and services of a user. */
 const sumDomains = (tx: Tx, ownerId: string) =>
   tx
     .select({ count: count(), size: sql<number>`coalesce(sum(${size}), 0)` })
@@ -216,7 +218,7 @@ export const listLabelled = (db: Tx) =>
     .all()
     .map(({ id, label }) => ({ id, label: label! }))
 
-/** Environments whose port is the edge's, which leads to their live release. */
+/** Environments whose port the edge publishes, for their live release. */
 export const listEdgePorts = (db: Tx) =>
   db
     .select({ id: environments.id, port: environments.hostPort, ownerId: projects.ownerId })
@@ -233,7 +235,7 @@ const isComingByEdge = (db: Tx) => {
   return or(isNull(workloads.nextReleaseId), inArray(workloads.nextReleaseId, byEdge))
 }
 
-/** What is known of the certificates of hosts whose HTTPS is automatic. */
+/** Only hosts with automatic HTTPS have one. */
 export const listCertificates = (db: Tx) => listRows(db, certificates, undefined)
 
 export const isIssued = (db: Tx, host: string) =>
@@ -243,16 +245,16 @@ export const isIssued = (db: Tx, host: string) =>
     and(eq(certificates.host, host), eq(certificates.status, 'issued')),
   ).length > 0
 
-/** Whether a host was looked up, and isn't in the DNS. */
+/** True when a host was looked up, and isn't in the DNS. */
 export function isMissing(tx: Tx, host: string) {
   const known = getRow(tx, certificates, eq(certificates.host, host))
   return known?.dnsOk === false && known.dnsFound.length === 0
 }
 
-/** Hosts of that list that someone was given. */
+/** The hosts of the list that someone was given. */
 export const listGivenHosts = (db: Tx, hosts: string[]) =>
   listValues(db, domains.host, inArray(domains.host, hosts))
 
-/** Whether someone was given a name below a host. */
+/** True when someone was given a name below a host. */
 export const hasHostBelow = (db: Tx, host: string) =>
   listValues(db, domains.host, like(domains.host, `%.${host}`)).length > 0

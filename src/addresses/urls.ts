@@ -7,17 +7,17 @@ import type { Places } from './places.ts'
 import { isIssued, isMissing, listDomains, listGivenHosts } from './store.ts'
 import type { Domain, Holder } from './store.ts'
 
-/** What determines how a host is reached. */
 export type UrlDeps = {
   db: Db
   config: Pick<Config, 'domain' | 'edgePorts'>
-  /** Whether names lead here. */
+  /** False when names aren't served. */
   edge: { isOn: boolean }
 }
 
 /**
- * The first address with a name; null when there is none, or no edge to serve it. It is what a browser can
- * open now, so a name that isn't in the DNS comes last; or with `isIntended` what it will be: apps get that.
+ * The first address with a name; null when there is none, or no edge to serve it. It is one that a browser
+ * can open now, so a name that isn't in the DNS comes last; with `isIntended` it is the future one, which
+ * apps get.
  */
 export function namedUrl(
   deps: UrlDeps,
@@ -38,7 +38,6 @@ export function namedUrl(
   return first ? domainUrl(deps, first, { isIntended }) : null
 }
 
-/** Where one address is reached. */
 export function domainUrl(
   { db, config }: Omit<UrlDeps, 'edge'>,
   { host, path, https }: Pick<Domain, 'host' | 'path' | 'https'>,
@@ -65,10 +64,10 @@ export function served({ edge, certificates, config }: Serving) {
   return endsWithin(config.patience, edge.sync())
 }
 
-/** Addresses that stand for all of this host, with one that leads there from this machine. */
+/** Addresses that stand for all of this host, each with one that this machine can connect to. */
 const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }
 
-/** Where a port of the engine's host is reached. */
+/** The address of a port of the engine's host. */
 export function urlOn(hostPort: number, { publishAddress, url, remote }: Omit<Places, 'note'>) {
   const host = everywhere[publishAddress]
     ? (remote ?? url?.hostname ?? everywhere[publishAddress])

@@ -37,7 +37,7 @@ const stepOf = (db: Db, environmentId: string): AppStep | null =>
     .map(stepOfJob)
     .find((step) => step !== null) ?? null
 
-/** Stores a job on an environment; throws while there is other work on it, or when nothing was deployed. */
+/** Throws while there is other work on the environment, or when nothing was deployed. */
 export function insertAppJob(
   { db }: { db: Db },
   { id, name, ownerId }: { id: string; name: string; ownerId: string },
@@ -68,7 +68,7 @@ export async function cancelStarts(
     await jobs.cancel(listJobIds(db, { subjectIds: [environment.id] }))
 }
 
-/** Cancels a running start, restart or stop; resolves when it has cleaned up. */
+/** Cancels a running start, restart or stop. Resolves when it has cleaned up. */
 export function cancelAppJobs(
   { db, jobs }: { db: Db; jobs: Jobs },
   { id, name }: { id: string; name: string },
@@ -100,7 +100,7 @@ async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJo
   const id = job.subjectId
   const current = getCurrent(deps.db, id)
   const project = current && getDeployed(deps.db, current.id)?.project
-  if (!project) return // it was deleted
+  if (!project) return // its environment was deleted
   const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
   let failure: Failure | null = null
   try {

@@ -10,7 +10,7 @@ import { Pending } from './pending.tsx'
 import { Processes } from './processes.tsx'
 import type { EnvironmentView } from './shown.ts'
 
-/** What an environment runs, in detail; its header has its state and what can be done about it. */
+/** Details of what an environment runs; its header has its state and the actions. */
 export const EnvironmentStatus = (view: EnvironmentView) => {
   const { addresses, current } = view
   return (

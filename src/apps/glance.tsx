@@ -18,7 +18,7 @@ import { bytes, percent } from '../web/units.ts'
 /** Lines of its log that are shown. */
 const shownLines = { limit: 5, maxLength: 4096 }
 
-/** What an environment used, served and wrote lately. */
+/** Its recent usage, requests and log. */
 export async function glanceOf(deps: UsageDeps & Reading, { id }: Pick<Environment, 'id'>) {
   const { total } = usageOf(deps, { workloadId: id, range: 'hour' })
   const traffic = await readTraffic(deps.logDb, { sourceId: id, range: 'hour' })
@@ -89,7 +89,7 @@ export const Glance = ({ environment, glance: { total, traffic, lines } }: Props
 type FigureProps = {
   name: string
   value: Child
-  /** Where it is shown in full. */
+  /** The path of the full chart. */
   href: string
   points: Point[]
   bounds: Bounds

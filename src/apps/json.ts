@@ -5,7 +5,7 @@ import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
 
 type ShownApp = {
-  /** Hosts of its addresses. */
+  /** The hosts of its addresses. */
   domains: string[]
   url: string | null
   live: Live | null
@@ -13,7 +13,7 @@ type ShownApp = {
   pending: PendingChanges
 }
 
-/** An environment in the API, with its live deployment. */
+/** For the API, with its live deployment. */
 export const environmentJson = (
   { deletingAt, procfile, label, portSet, ...environment }: Environment,
   { domains, url, live, links, pending }: ShownApp,

@@ -15,7 +15,7 @@ type Props = {
   counting: Counting
 }
 
-/** The Metrics tab: what an environment uses and what it serves, over the same time. */
+/** The Metrics tab: usage and requests of an environment over the same time. */
 export const MetricsPage = ({ head, usage, traffic, counting }: Props) => {
   const path = metricsPath(head.environment)
   const { range, key } = traffic

@@ -23,7 +23,7 @@ export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usa
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
   reachedAt(deps, { environment, ownerId, published: getLiveUrl(deps.db, environment.id) })
 
-/** An environment in the API. */
+/** For the API. */
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
     domains: listHosts(deps.db, { environmentId: environment.id }),
@@ -50,10 +50,10 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     links: await linksOf(deps, environment.id),
     instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
-    /** The live deployment, also while stopped. */
+    /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),
-    /** What was stopped on purpose didn't fail. */
+    /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
     /** Only its owner may see its page. */
     hasTerminal: config.terminal !== 'off',
@@ -62,7 +62,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
 
 export type ShownInstance = ReturnType<typeof shownInstances>[number]
 
-/** Each with its limits and its own name: `worker`, or `worker 2` where there are several. */
+/** Each with its limits and its own name: `worker`, or `worker 2` of several. */
 function shownInstances(
   { db, secrets, conditions, usage }: ShownDeps,
   { id }: Environment,

@@ -1,7 +1,7 @@
 import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { childOf, createdAt, id, time } from './columns.ts'
 
-/** One row: which installation this is (the `davit.instance` label) and under which key its secrets are sealed. */
+/** One row: the id of this installation (the `davit.instance` label) and a check of its secret key. */
 export const installation = sqliteTable('installation', {
   id: id(),
   keyCheck: text().notNull(),
@@ -13,10 +13,10 @@ export const users = sqliteTable('users', {
   /** Stored in lower case. */
   email: text().notNull().unique(),
   name: text(),
-  /** Null: logs in with a provider only. */
+  /** Null for users who only log in with a provider. */
   passwordHash: text(),
   role: text({ enum: ['admin', 'member'] }).notNull(),
-  /** Set by an admin: no one can log in as this user any more. */
+  /** Set when an admin disabled the user, who can no longer log in. */
   disabledAt: time(),
   /** Set while their projects and services are being removed: the user is deleted last. */
   deletingAt: time(),
@@ -49,7 +49,7 @@ export const invites = sqliteTable('invites', {
   usedAt: time(),
 })
 
-/** Failed logins of the throttle's window, stored so that they outlive a restart. */
+/** Failed logins in the throttle's window, stored so that they survive a restart. */
 export const loginFailures = sqliteTable(
   'login_failures',
   {
@@ -75,7 +75,7 @@ export const apiTokens = sqliteTable(
     tokenHash: text().notNull().unique(),
     scopes: text({ mode: 'json' }).$type<(typeof tokenScopes)[number][]>().notNull(),
     lastUsedAt: time(),
-    /** Null: never. */
+    /** Null for a token that never expires. */
     expiresAt: time(),
     createdAt: createdAt(),
   },
@@ -105,18 +105,18 @@ export const identities = sqliteTable(
   ],
 )
 
-/** Logins under way at the provider; each state is used once. */
+/** Logins in progress at the provider. Each state is used once. */
 export const oauthAttempts = sqliteTable('oauth_attempts', {
   id: id(),
   stateHash: text().notNull().unique(),
-  /** Sealed; the PKCE code verifier (RFC 7636). */
+  /** The sealed PKCE code verifier (RFC 7636). */
   verifier: text().notNull(),
   /** Set when a logged-in user links the identity instead of logging in. */
   userId: text().references(() => users.id, { onDelete: 'cascade' }),
   createdAt: createdAt(),
 })
 
-/** A connection to a provider: where it is, and the token for its API and for clones. */
+/** A connection to a provider: its address, and the token for its API and for clones. */
 export const gitSources = sqliteTable(
   'git_sources',
   {
@@ -127,19 +127,19 @@ export const gitSources = sqliteTable(
     baseUrl: text().notNull(),
     /** Sealed. */
     accessToken: text().notNull(),
-    /** Whose token it is, as the provider said when it was added. */
+    /** The owner of the token, as the provider named it when it was added. */
     login: text().notNull(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('git_source_name_per_owner').on(t.ownerId, t.name)],
 )
 
-/** Who did what to which object; a row is written once and never changed. */
+/** Who did what to which object. A row is written once and never changed. */
 export const auditEvents = sqliteTable(
   'audit_events',
   {
     id: id(),
-    /** Kept when the user is deleted: the e-mail says who it was. */
+    /** Kept when the user is deleted: the e-mail address identifies them. */
     actorId: text(),
     actor: text().notNull(),
     /** Such as `login.failed` or `variable.created`. */

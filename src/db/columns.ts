@@ -16,12 +16,12 @@ export const flag = () => integer({ mode: 'boolean' })
 export const childOf = (parent: () => AnySQLiteColumn) =>
   text().notNull().references(parent, { onDelete: 'cascade' })
 
-/** What a form changes in a row: undefined leaves a column as it is, null restores its default. */
+/** A form's changes to a row: undefined leaves a column as it is, null restores its default. */
 export type Changes<Table extends SQLiteTable> = {
   [Field in keyof InferInsertModel<Table>]?: InferInsertModel<Table>[Field] | null | undefined
 }
 
-/** The values to store: each null is the default of its column, which is null where it has none. */
+/** Replaces each null by the default of its column, which may be null. */
 export function withDefaults<Table extends SQLiteTable>(table: Table, values: Changes<Table>) {
   const columns = getTableColumns(table)
   const stored = Object.entries(values).map(([field, value]) => [

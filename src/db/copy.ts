@@ -1,13 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { explained, refuseUnsound } from './failures.ts'
 
-/** Rows of each table. */
+/** Number of rows by table. */
 export type Counts = Record<string, number>
 
-/**
- * Copies a database that may be in use into one file, as a consistent snapshot including
- * its `-wal`. Writers don't wait for it.
- */
+/** Copies a database that may be in use, its `-wal` included, as a consistent snapshot. Blocks no writers. */
 export const copyDatabase = (from: string, to: string) =>
   explained(from, () => {
     using sqlite = new Database(from, { readonly: true })
@@ -15,7 +12,7 @@ export const copyDatabase = (from: string, to: string) =>
     sqlite.query('VACUUM INTO ?').run(to)
   })
 
-/** Reads all of a database that no one has open, and counts its rows; throws when it is damaged. */
+/** Reads all of a database that no one has open, and counts its rows. Throws when it is damaged. */
 export const verifyDatabase = (path: string): Counts =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
@@ -27,7 +24,7 @@ export const verifyDatabase = (path: string): Counts =>
     return Object.fromEntries(tables.map(({ name }) => [name, countOf(sqlite, name)]))
   })
 
-/** Reads the pages of a database that may be in use; throws when one is damaged. */
+/** Reads the pages of a database that may be in use. Throws when one is damaged. */
 export const checkDatabase = (path: string) =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
@@ -37,7 +34,7 @@ export const checkDatabase = (path: string) =>
 const countOf = (sqlite: Database, table: string) =>
   sqlite.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${table}"`).get()!.rows
 
-/** The installation of a database of whatever version; null when it never started. */
+/** Reads the installation from a database of any version; null when it never started. */
 export const installationIn = (path: string) =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })

@@ -5,25 +5,25 @@ import { spaceOf } from '../platform/disk-space.ts'
 import { repeat } from '../platform/pause.ts'
 import { journal } from '../platform/journal.ts'
 
-/** Bytes; enough for clean-ups and logins, and little on any disk. */
+/** In bytes; enough for clean-ups and logins, and little on any disk. */
 const maxReserve = 32 * 2 ** 20
 
-/** It uses at most this share of a disk, and only when this multiple is free. */
+/** The reserve takes at most this fraction of a disk, and only when this multiple of it is free. */
 const share = 16
 const roomFactor = 3
 
-/** Bytes under which it wouldn't help. */
+/** In bytes: a smaller reserve wouldn't help. */
 const least = 2 ** 18
 
 /** Milliseconds between two checks for free space. */
 const interval = 60_000
 
 /**
- * A file that reserves disk space, and is deleted when the disk is full: SQLite needs space
- * to delete anything, so without it nothing could be cleaned up.
+ * A file that reserves disk space, and is deleted when the disk is full: SQLite needs space to delete
+ * anything, so without it nothing could be cleaned up.
  */
 export class DiskReserve {
-  /** The disk was found full, and has had no free space since. */
+  /** True after the disk was found full, until it has free space again. */
   isGone = false
   readonly #dataDir: string | null
   readonly #path: string
@@ -50,14 +50,14 @@ export class DiskReserve {
     if (size >= least) await fill(this.#path, size)
   }
 
-  /** On a start with a full disk this may be the only space: SQLite opens nothing without some. */
+  /** When Davit starts with a full disk this may be the only space: SQLite needs some to open anything. */
   async makeRoomToStart() {
     if (this.#dataDir === null || this.#bytes() === 0) return
     const space = await spaceOf(this.#dataDir)
     if (space && space.free < least) this.giveUp()
   }
 
-  /** Called when a write found the disk full. Frees the reserve; false when there is none. */
+  /** Call it when a write found the disk full. Frees the reserve; returns false when there is none. */
   giveUp() {
     const madeRoom = this.#bytes()
     if (!this.isGone || madeRoom > 0)

@@ -3,13 +3,13 @@ import { createdAt, flag, id, time } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
 
-/** Where the certificate of a host comes from: Caddy requests it, the user uploaded it, or there is none. */
+/** Caddy requests the certificate, there is none, or the user uploaded it. */
 export const httpsKinds = ['auto', 'off', 'own'] as const
 
 /** How the edge speaks to an app: `h2c` is HTTP/2 without TLS, which gRPC needs. */
 export const appProtocols = ['http', 'h2c'] as const
 
-/** A user of an address with basic authentication; the hash is bcrypt's. */
+/** A user for basic authentication; the hash is bcrypt's. */
 export type DomainAccount = { username: string; hash: string }
 
 /** Domains of environments and services. */
@@ -20,34 +20,33 @@ export const domains = sqliteTable(
     /** One of the two. */
     environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
     serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
-    /** The first one is what the address of its environment or service begins with. */
+    /** The first one is the primary address of its environment or service. */
     position: integer().notNull(),
-    /** Lower case, in ASCII, without a dot at its end. */
+    /** Lower case, in ASCII, without a trailing dot. */
     host: text().notNull(),
     /** `/`, or a prefix such as `/api`. */
     path: text().notNull().default('/'),
-    /** Of a service: which of its components, and the port there. Null: what it publishes first. */
+    /** A component of the service and its port. Null means the first port that the service publishes. */
     component: text(),
     port: integer(),
     protocol: text({ enum: appProtocols }).notNull().default('http'),
-    /** An address that visitors are sent to instead. */
+    /** An address that visitors are redirected to. */
     redirectTo: text(),
     https: text({ enum: httpsKinds }).notNull().default('auto'),
-    /** PEM; of `own` only. */
+    /** PEM; only set for `own`. */
     certificate: text(),
-    /** Sealed PEM; of `own` only. */
+    /** Sealed PEM; only set for `own`. */
     certificateKey: text(),
-    /** HSTS. */
     hsts: flag().notNull().default(false),
-    /** Empty: everyone. */
+    /** An empty list admits everyone. */
     accounts: text({ mode: 'json' }).$type<DomainAccount[]>().notNull().default([]),
-    /** CIDRs. Empty: all. */
+    /** CIDRs; an empty list allows all. */
     allowIps: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** Of each response. */
+    /** Set on each response. */
     headers: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
-    /** MiB of a request. Null: any. */
+    /** MiB of a request; null for no limit. */
     maxBody: integer(),
-    /** Visitors see a page that says so. */
+    /** Visitors get a maintenance page. */
     maintenance: flag().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -61,21 +60,21 @@ export const domains = sqliteTable(
 export const certificateStatuses = ['waiting', 'pending', 'issued', 'failed'] as const
 export type CertificateStatus = (typeof certificateStatuses)[number]
 
-/** What is known of the DNS and the certificate of a host, whoever's it is. */
+/** DNS and certificate of a host, for all its owners. */
 export const certificates = sqliteTable('certificates', {
   host: text().primaryKey(),
   /** Addresses that its name resolves to. */
   dnsFound: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-  /** Whether they are this server's; null where that isn't known. */
+  /** True when they are this server's; null when unknown. */
   dnsOk: flag(),
-  /** `waiting` is one that isn't requested yet, since its name leads elsewhere. */
+  /** `waiting` isn't requested yet, because the name points elsewhere. */
   status: text({ enum: certificateStatuses }).notNull().default('waiting'),
   issuer: text(),
   notAfter: time(),
   errorMessage: text(),
   errorHint: text(),
   checkedAt: time(),
-  /** Attempts in a row that failed. */
+  /** Consecutive failed attempts. */
   failures: integer().notNull().default(0),
   nextTryAt: time(),
 })

@@ -6,7 +6,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Opens a database, or throws a Failure that says why it can't be opened. */
+/** Opens a database, or throws a Failure that explains why it can't be opened. */
 export function explained<Opened>(path: string, open: () => Opened): Opened {
   try {
     return open()
@@ -15,7 +15,7 @@ export function explained<Opened>(path: string, open: () => Opened): Opened {
   }
 }
 
-/** Turns SQLite's error about a file into a Failure; any other error is returned as it is. */
+/** Turns SQLite's error about a file into a Failure. Any other error is returned unchanged. */
 export function explain(path: string, error: unknown) {
   const known = sqliteErrorOf(error)
   if (/CORRUPT|NOTADB/.test(known?.code ?? '')) return damaged(path, known!.message, error)
@@ -38,7 +38,7 @@ export const damaged = (path: string, why: string, cause?: unknown) =>
     { cause },
   )
 
-/** drizzle wraps what SQLite throws. */
+/** drizzle wraps SQLite's errors. */
 function sqliteErrorOf(error: unknown): SQLiteError | null {
   if (error instanceof SQLiteError) return error
   return error instanceof Error && error.cause ? sqliteErrorOf(error.cause) : null
@@ -49,13 +49,13 @@ function systemErrorOf(error: unknown) {
   return syscall && code
 }
 
-/** Reads all pages of a database, and with `integrity_check` its indexes; throws when one is not sound. */
+/** Reads all pages of a database, and with `integrity_check` its indexes. Throws when one is damaged. */
 export function refuseUnsound(sqlite: Database, check: 'integrity_check' | 'quick_check') {
   const [found] = sqlite.query(`PRAGMA ${check}(1)`).values() as [[string]]
   if (found[0] !== 'ok') throw damaged(sqlite.filename, found[0].replaceAll('\n', ' '))
 }
 
-/** Throws unless a Davit has been started on this data directory before. */
+/** Throws unless a Davit was started on this data directory before. */
 export function refuseMissing(dataDir: string) {
   if (existsSync(join(dataDir, 'davit.db'))) return
   throw new Failure(
@@ -65,11 +65,10 @@ export function refuseMissing(dataDir: string) {
   )
 }
 
-/** Whether SQLite timed out on a lock, or the disk failed. */
+/** True when SQLite timed out on a lock, or the disk failed. */
 export const isUnavailable = (error: unknown) =>
   /^SQLITE_(BUSY|IOERR)/.test(sqliteErrorOf(error)?.code ?? '')
 
-/** As a user reads it. */
 export const databaseUnavailable = (cause?: unknown) =>
   new Failure(
     'database_unavailable',
@@ -78,10 +77,10 @@ export const databaseUnavailable = (cause?: unknown) =>
     { cause },
   )
 
-/** By the columns of a unique index, as SQLite lists them: the field at fault, and what to do. */
+/** The field at fault and its message, by the columns of a unique index as SQLite lists them. */
 export type Duplicates = Record<string, [field: string, message: string]>
 
-/** Writes, and refuses a duplicate in one of these indexes as a conflict on its field. */
+/** Turns a duplicate in one of these indexes into a conflict on its field. */
 export function refuseDuplicate<Result>(write: () => Result, refused: Duplicates): Result {
   try {
     return write()
@@ -95,12 +94,12 @@ export function refuseDuplicate<Result>(write: () => Result, refused: Duplicates
 /** Milliseconds between checks for free disk space. */
 const retryDelay = 1000
 
-/** Whether a write found the disk full; drizzle wraps what SQLite throws. */
+/** True when a write found the disk full; drizzle wraps SQLite's errors. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
   (fullCodes.has((error as NodeJS.ErrnoException).code ?? '') || isDiskFull(error.cause))
 
-// the second comes from the shared memory of a database, the others from files beside it
+// the second comes from a database's shared memory, the others from files beside it
 const fullCodes = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'])
 
 /** Runs a write that can be skipped, so that reads keep working when the disk is full. */
@@ -127,7 +126,6 @@ export async function retryOnDiskFull<Result>(
     }
 }
 
-/** As a user reads it. */
 export const diskFull = (cause?: unknown) =>
   new Failure(
     'disk_full',

@@ -19,7 +19,7 @@ export type LogDb = ReturnType<typeof openLogDatabase>
 const migrations = join(root, 'drizzle')
 const logMigrations = join(root, 'drizzle/logs')
 
-/** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
+/** Opens the database of users, projects and deployments. Creates and upgrades it as needed. */
 export const openDatabase = (path: string, migrationsFolder = migrations) =>
   openWhole(path, (at) => {
     const file = openFile(at)
@@ -29,13 +29,13 @@ export const openDatabase = (path: string, migrationsFolder = migrations) =>
     return db
   })
 
-/** Opens the log database, a separate file that can be pruned, or left out of a backup. */
+/** The log database is a separate file that can be pruned, or excluded from a backup. */
 export const openLogDatabase = (path: string, migrationsFolder = logMigrations) =>
   openWhole(path, (at) =>
     upgrade(drizzle(openFile(at), { schema: logSchema, casing: 'snake_case' }), migrationsFolder),
   )
 
-/** Opens the state while the server may be running: it is neither created nor upgraded. */
+/** Opens the database while the server may be running: it is neither created nor upgraded. */
 export const openExisting = (path: string): Db =>
   explained(path, () => {
     refuseEmpty(path)
@@ -52,10 +52,7 @@ export const openExisting = (path: string): Db =>
     return drizzle(sqlite, { schema, casing: 'snake_case' })
   })
 
-/**
- * A new database is created atomically, so that one without its tables is known to be damaged and never
- * mistaken for a new one.
- */
+/** Creates a new database atomically: one without its tables is damaged, never mistaken for a new one. */
 function openWhole<Opened extends Migrator & { $client: Database }>(
   path: string,
   open: (path: string) => Opened,
@@ -85,7 +82,7 @@ const isMigrated = (sqlite: Database) =>
 
 function openFile(path: string) {
   const sqlite = new ReservedDatabase(path, { create: true, strict: true })
-  sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
+  sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock that another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.transaction(() => {}).immediate() // a read-only file fails here
@@ -96,8 +93,8 @@ function openFile(path: string) {
 type Migrator = Parameters<typeof migrate>[0]
 
 /**
- * Upgrades run with foreign keys off: drizzle-kit rebuilds a table by dropping it, and inside
- * migrate()'s transaction its own `foreign_keys=OFF` does nothing, so cascades would delete the children.
+ * Upgrades run with foreign keys off: drizzle-kit rebuilds a table by dropping it, and inside migrate()'s
+ * transaction its own `foreign_keys=OFF` does nothing, so cascades would delete the children.
  */
 function upgrade<Opened extends Migrator & { $client: Database }>(
   db: Opened,
@@ -124,13 +121,13 @@ function refuseNewer(sqlite: Database, migrationsFolder: string) {
     )
 }
 
-/** The newest migration of each database that this version knows, as its time. */
+/** The times of the newest migrations that this version knows. */
 export const knownSchema = () => ({
   state: newestKnown(migrations),
   logs: newestKnown(logMigrations),
 })
 
-/** The newest migration that a database has seen, which may be in use. */
+/** The time of the newest migration that was applied to a database, which may be in use. */
 export const appliedSchema = (path: string) =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
@@ -139,7 +136,7 @@ export const appliedSchema = (path: string) =>
 
 type Journal = { entries: { when: number }[] }
 
-/** From their list alone: reading all of them takes a start as long as the rest of opening a database. */
+/** Only reads their list: reading all of them takes as long as the rest of opening a database. */
 function newestKnown(migrationsFolder: string) {
   const journal = readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8')
   return (JSON.parse(journal) as Journal).entries.at(-1)?.when ?? 0

@@ -7,8 +7,8 @@ const checkContext = 'installation'
 const checkText = 'davit'
 
 /**
- * This installation's id, made at the first start. Throws when the database was sealed under another
- * key: continuing would leave every stored secret unreadable.
+ * This installation's id, created at the first start. Throws when the database was sealed under another key:
+ * continuing would leave every stored secret unreadable.
  */
 export function openInstallation(db: Db, secrets: Secrets): string {
   const row =

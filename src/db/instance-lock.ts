@@ -4,8 +4,8 @@ import { Failure } from '../platform/errors.ts'
 import { explain } from './failures.ts'
 
 /**
- * Locks a data directory until this process ends, however it ends: the kernel holds the lock. Two
- * processes at once would each treat the other's deployments as interrupted.
+ * Locks a data directory until this process ends, however it ends: the kernel holds the lock. Of two
+ * processes, each would treat the other's deployments as interrupted.
  */
 export function lockDataDir(dataDir: string) {
   const path = join(dataDir, 'davit.lock')
@@ -24,7 +24,7 @@ export function lockDataDir(dataDir: string) {
   }
 }
 
-/** Whether a Davit runs on it. Doesn't take the lock. */
+/** Doesn't take the lock. */
 export function isLocked(dataDir: string) {
   try {
     using lock = new Database(join(dataDir, 'davit.lock'), { readonly: true })

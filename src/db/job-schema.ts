@@ -15,29 +15,29 @@ export const jobKinds = [
   'clean-up',
 ] as const
 
-/** Work that is limited to a few at a time. */
+/** Kinds of work of which only a few run at a time. */
 export const jobSlots = ['build', 'service', 'clean-up'] as const
 
-/** Long work that is queued or running: the row is removed in the transaction that stores its outcome. */
+/** Long work that is queued or running. The row is removed in the transaction that stores its outcome. */
 export const jobs = sqliteTable(
   'jobs',
   {
-    /** Of a deployment's job: the deployment's. */
+    /** A deployment's job has the deployment's id. */
     id: id(),
     kind: text({ enum: jobKinds }).notNull(),
-    /** The environment or service that is worked on, or `engine`. */
+    /** The id of the environment or service, or `engine`. */
     subjectId: text().notNull(),
-    /** The user it counts for; null: the installation. */
+    /** The user it counts for; null for the installation. */
     ownerId: text(),
     status: text({ enum: ['waiting', 'running'] })
       .notNull()
       .default('waiting'),
-    /** Which slots it needs one of; null: none. */
+    /** The kind of slot that it needs, or null. */
     slot: text({ enum: jobSlots }),
     /** How often it was started; a crash of Davit makes it 2. */
     attempt: integer().notNull().default(0),
     cancelRequested: flag().notNull().default(false),
-    /** The payload, in the format of its kind; sealed where it has secrets. */
+    /** In the format of its kind; sealed if it has secrets. */
     input: text(),
     createdAt: createdAt(),
   },
@@ -50,8 +50,8 @@ export const jobs = sqliteTable(
 )
 
 /**
- * What ran when the backup was made that this database comes from. The next server looks for it on
- * the engine; a row is deleted once its containers were found or redeployed.
+ * What was running when this database's backup was made. The next server looks for it on the engine; a row is
+ * deleted once its containers were found or redeployed.
  */
 export const broughtBack = sqliteTable('brought_back', {
   id: id(),
@@ -59,15 +59,15 @@ export const broughtBack = sqliteTable('brought_back', {
   objectId: text().notNull(),
 })
 
-/** The clean-up that runs by itself: at most one row. */
+/** The scheduled clean-up: at most one row. */
 export const cleanUpSchedule = sqliteTable('clean_up_schedule', {
   id: integer().primaryKey(),
   enabled: flag().notNull(),
-  /** What it removes: kinds of `POST /settings/prune`, never volumes. */
+  /** Kinds of `POST /settings/prune`, never volumes. */
   what: text({ mode: 'json' }).$type<string[]>().notNull(),
   /** Hour of the day, in the server's time. */
   hour: integer().notNull(),
-  /** Disk usage in per cent from which it runs; 0: always. */
+  /** Percentage of disk usage from which it runs; 0 for always. */
   threshold: integer().notNull(),
   lastRunAt: time(),
   /** The result of the last run, in a sentence. */

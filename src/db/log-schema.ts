@@ -25,23 +25,23 @@ export const deploymentLogs = sqliteTable(
 )
 
 /**
- * Lines of logs, many to a block: what the containers of an environment or service wrote, kept beyond
- * their life, and what its deployments and jobs did. `data` is compressed.
+ * Log lines in blocks: the output of an environment's or service's containers, kept after their removal, and
+ * the logs of its deployments and jobs. `data` is compressed.
  */
 export const outputBlocks = sqliteTable(
   'output_blocks',
   {
     id: integer().primaryKey(),
-    /** Of the environment or service. */
+    /** The id of the environment or service. */
     sourceId: text().notNull(),
-    /** Sequences of the first and the last line, which count from 1 without gaps in each log. */
+    /** Sequence numbers of the first and last line, counted from 1 without gaps in each log. */
     first: integer().notNull(),
     last: integer().notNull(),
     /** Milliseconds since 1970. */
     firstTime: integer().notNull(),
     lastTime: integer().notNull(),
     data: blob({ mode: 'buffer' }).notNull(),
-    /** Of the deployment or job; empty for what containers wrote. */
+    /** The id of the deployment or job; empty for output of containers. */
     logId: text().notNull().default(''),
   },
   (t) => [
@@ -53,36 +53,36 @@ export const outputBlocks = sqliteTable(
   ],
 )
 
-/** How far the output of each container has been read. */
+/** The position up to which each container's output has been read. */
 export const outputCursors = sqliteTable('output_cursors', {
   containerId: text().primaryKey(),
   sourceId: text().notNull(),
   deploymentId: text().notNull(),
-  /** Name of the container, for the marks. */
+  /** The container's name, for the marks in the log. */
   name: text().notNull(),
-  /** Of the last line read, to the nanosecond as the engine writes it; null before the first. */
+  /** Timestamp of the last line read, with nanoseconds as the engine writes it; null before the first. */
   timestamp: text(),
-  /** How many lines with exactly that timestamp and stream have been read. */
+  /** Number of lines with exactly that timestamp and stream that have been read. */
   ordinal: integer().notNull().default(0),
   stream: text({ enum: ['stdout', 'stderr'] }),
-  /** Milliseconds since 1970, when the container had ended and all of it was read. */
+  /** Milliseconds since 1970, set when the container had ended and all its output was read. */
   endedAt: integer(),
 })
 
-/** Use of resources by a container over a span of time, averaged. */
+/** Average usage of a container over a span of time. */
 export const samples = sqliteTable(
   'samples',
   {
     containerId: text().notNull(),
     /** Seconds that the sample covers: 10, and more once downsampled. */
     span: integer().notNull(),
-    /** Seconds since 1970, of the end of the span. */
+    /** End of the span, in seconds since 1970. */
     time: integer().notNull(),
-    /** Per cent of one processor. */
+    /** Percent of one processor. */
     cpu: real().notNull(),
-    /** Bytes. */
+    /** In bytes. */
     memory: integer().notNull(),
-    /** Bytes per second. */
+    /** In bytes per second. */
     received: real().notNull(),
     sent: real().notNull(),
     read: real().notNull(),
@@ -95,12 +95,12 @@ export const samples = sqliteTable(
   ],
 )
 
-/** What the edge served for an environment or service: a series for each host, host with a path, or port. */
+/** Requests served by the edge for an environment or service, by host, host with a path, or port. */
 export const trafficSeries = sqliteTable(
   'traffic_series',
   {
     id: integer().primaryKey(),
-    /** Of the environment or service. */
+    /** The id of the environment or service. */
     sourceId: text().notNull(),
     key: text().notNull(),
   },
@@ -114,18 +114,18 @@ export const traffic = sqliteTable(
     seriesId: integer()
       .notNull()
       .references(() => trafficSeries.id, { onDelete: 'cascade' }),
-    /** Seconds: 60, and 3600 for longer. */
+    /** Seconds: 60, or 3600 in older rows. */
     span: integer().notNull(),
-    /** Seconds since 1970, of the end of the span. */
+    /** End of the span, in seconds since 1970. */
     time: integer().notNull(),
     requests: integer().notNull(),
-    /** By the first digit of their status; requests that broke off before a response have none. */
+    /** By the first digit of the status; requests aborted before a response have none. */
     status1: integer().notNull(),
     status2: integer().notNull(),
     status3: integer().notNull(),
     status4: integer().notNull(),
     status5: integer().notNull(),
-    /** Bytes of bodies. */
+    /** Bytes of the bodies. */
     received: integer().notNull(),
     sent: integer().notNull(),
     /** Histogram of their durations. */
@@ -137,13 +137,13 @@ export const traffic = sqliteTable(
   ],
 )
 
-/** How far the edge's access log has been read: one row. */
+/** The position up to which the edge's access log has been read: one row. */
 export const accessCursor = sqliteTable('access_cursor', {
   id: integer().primaryKey(),
-  /** Of the file, as the file system has it. */
+  /** The file's inode. */
   inode: text().notNull(),
   /** Bytes that have been read. */
   offset: integer().notNull(),
-  /** Hash of the first of them: another file can reuse the inode of a deleted one. */
+  /** Hash of the file's first bytes: another file can reuse the inode of a deleted one. */
   head: text().notNull(),
 })

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 
-/** Milliseconds since 1970, of the newest id. */
+/** Time of the newest id, in milliseconds since 1970. */
 let latest = 0
 
-/** A new id (UUID version 7), greater than every other one of this database, even when the clock was set back. */
+/** A UUID version 7, greater than every other one of this database, even when the clock was set back. */
 export function newId() {
   const now = Date.now()
   if (now >= latest) latest = now
@@ -11,7 +11,7 @@ export function newId() {
   return Bun.randomUUIDv7('hex', latest)
 }
 
-/** When an id of ours was made (milliseconds since 1970). */
+/** Milliseconds since 1970; undefined for an id that isn't ours. */
 export const timeOfId = (id: string) =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? parseInt(id.replace('-', '').slice(0, 12), 16) : undefined
 

@@ -9,11 +9,9 @@ import type { Db } from './index.ts'
 type Reader = Pick<Db, 'select'>
 type Where = SQL | undefined
 
-/** Counts the rows of a table that match. */
 export const countRows = (db: Reader, table: SQLiteTable, where: Where) =>
   db.select({ rows: count() }).from(table).where(where).get()!.rows
 
-/** The first matching row of a table, in the order given. */
 export const getRow = <Table extends SQLiteTable>(
   db: Reader,
   table: Table,
@@ -21,7 +19,6 @@ export const getRow = <Table extends SQLiteTable>(
   ...order: SQL[]
 ): Table['$inferSelect'] | undefined => readRows(db, table, { where, order, limit: 1 })[0]
 
-/** All matching rows of a table. */
 export const listRows = <Table extends SQLiteTable>(
   db: Reader,
   table: Table,
@@ -29,7 +26,7 @@ export const listRows = <Table extends SQLiteTable>(
   ...order: SQL[]
 ): Table['$inferSelect'][] => readRows(db, table, { where, order })
 
-/** A page of the matching rows of a table plus one more row, newest first. */
+/** A page of the matching rows plus one more row, newest first. */
 export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
   db: Reader,
   table: Table,
@@ -44,7 +41,7 @@ export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
 
 type Head = { text: SQL; columns: [name: string, column: SQLiteColumn][] }
 
-/** The start of each SELECT of a table: building it takes longer than reading a few rows. */
+/** The start of each table's SELECT: building it takes longer than reading a few rows. */
 const heads = new WeakMap<SQLiteTable, Head>()
 
 function headOf(db: Reader, table: SQLiteTable) {
@@ -73,7 +70,7 @@ function readRows<Table extends SQLiteTable>(
   })
 }
 
-/** The distinct values of a column in the matching rows. */
+/** Distinct values of the matching rows. */
 export const listValues = <Column extends SQLiteColumn>(
   db: Reader,
   column: Column,
@@ -87,7 +84,7 @@ export const listValues = <Column extends SQLiteColumn>(
     .all()
     .map(({ value }) => value as GetColumnData<Column>)
 
-/** Changes the fields present of a row, and returns it. */
+/** Changes the fields that are present, and returns the row. */
 export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
   db: Pick<Db, 'select' | 'update'>,
   table: Table,
@@ -103,7 +100,7 @@ export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
         .returning()
         .get()
 
-/** Deletes the matching row, and returns it. Throws `not_found` where there is none. */
+/** Deletes the matching row, and returns it. Throws `not_found` when there is none. */
 export function deleteFound<Table extends SQLiteTable>(
   db: Pick<Db, 'delete'>,
   table: Table,
@@ -115,7 +112,7 @@ export function deleteFound<Table extends SQLiteTable>(
   return row as Table['$inferSelect']
 }
 
-/** A query that every request runs: prepared once for each database. */
+/** For a query of every request: prepared once for each database. */
 export function preparedOnce<Store extends object, Query>(prepare: (db: Store) => Query) {
   const known = new WeakMap<Store, Query>()
   return (db: Store): Query => {
@@ -126,9 +123,8 @@ export function preparedOnce<Store extends object, Query>(prepare: (db: Store) =
 }
 
 /**
- * Changes with every write of this process to the database, so that cached reads
- * can be checked. It doesn't see writes of other processes, such as `davit user
- * reset-password`, so cache briefly.
+ * Changes with every write of this process to the database, so that cached reads can be checked. It doesn't
+ * see writes of other processes, such as `davit user reset-password`, so cache briefly.
  */
 export const ownChangesOf = ({ $client }: Pick<Db, '$client'>) =>
   $client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes

@@ -5,24 +5,24 @@ import { isDiskFull } from './failures.ts'
 
 const writes = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i
 
-/** Tables of which no page is kept up to date. */
+/** No page shows live changes of these tables. */
 const quiet = new Set(['sessions', 'login_failures', 'oauth_attempts', 'installation'])
 
 // of a few hundred statements in the product, each takes about 10 KiB
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * A database that releases the reserve when a write finds the disk full, and retries
- * once. The work of a transaction must be repeatable: it was rolled back.
+ * A database that releases the reserve when a write finds the disk full, and retries once. The work of a
+ * transaction must be repeatable: it was rolled back.
  */
 export class ReservedDatabase extends Database {
-  /** Of its disk; none for one in memory. */
+  /** The reserve of its disk; without effect for a database in memory. */
   reserve = new DiskReserve(null)
-  /** Called after each write; in a transaction before its commit, so look no sooner than in the next turn. */
+  /** Called after each write, in a transaction before its commit: read the change only in a later turn. */
   onWrite = () => {}
   readonly #watched = new WeakSet<Statement>()
 
-  /** The cached statement, as long as not too many others came between: compiling one is slow. */
+  /** Returns the cached statement unless too many others came between: compiling one is slow. */
   override prepare: Database['prepare'] = (sql: string) => {
     const statement = super.query(sql)
     const table = writes.exec(sql)?.[1]

@@ -18,6 +18,6 @@ export const noteWhatRan = (db: Db) =>
 export const listRestored = (db: Db, kind: Restored['kind']) =>
   db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
 
-/** It was found, or is being redeployed. */
+/** Call it when the workload was found, or is being redeployed. */
 export const forgetRestored = (db: Pick<Db, 'delete'>, id: string) =>
   db.delete(broughtBack).where(eq(broughtBack.id, id)).run()

@@ -4,32 +4,31 @@ import { childOf, createdAt, flag, id } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
 
-/** What has volumes and runs: an environment or a service, whose id it has. */
+/** An environment or a service, with the same id: it has volumes and runs containers. */
 export const workloads = sqliteTable('workloads', {
   id: text().primaryKey(),
-  /** One of the two: the id again, so that the row is deleted with it. */
+  /** One of the two repeats the id, so that the row is deleted with it. */
   environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
   serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
   /** The live release, also while it is stopped. */
   liveReleaseId: text(),
-  /** The release that is being rolled out; one that was interrupted is undone by the next process. */
+  /** The release that is being rolled out. The next process undoes an interrupted one. */
   nextReleaseId: text(),
 })
 
 const workload = () => childOf(() => workloads.id)
 
-/** What a workload runs. */
 export const releases = sqliteTable(
   'releases',
   {
-    /** Of an environment: that of the deployment. */
+    /** For an environment the id of the deployment. */
     id: id(),
     workloadId: workload(),
-    /** Sealed JSON; null once it was replaced, and for one made by an earlier version. */
+    /** Sealed JSON; null once it was replaced, and if an earlier version created it. */
     components: text(),
-    /** Sealed JSON: the settings of the environment that it was made from; null where they aren't known. */
+    /** Sealed JSON of the environment's settings that it was created from; null when unknown. */
     settings: text(),
-    /** Whether the edge serves its environment's port; else Docker publishes it. */
+    /** True when the edge publishes its environment's port, otherwise Docker does. */
     edge: flag().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -47,7 +46,7 @@ export const instanceStates = [
   'removed',
 ] as const
 
-/** Containers of releases, and those that run once from the image of one. A row outlives its container. */
+/** Containers of releases, and one-off ones from a release's image. A row outlives its container. */
 export const instances = sqliteTable(
   'instances',
   {
@@ -55,17 +54,17 @@ export const instances = sqliteTable(
     releaseId: childOf(() => releases.id),
     workloadId: workload(),
     component: text().notNull(),
-    /** Which of the component's replicas it is, from 0. */
+    /** Numbers the component's replicas from 0. */
     slot: integer().notNull().default(0),
     /** Null before the engine has created it. */
     containerId: text().unique(),
-    /** The port that it listens on in its container, to which its addresses lead; null: none is known. */
+    /** The port it listens on in its container, which its addresses route to; null when unknown. */
     port: integer(),
     /**
-     * `live` is one that should run, `unhealthy` one that should too and isn't well, or is about to start
-     * again, so that no address leads to it, `stopped` one of the live release that was stopped or ended,
-     * `draining` one that was replaced and is to be removed, `once` one that runs to its end beside the
-     * release: it has the id of its job, and its row is deleted with its container.
+     * `live` should run. `unhealthy` should run too, but isn't healthy or is about to start again, so that no
+     * address routes to it. `stopped` belongs to the live release and was stopped or ended. `draining` was
+     * replaced and will be removed. `once` runs to its end beside the release: it has the id of its job, and
+     * its row is deleted with its container.
      */
     state: text({ enum: instanceStates }).notNull().default('creating'),
     createdAt: createdAt(),
@@ -84,7 +83,7 @@ export const endpoints = sqliteTable(
     id: id(),
     instanceId: childOf(() => instances.id),
     network: text().notNull(),
-    /** IPv4; null where the engine chooses one, or another has taken it over. */
+    /** IPv4; null when the engine chooses one, or another container has taken it over. */
     address: text(),
     held: flag().notNull().default(true),
   },

@@ -20,39 +20,39 @@ export const projects = sqliteTable(
     ownerId: owner(),
     name: text().notNull(),
     repositoryUrl: text().notNull(),
-    /** The source whose token clones it; with it, `repository` is `owner/name` there. */
+    /** The source whose token clones it; `repository` is `owner/name` there. */
     sourceId: text().references(() => gitSources.id, { onDelete: 'set null' }),
     repository: text(),
     /** The provider's id of the webhook that Davit registered. */
     webhookId: text(),
-    /** Globs, one a line; a push that touches none of them deploys nothing. Empty: every push. */
+    /** Globs: a push that touches no matching file deploys nothing. An empty list matches every push. */
     watchPaths: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** OpenSSH key pair of the project's own, for `git@` addresses; the private half is sealed. */
+    /** The project's own OpenSSH key pair, for `git@` addresses; the private key is sealed. */
     deployKeyPublic: text(),
     deployKeyPrivate: text(),
-    /** Null: the remote's HEAD. */
+    /** Null for the remote's HEAD. */
     branch: text(),
-    /** Relative to the repository's root; null: `<contextDir>/Dockerfile`. */
+    /** Relative to the repository's root; null for `<contextDir>/Dockerfile`. */
     dockerfilePath: text(),
     contextDir: text().notNull().default('.'),
     buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
-    /** Whether a build gets `.git`, with the whole history and all tags. */
+    /** A build gets `.git`, with the whole history and all tags. */
     gitDirectory: flag().notNull().default(false),
-    /** Whether commands of a build reach a network. */
+    /** Commands of a build can reach a network. */
     buildNetwork: flag().notNull().default(true),
     autoDeploy: flag().notNull().default(true),
     /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),
-    /** Of the newest deployment, which may have been deleted with its environment. */
+    /** The number of the newest deployment, which may have been deleted with its environment. */
     lastNumber: integer().notNull().default(0),
     webhookSecret: text().notNull(),
-    /** Whether its owner has seen that secret: each one is shown once. */
+    /** Its owner has seen that secret: each one is shown once. */
     webhookSecretShown: flag().notNull().default(false),
-    /** The secret was replaced when the project got another owner, and the provider may have the old one. */
+    /** The secret was replaced when the project got another owner, so the provider may have the old one. */
     webhookOutdated: flag().notNull().default(false),
     /** Set while the project's containers, images and files are being removed. */
     deletingAt: time(),
-    /** Whether that removal deletes the named volumes too. */
+    /** That removal deletes the named volumes too. */
     deletingVolumes: flag().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -67,27 +67,29 @@ export const environments = sqliteTable(
     id: id(),
     projectId: project(),
     name: text().notNull(),
-    /** Null: the project's. */
+    /** Null for the project's. */
     branch: text(),
-    /** Port the app listens on in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
+    /**
+     * Port the app listens on in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker.
+     */
     port: integer(),
-    /** Port of this host on which it is reached without a domain; stable from its creation on. */
+    /** Port of this host on which it is reached without a domain; never changes by itself. */
     hostPort: integer().notNull().unique(),
-    /** Whether a user chose that port: then Docker publishes it itself, also beside the edge. */
+    /** A user chose that port: then Docker publishes it itself, even with an edge. */
     portSet: flag().notNull().default(false),
     /** Its name under DAVIT_DOMAIN; null in a row of an earlier version, until the next start fills it. */
     label: text().unique(),
-    /** Seconds that open connections have when their instance is replaced. */
+    /** Seconds until open connections are closed when an instance is replaced. */
     drainSeconds: integer().notNull().default(30),
-    /** Null: the gate only requires that the port accepts connections. */
+    /** Null when the gate only requires that the port accepts connections. */
     healthPath: text(),
-    /** The Host of the probe. Null: its first domain, else localhost. */
+    /** The Host header of the probe. Null: its first domain, else localhost. */
     healthHost: text(),
-    /** Seconds. */
+    /** In seconds. */
     healthTimeout: integer().notNull().default(60),
     memoryMb: integer().notNull().default(512),
     cpus: real().notNull().default(1),
-    /** Null: the project's. */
+    /** Null for the project's. */
     autoDeploy: flag(),
     /** Entries `name:/path`. */
     volumes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
@@ -95,9 +97,9 @@ export const environments = sqliteTable(
     processes: text({ mode: 'json' }).$type<Process[]>().notNull().default([onlyWeb]),
     /** Runs once in a container of the new image before anything is switched. */
     releaseCommand: text({ mode: 'json' }).$type<Command>(),
-    /** Seconds. */
+    /** In seconds. */
     releaseTimeout: integer().notNull().default(600),
-    /** Of the commit that was built last; suggested, never applied by itself. Null: it has none. */
+    /** Read from the commit that was built last; suggested, never applied automatically. Null without one. */
     procfile: text({ mode: 'json' }).$type<ProcfileEntry[]>(),
     /** Set while its containers and images are being removed; its volumes stay. */
     deletingAt: time(),
@@ -106,28 +108,28 @@ export const environments = sqliteTable(
   (t) => [uniqueIndex('environment_name_per_project').on(t.projectId, t.name)],
 )
 
-/** What a webhook delivery was found to be, in the order of the checks. */
+/** The outcome of a webhook delivery, in the order of the checks. */
 const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
 
-/** The inbox: what providers delivered, stored before the response, and its outcome. */
+/** The inbox: providers' deliveries, stored before the response, with their outcome. */
 export const deliveries = sqliteTable(
   'deliveries',
   {
     id: id(),
     projectId: project(),
     provider: text({ enum: gitProviders }).notNull(),
-    /** The provider's own id of it. */
+    /** The provider's own id of the delivery. */
     deliveryId: text().notNull(),
     event: text().notNull(),
     ref: text(),
     commitHash: text(),
     commitMessage: text(),
     signatureOk: flag().notNull(),
-    /** Set before the response, in the transaction that stored it. */
+    /** Set before the response, in the transaction that stored the delivery. */
     decision: text({ enum: deliveryDecisions }),
     reason: text(),
     deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** The push as it was understood, for deciding again. */
+    /** The parsed push, for deciding again. */
     push: text({ mode: 'json' }).$type<Record<string, unknown>>(),
     createdAt: createdAt(),
   },
@@ -157,14 +159,14 @@ export const variables = sqliteTable(
   (t) => [uniqueIndex('variable_key_per_environment').on(t.environmentId, t.key)],
 )
 
-/** Services that the app of an environment reaches. */
+/** Services that the app of an environment can reach. */
 export const links = sqliteTable(
   'links',
   {
     id: id(),
     environmentId: environment(),
     serviceId: childOf(() => services.id),
-    /** Keys in the app, each with the name of what the service provides. */
+    /** Maps keys in the app to names of what the service provides. */
     variables: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
     createdAt: createdAt(),
   },
@@ -176,18 +178,18 @@ export const links = sqliteTable(
 
 export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
-/** One-off commands, each in a container of its own from the image that was live. */
+/** One-off commands, each in its own container from the image that was live. */
 export const runs = sqliteTable(
   'runs',
   {
-    id: id(), // of its job, too
+    id: id(), // the same as its job's
     environmentId: environment(),
-    /** Whose image it runs. */
+    /** The deployment whose image it runs. */
     deploymentId: text().notNull(),
-    /** E-mail of the user. */
+    /** The user's e-mail address. */
     startedBy: text().notNull(),
     command: text({ mode: 'json' }).$type<Command>().notNull(),
-    /** Seconds. */
+    /** In seconds. */
     timeout: integer().notNull(),
     /** It has a terminal, and starts once a client has attached. */
     attach: flag().notNull().default(false),
@@ -202,7 +204,7 @@ export const runs = sqliteTable(
   (t) => [index('runs_by_environment').on(t.environmentId, t.id)],
 )
 
-/** Values that were secret once: they stay masked in what was written then, or by containers that still have them. */
+/** Values that used to be secret: they stay masked in older logs, and in those of older containers. */
 export const pastSecrets = sqliteTable(
   'past_secrets',
   {
@@ -241,17 +243,17 @@ export const deployments = sqliteTable(
     id: id(),
     projectId: project(),
     environmentId: environment(),
-    /** What people call it by: counted from 1 in its project. */
+    /** Counted from 1 in its project. */
     number: integer().notNull().default(0),
     status: text({ enum: deploymentStatuses }).notNull().default('pending'),
     trigger: text({ enum: ['manual', 'webhook', 'rollback', 'api'] }).notNull(),
-    /** E-mail of the user, or another cause. */
+    /** The user's e-mail address, or another cause. */
     triggeredBy: text().notNull(),
-    /** The deployment whose image it reuses; null: one of its own. */
+    /** The deployment whose image it reuses; null for its own. */
     imageOf: text('rollback_of'),
     repositoryUrl: text().notNull(),
     branch: text(),
-    /** The commit asked for; the one found is in commitHash. */
+    /** The requested commit; the resolved one is in commitHash. */
     requestedCommit: text(),
     /** Its build uses nothing of the engine's cache. */
     noCache: flag().notNull().default(false),
@@ -262,7 +264,7 @@ export const deployments = sqliteTable(
     image: text(),
     url: text(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
-    /** The last commit status that was sent to the provider; null: none, or it refused it. */
+    /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
     errorStep: text(),
     errorCode: text(),

@@ -19,22 +19,22 @@ export const services = sqliteTable(
     id: id(),
     ownerId: owner(),
     name: text().notNull(),
-    /** The name by which linked apps reach it; null in a row of an earlier version, until a start fills it. */
+    /** The name by which linked apps reach it; null in an older row, until a start fills it. */
     host: text(),
-    /** Name of the template, or `compose` for a file of the user's own. */
+    /** Name of the template, or `compose` for a user's own file. */
     template: text().notNull(),
     /** Tag of the main image. */
     version: text().notNull(),
     status: text({ enum: serviceStatuses }).notNull().default('pulling'),
-    /** The Compose file as it was when the instance was made: a changed template changes no instance. */
+    /** The Compose file as it was when the instance was created: a changed template changes no instance. */
     compose: text().notNull(),
-    /** Sealed: the values of its variables, as JSON. Generated ones are created once and stay. */
+    /** The sealed values of its variables, as JSON. Generated ones are created once and never change. */
     values: text().notNull(),
-    /** Sealed: those of them that no log may show, as JSON; null in a row of an earlier version, until a start fills it. */
+    /** The sealed values that no log may show, as JSON; null in an older row, until a start fills it. */
     secretValues: text(),
     /** What an admin allowed this instance beyond what templates may have: host paths, privileges. */
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** Who allowed it, for the file as it is: it counts as long as they are an admin. */
+    /** The admin who allowed it for the current file: it counts as long as they are an admin. */
     allowedBy: text().references(() => users.id, { onDelete: 'set null' }),
     errorStep: text(),
     errorCode: text(),
@@ -54,13 +54,13 @@ export const services = sqliteTable(
 /** Ports of this host on which services are published. */
 export const servicePorts = sqliteTable('service_ports', {
   port: integer().primaryKey(),
-  /** The first one is what the instance's address leads to. */
+  /** The first one is the instance's address. */
   position: integer().notNull(),
   serviceId: childOf(() => services.id),
-  /** The service in the Compose file, and its port there. */
+  /** The service in the Compose file, and its port. */
   target: text().notNull(),
   containerPort: integer().notNull(),
-  /** `both`: one port of the container for TCP and UDP, published at one of this host. */
+  /** With `both`, one port of the container is published for TCP and UDP. */
   protocol: text({ enum: ['tcp', 'udp', 'both'] }).notNull(),
 })
 
@@ -80,7 +80,7 @@ export const registries = sqliteTable(
   (t) => [uniqueIndex('registry_host_per_owner').on(t.ownerId, t.host)],
 )
 
-/** Images that were pulled with a login: the owner of each, and its name on the engine. */
+/** Images that were pulled with a login, each with its owner and its name on the engine. */
 export const givenImages = sqliteTable(
   'given_images',
   {
@@ -88,20 +88,20 @@ export const givenImages = sqliteTable(
     ownerId: owner(),
     /** As its owner names it, in full: `registry.example.com/team/app:1`. */
     reference: text().notNull(),
-    /** `linux/arm64`; empty for the engine's own. */
+    /** Such as `linux/arm64`; empty for the engine's own. */
     platform: text().notNull().default(''),
-    /** What its registry had when it was pulled. */
+    /** The registry's digest when it was pulled. */
     digest: text().notNull(),
     /** Random, so that no one else can name it. */
     name: text().notNull(),
-    /** Set from before the pull until the engine has it under its own name only. */
+    /** Set from before the pull until the engine has it only under its own name. */
     publicName: text(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('given_image_per_owner').on(t.ownerId, t.reference, t.platform)],
 )
 
-/** Images that a registry was seen to serve without a login. */
+/** Images that a registry has served without a login. */
 export const publicImages = sqliteTable('public_images', {
   /** With its repository: `ghcr.io/team/app@sha256:…`. */
   digest: text().primaryKey(),

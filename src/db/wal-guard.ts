@@ -5,8 +5,8 @@ import { basename } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 
 /**
- * The latest writes are in a file beside the database until Davit shuts down cleanly. Without
- * that file the database still opens, but is hours old or empty: that must be detected.
+ * The latest writes are in a file beside the database until Davit shuts down cleanly. Without that file the
+ * database still opens, but is hours old or empty: that must be detected.
  */
 export function refuseLostWal(path: string) {
   if (!existsSync(path) || existsSync(`${path}-wal`)) return
@@ -32,7 +32,7 @@ export const clearInUse = (path: string) => rmSync(markOf(path), { force: true }
 export const persistWal = (sqlite: Database) =>
   void sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
 
-/** Everything is in the one file then, so that a copy of it alone is complete. */
+/** Moves everything into the one file, so that a copy of it alone is complete. */
 export function closeCleanly(sqlite: Database) {
   sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
   clearInUse(sqlite.filename)

@@ -5,10 +5,9 @@ import type { ShownDomain } from './json.ts'
 import { openAddresses } from './page-view.ts'
 import type { AddressesView } from './page-view.ts'
 
-/** The rest is on the page of domains. */
+/** The page of domains lists the rest. */
 const mostShown = 8
 
-/** All its addresses, for an overview. */
 export const Addresses = (view: AddressesView) => {
   const all = openAddresses(view)
   if (all.length === 0) return null
@@ -30,7 +29,7 @@ export const Addresses = (view: AddressesView) => {
   )
 }
 
-/** Why one of them can't be used yet; the page of domains has the details. */
+/** Says why one can't be used yet; the page of domains has the details. */
 const NotReady = ({ domain, view }: { domain: ShownDomain; view: AddressesView }) => {
   const { word, tone } = lookOf(domain, view)
   return tone !== 'good' && <a href={listPath(view.of)}>{word}</a>

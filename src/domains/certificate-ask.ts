@@ -6,7 +6,6 @@ import type { Problem } from '../edge/certificate-log.ts'
 import { Failure } from '../platform/errors.ts'
 import { nameOfIssuer } from './certificate-own.ts'
 
-/** A certificate that Caddy serves. */
 export type Served = { issuer: string; from: Date; notAfter: Date }
 
 /** Milliseconds for one handshake; Caddy ends those that wait for an authority after ten seconds. */
@@ -16,14 +15,14 @@ const timeoutMs = 20_000
 const pause = 500
 
 /**
- * Milliseconds for an authority. After a failure Caddy retries once after a
- * minute, and accepts no new request for the same name for three minutes.
+ * Milliseconds for an authority. After a failure Caddy retries once after a minute, and accepts no new
+ * request for the same name for three minutes.
  */
 const longest = 200_000
 
 /**
- * The certificate that Caddy serves for a host, by a handshake on this machine; null when it has none.
- * Caddy requests one from the authority if allowed, and renews it in time. Throws a Failure when nothing
+ * The certificate that Caddy serves for a host, by a handshake on this machine; null when it has none. If
+ * allowed, Caddy requests one from the authority, and renews it in time. Throws a Failure when nothing
  * listens.
  */
 export async function servedCertificate(
@@ -87,8 +86,8 @@ const away = (port: number, cause: unknown) =>
 type AskDeps = { docker: Docker; instanceId: string }
 
 /**
- * Makes Caddy get a certificate for an allowed host. Returns the certificate, or the reason from the authority
- * or Caddy why there is none.
+ * Makes Caddy get a certificate for an allowed host. Returns the certificate, or the authority's or Caddy's
+ * reason why there is none.
  */
 export async function askForCertificate(
   deps: AskDeps,
@@ -134,7 +133,7 @@ async function followProblems(
   return never
 }
 
-/** The last problem of Caddy with a host since then; null when there was none, or there is no log. */
+/** Caddy's last problem with a host after a time; null when there was none, or there is no log. */
 export async function lastProblem(
   deps: AskDeps,
   host: string,

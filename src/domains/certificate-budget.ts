@@ -8,8 +8,8 @@ type Request = { ownerId: string; host: string; at: number }
 
 /**
  * The authority counts all requests of a server as those of one account: Let's Encrypt allows it 300 in three
- * hours, and 50 certificates a week below one registered domain. So each member has a share of both, and can't
- * use up what others need. Kept in memory: members can't restart Davit.
+ * hours, and 50 certificates a week below one registered domain. So each member has a share of both, and
+ * can't use up what others need. Kept in memory: members can't restart Davit.
  */
 export class CertificateBudget {
   readonly #db: Db

@@ -15,19 +15,18 @@ const maxWords = 300
 
 type About = {
   host: string
-  /** The authority, as users know it. */
+  /** Its name for users. */
   authority: string
   /** Addresses of this server. */
   expected: string[]
 }
 
-/** The name of an authority, by the address of its directory; null is Let's Encrypt. */
+/** Takes the address of an authority's directory; null is Let's Encrypt. */
 export function authorityName(directory: string | null) {
   const host = directory === null ? '' : new URL(directory).host
   return host === '' || host.endsWith('.letsencrypt.org') ? 'Let’s Encrypt' : host
 }
 
-/** Says what was wrong and what to do about it. */
 export function explain({ type, detail }: Problem, about: About): Explained {
   const { host, authority } = about
   const words = cleaned(detail)
@@ -122,7 +121,7 @@ function explainAnswer(words: string, about: About) {
   }
 }
 
-/** What failed before the authority could say anything. */
+/** For failures before the authority could say anything. */
 function explainOther(words: string, about: About) {
   const { authority } = about
   const why = /(dial tcp|lookup|x509|tls|context deadline|i\/o timeout).*/.exec(words)?.[0]
@@ -148,13 +147,13 @@ function retryTime(detail: string): Date | null {
   return time && !Number.isNaN(time.getTime()) ? time : null
 }
 
-/** The address that an authority connected to is at the start of its message. */
+/** The message starts with the address that the authority connected to. */
 const addressIn = (words: string) =>
   /^(?:During secondary validation: )?(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}): /i.exec(
     words,
   )?.[1] ?? null
 
-/** External text, in one short line. */
+/** Shortens external text to one line. */
 function cleaned(text: string) {
   const plain = text
     .slice(0, 4 * maxWords)

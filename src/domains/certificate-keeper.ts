@@ -42,26 +42,26 @@ type KeeperDeps = {
   docker: Docker
   edge: Pick<Edge, 'mode' | 'sync'>
   instanceId: string
-  /** In place of the system's resolvers; in tests. */
+  /** Replaces the system's resolvers in tests. */
   nameServers: string[] | null
   /** Everything the edge serves, according to the database. */
   hosts: () => Host[]
 }
 
-/** Hosts that are checked in parallel, and of one owner: a check can wait minutes for other servers. */
+/** Hosts checked in parallel, in total and of one owner: a check can wait minutes for other servers. */
 const atOnce = 6
 const atOnceOfOwner = 4
 
 /**
- * Makes Caddy get and renew the certificates of all hosts with automatic HTTPS: only for names
- * that lead here, and less often after each failure. Its state is in the database.
+ * Makes Caddy get and renew the certificates of all hosts with automatic HTTPS: only for names that point to
+ * this server, and less often after each failure. Its state is in the database.
  */
 export class CertificateKeeper {
   readonly #kept: KeeperDeps
   readonly #busy = new Map<string, Promise<void>>()
-  /** Hosts that were asked for again during their check: it may have seen them as they were. */
+  /** Hosts requested again during their check, which may have seen an older state. */
   readonly #again = new Set<string>()
-  /** What is due, longest overdue first. */
+  /** Hosts that are due, longest overdue first. */
   #queue: string[] = []
   /** By host, as of the last check: scanning all hosts to find one is too expensive. */
   #https = new Map<string, Https['kind']>()
@@ -76,13 +76,13 @@ export class CertificateKeeper {
     this.#budget = new CertificateBudget(kept)
   }
 
-  /** Where names of this server should lead, as far as known. */
+  /** The addresses to which names of this server should point, as far as known. */
   get expected(): readonly string[] {
     const { publicAddresses: given } = this.#kept.config
     return this.#expected ?? (given.length > 0 ? given : ownAddresses())
   }
 
-  /** Hosts were stored: checks them at once. */
+  /** Call it when hosts were stored: checks them at once. */
   look(hosts: string[] = []) {
     for (const host of hosts) {
       if (this.#busy.has(host)) this.#again.add(host)
@@ -99,7 +99,7 @@ export class CertificateKeeper {
     this.look([host])
   }
 
-  /** Runs until the signal; resolves when all work has ended. */
+  /** Runs until the signal. Resolves when all work has ended. */
   async run({ signal }: { signal: AbortSignal }) {
     resumePending(this.#kept.db)
     while (!signal.aborted) {
@@ -114,7 +114,7 @@ export class CertificateKeeper {
     await Promise.all(this.#busy.values())
   }
 
-  /** Starts what is due; returns the milliseconds until the next. */
+  /** Starts what is due. Returns the milliseconds until the next. */
   #begin(signal: AbortSignal) {
     const now = new Date()
     try {
@@ -143,9 +143,7 @@ export class CertificateKeeper {
     }
   }
 
-  /**
-   * Removed from the queue. Owners with the fewest checks in progress come first, and none ever has all places.
-   */
+  /** Takes the next from the queue: of the owners with the fewest running checks, none of whom gets all. */
   #nextDue() {
     const load = (host: string) => {
       const owner = this.#owners.get(host)
@@ -190,7 +188,7 @@ export class CertificateKeeper {
     return dns
   }
 
-  /** A certificate for a name that leads elsewhere is never requested: that would only use up the authority's limits. */
+  /** Requests no certificate for a name that points elsewhere: that only uses up the authority's limits. */
   async #wait({ host, status }: Certificate, dns: DnsCheck, signal: AbortSignal) {
     const nextTryAt = this.#later(host, waitingAgain)
     this.#set(host, { ...troubleOf(dns), status: 'waiting', nextTryAt })
@@ -230,7 +228,7 @@ export class CertificateKeeper {
     await this.#inForce(signal)
   }
 
-  /** Connecting makes Caddy renew it in time; it keeps its permission, or Caddy would drop it. */
+  /** Connecting makes Caddy renew it in time. It stays allowed, or Caddy would drop it. */
   async #lookAtIssued(row: Certificate, dns: DnsCheck, signal: AbortSignal) {
     const { host } = row
     const { config } = this.#kept
@@ -278,14 +276,14 @@ export class CertificateKeeper {
     return new Set(this.#https.keys())
   }
 
-  /** When a name that isn't ready is checked again: at once if that was asked for meanwhile. */
+  /** A name that isn't ready is checked again at once if that was requested meanwhile. */
   #later = (host: string, wait: number) => (this.#again.delete(host) ? null : after(wait))
 
   #set(host: string, values: Partial<Certificate>) {
     setCertificate(this.#kept.db, host, values)
   }
 
-  /** The stored configuration is active. */
+  /** Resolves when the stored configuration is active. */
   #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.sync(), signal)
 }
 

@@ -3,22 +3,22 @@ import type { KeyObject } from 'node:crypto'
 import { invalidField } from '../platform/errors.ts'
 import { dayOf, doubtsOf, refusedUse } from './certificate-trust.ts'
 
-/** An uploaded certificate and key, as PEM. */
+/** In PEM. */
 export type Uploaded = { certificate: string; key: string }
 
-/** Characters; a chain of four has about 8,000. */
+/** In characters; a chain of four certificates has about 8,000. */
 export const maxCertificate = 32 * 1024
 export const maxKey = 16 * 1024
 
-/** Names in a certificate: Let's Encrypt issues none with more. */
+/** Let's Encrypt issues no certificate with more names. */
 const maxNames = 100
 
-/** A chain has two or three. */
+/** A chain usually has two or three. */
 const maxChain = 8
 
 /**
- * Checks an uploaded certificate against its key, a host and the time, and returns both normalised:
- * the host's certificate first, each issuer after it. Throws `invalid` with the problem.
+ * Checks an uploaded certificate against its key, a host and the time. Returns both normalised: the host's
+ * certificate first, each issuer after it. Throws `invalid` with the problem.
  */
 export function readOwnCertificate(
   { certificate, key }: Uploaded,
@@ -44,7 +44,7 @@ export function readOwnCertificate(
   }
 }
 
-/** The issuer and the expiry of a certificate, from a PEM that `readOwnCertificate` returned. */
+/** Takes a PEM that `readOwnCertificate` returned. */
 export function describeCertificate(certificate: string) {
   const leaf = new X509Certificate(certificate)
   return { issuer: nameOfIssuer(leaf), notAfter: new Date(leaf.validTo) }
@@ -56,7 +56,7 @@ const endsSoon = 21 * 86_400_000
 const endingHint =
   'Davit can’t renew an uploaded certificate. Choose Edit to upload a new one, or choose automatic HTTPS.'
 
-/** The same with its state, and all that browsers would say: only the user can renew it. */
+/** Adds its state and the objections of browsers: only the user can renew it. */
 export function describeOwn(
   certificate: string,
   now = new Date(),
@@ -105,7 +105,7 @@ function openKey(text: string): KeyObject {
   return opened
 }
 
-/** Keys that Caddy or browsers would refuse. */
+/** Throws for keys that Caddy or browsers would refuse. */
 function refuseKind({ asymmetricKeyType: kind, asymmetricKeyDetails: details }: KeyObject) {
   if (kind === 'rsa') {
     const bits = details?.modulusLength ?? 0
@@ -144,7 +144,7 @@ function openChain(text: string): X509Certificate[] {
 
 type Block = { label: string; pem: string }
 
-/** Each PEM block with its label; text around them is ignored. */
+/** Text around the blocks is ignored. */
 function blocksIn(text: string): Block[] {
   const blocks: Block[] = []
   let open: { label: string; lines: string[] } | null = null

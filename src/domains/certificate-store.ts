@@ -5,14 +5,14 @@ import { certificates } from '../db/schema.ts'
 
 export type Certificate = typeof certificates.$inferSelect
 
-/** The DNS and certificate state of a host; undefined before its first check. */
+/** Undefined before the host's first check. */
 export const findCertificate = (db: Db, host: string) =>
   getRow(db, certificates, eq(certificates.host, host))
 
 export const setCertificate = (db: Db, host: string, values: Partial<Certificate>) =>
   db.update(certificates).set(values).where(eq(certificates.host, host)).run()
 
-/** Creates rows for these hosts; others are removed unless their failures still count. */
+/** Creates rows for these hosts. Others are removed unless their failures still count. */
 export function keepCertificates(db: Db, hosts: ReadonlySet<string>, now: Date) {
   const known = new Set(listValues(db, certificates.host))
   for (const host of hosts) if (!known.has(host)) db.insert(certificates).values({ host }).run()
@@ -27,7 +27,7 @@ export function keepCertificates(db: Db, hosts: ReadonlySet<string>, now: Date) 
 /** Maximum milliseconds until a check: a later one was stored while the clock was ahead. */
 export const longestWait = 7 * 86_400_000
 
-/** Those to check, longest overdue first, and when the others are due. */
+/** Hosts to check now, longest overdue first, and the time when the others are due. */
 export function listByTime(db: Db, now: Date) {
   const rows = listRows(db, certificates, undefined, asc(certificates.nextTryAt))
   const last = new Date(now.getTime() + longestWait)

@@ -6,7 +6,7 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** Milliseconds until a name that leads elsewhere is checked again, and one without HTTPS from Davit. */
+/** Milliseconds until a name is checked again that points elsewhere, or has no HTTPS from Davit. */
 export const waitingAgain = 2 * minute
 export const otherAgain = 10 * minute
 
@@ -31,7 +31,7 @@ export function earliest({ failures, status, nextTryAt }: Certificate, now: Date
   return new Date(Math.min(nextTryAt.getTime(), now.getTime() + backoffMs))
 }
 
-/** When an issued one is checked again: daily, and more often near its end. */
+/** An issued certificate is checked daily, and more often near its end. */
 export const nextLook = ({ notAfter }: Pick<Served, 'notAfter'>) =>
   after(Math.min(Math.max(left(notAfter) / 10, 5 * second), day))
 

@@ -1,22 +1,22 @@
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 
-/** What browsers hold against a certificate that others may accept. */
+/** An objection of browsers against a certificate that other clients may accept. */
 export type Doubt = {
   message: string
   hint: string
-  /** It is from an authority of one's own: no fault where that is installed. */
+  /** True for a private authority: no problem where that is installed. */
   isPrivate?: boolean
 }
 
-/** Days that clients accept: Apple's of any authority, and all browsers' of public ones. */
+/** Maximum days of validity: Apple's for any authority, and all browsers' for public ones. */
 const longest = { private: 825, public: 398 }
 
 const day = 86_400_000
 
 /** Why no client would accept a certificate for a server; null when some do. */
 export function refusedUse(leaf: X509Certificate): string | null {
-  const purposes = leaf.keyUsage as string[] | undefined // of the extension for purposes, whatever its name says
+  const purposes = leaf.keyUsage as string[] | undefined // of the extended key usage, whatever the name of the property says
   if (purposes && !purposes.some((one) => one === serverAuth || one === anyPurpose))
     return 'isn’t for servers (extended key usage without serverAuth). Get one issued for a web server.'
   const uses = keyUses(leaf)
@@ -31,7 +31,7 @@ const serverAuth = '1.3.6.1.5.5.7.3.1'
 const anyPurpose = '2.5.29.37.0'
 const keyUse = { signature: 0x80, encipherment: 0x20, agreement: 0x08 }
 
-/** What browsers would say of a chain, which is in order. */
+/** The objections of browsers against a chain, which is in order. */
 export function doubtsOf(
   chain: X509Certificate[],
   now = new Date(),
@@ -80,7 +80,7 @@ export function doubtsOf(
   ]
 }
 
-/** Of an issuer. */
+/** Checks an issuer. */
 function faultOf(one: X509Certificate, now: Date) {
   if (isWeak(one)) return `is signed by ${algorithmOf(one)}`
   const bits = one.publicKey.asymmetricKeyDetails?.modulusLength ?? Infinity
@@ -89,7 +89,7 @@ function faultOf(one: X509Certificate, now: Date) {
   return startOf(one) > now ? `isn’t valid before ${dayOf(startOf(one))}` : null
 }
 
-/** The last one of a chain is no known root, nor issued by one. */
+/** For a chain whose last certificate is no known root, nor issued by one. */
 function untrusted(chain: X509Certificate[]): Doubt {
   const last = chain.at(-1)!
   const issuer = nameOf(last.issuer)
@@ -113,14 +113,14 @@ const newChain = 'Upload it again with the current certificates of its issuers.'
 
 type Roots = Map<string, X509Certificate[]>
 
-/** By their subjects. */
+/** Indexed by their subjects. */
 export const rootsOf = (pems: readonly string[]): Roots =>
   Map.groupBy(
     pems.map((pem) => new X509Certificate(pem)),
     ({ subject }) => subject,
   )
 
-/** Of Mozilla; read with the first certificate. */
+/** Mozilla's roots, read with the first certificate. */
 const browserRoots = () => (mozilla ??= rootsOf(rootCertificates))
 let mozilla: Roots | null = null
 
@@ -135,18 +135,18 @@ function verifies(one: X509Certificate, issuer: X509Certificate) {
   try {
     return one.checkIssued(issuer) && one.verify(issuer.publicKey)
   } catch {
-    return false // of an algorithm that isn't known here
+    return false // its algorithm is unknown here
   }
 }
 
-/** Bun's types don't know it. */
+/** Missing in Bun's types. */
 const algorithmOf = (one: X509Certificate & { signatureAlgorithm?: string }) =>
   one.signatureAlgorithm ?? ''
 
 const startOf = ({ validFrom }: X509Certificate) => new Date(validFrom)
 const endOf = ({ validTo }: X509Certificate) => new Date(validTo)
 
-/** What it signs itself with counts for no one. */
+/** No client checks the signature of a self-signed certificate. */
 const isWeak = (one: X509Certificate) =>
   /md[245]|sha-?1(?!\d)/i.test(algorithmOf(one)) && !isSelfSigned(one)
 
@@ -156,7 +156,7 @@ function keyUses({ raw }: X509Certificate): number | null {
   return found && parseInt(found[1]!, 16)
 }
 
-/** The common name of a subject or issuer, else all of it. */
+/** The common name of a subject or issuer, or all of it without one. */
 const nameOf = (subject: string) =>
   (/^CN=(.+)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ')).slice(0, 200)
 

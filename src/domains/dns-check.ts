@@ -4,22 +4,19 @@ import { lookUp } from './dns.ts'
 import type { Answer } from './dns.ts'
 
 export type DnsCheck = {
-  /** Where the name should lead; empty when unknown. */
+  /** Addresses that the name should resolve to; empty when unknown. */
   expected: string[]
-  /** Where it does. */
+  /** Addresses that it resolves to. */
   found: string[]
   /** Null when unknown. */
   ok: boolean | null
-  /** What is wrong with it and what to do, or null. */
+  /** Null when nothing is wrong with it. */
   trouble: { message: string; hint: string } | null
-  /** Whether an authority would reach this server by it, as far as known: else none is requested. */
+  /** True when an authority would reach this server by it, as far as known: a certificate needs that. */
   mayAsk: boolean
 }
 
-/**
- * Compares where a name leads with where it should. `own` are further valid addresses of this
- * machine.
- */
+/** Compares a name's addresses with the expected ones. `own` are further valid addresses of this machine. */
 export async function checkDns(
   host: string,
   {
@@ -81,7 +78,7 @@ function judge(
   )
 }
 
-/** Nothing to compare with: the authority decides, unless it can't reach any of the addresses. */
+/** Without an expected address the authority decides, unless it can't reach any of these. */
 function unknown(host: string, addresses: string[]) {
   const isPublic = addresses.some(isPublicAddress)
   return {

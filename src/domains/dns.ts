@@ -9,12 +9,12 @@ export type Answer = {
 /** Maximum addresses of one family: a response may have thousands. */
 const maxAddresses = 20
 
-/** Milliseconds for a name server; on the retry it has twice as long. */
+/** Milliseconds for a name server; twice as long on the retry. */
 const timeoutMs = 1500
 
 /**
- * The public addresses of a name: from the DNS, ignoring the machine's hosts file. Uses the
- * system's resolvers unless others are given (`127.0.0.1:5300`).
+ * Resolves a name by the DNS, ignoring the machine's hosts file. Uses the system's resolvers unless others
+ * are given (`127.0.0.1:5300`).
  */
 export async function lookUp(
   name: string,

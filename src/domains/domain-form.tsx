@@ -9,9 +9,9 @@ import type { DomainOwner } from './owner.ts'
 
 type Props = {
   of: DomainOwner
-  /** Null: a new one. */
+  /** Null for a new one. */
   domain: ShownDomain | null
-  /** Where its name should lead. */
+  /** Addresses that its name should resolve to. */
   expected: string[]
   isExternal: boolean
   draft: Draft

@@ -14,7 +14,6 @@ import { counted } from '../web/units.ts'
 
 type Props = { domain: ShownDomain; view: AddressesView }
 
-/** One domain: whether it works, where it points, and what to fix. */
 export const DomainRow = ({ domain, view }: Props) => {
   const { id, host, path, url } = domain
   const name = path === '/' ? host : host + path

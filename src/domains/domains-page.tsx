@@ -10,12 +10,11 @@ import type { DomainOwner } from './owner.ts'
 import type { AddressesView } from './page-view.ts'
 import { DnsRecords } from './records.tsx'
 
-/** The addresses of an environment or a service. */
 export const DomainsPage = ({
   head,
   ...view
 }: AddressesView & {
-  /** Of an environment. */
+  /** Null for a service. */
   head: EnvironmentHead | null
 }) => {
   const { of } = view
@@ -77,7 +76,7 @@ const AddDomain = ({ of }: { of: DomainOwner }) => (
   </ButtonLink>
 )
 
-/** Why domains aren't served correctly, and what to do; nothing when they are. */
+/** Says why domains aren't served correctly, and what to do; empty when they are. */
 export const EdgeNote = ({ off, trouble }: Pick<AddressesView, 'off' | 'trouble'>) => {
   const failure = off ?? trouble
   return (
@@ -93,7 +92,6 @@ export const EdgeNote = ({ off, trouble }: Pick<AddressesView, 'off' | 'trouble'
   )
 }
 
-/** Whether an address is a loopback address. */
 const isHere = (url: string) => isLoopback(new URL(url).hostname)
 
 const NoDomains = ({ of, byItself, freeHost, expected, off }: AddressesView) => (

@@ -24,7 +24,7 @@ const target = line('a component and its port, such as web:8080', { max: 200 }).
   'must be a component and its port, such as web:8080.',
 )
 
-/** Null where it isn't one. */
+/** Null for an invalid target. */
 export function parseTarget(text: string): Target | null {
   const [, component, digits] = /^([^:\s]+):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
@@ -56,7 +56,7 @@ const account = z.object(
       (text) => !text.includes(':'),
       'can’t have a colon in a user name.',
     ),
-    /** Null: the user name keeps its password. */
+    /** Null to keep the user name's current password. */
     password: block('a password', { max: 200 })
       .min(1, 'has an empty password.')
       .refine((text) => !/\p{Cc}/u.test(text), 'can’t have control characters in a password.')
@@ -83,7 +83,7 @@ const basicAuth = z
     'has a user name twice.',
   )
 
-/** In a form `user:password`, one a line. */
+/** A form has one `user:password` per line. */
 const accountsIn = (text: string) =>
   text
     .split('\n')

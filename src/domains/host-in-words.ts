@@ -1,8 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 
 /**
- * The Unicode form of an international name, for display beside its ASCII form; null when both are the
- * same, or when it has anything but letters, digits, dots and hyphens of one script.
+ * The Unicode form of an international name, for display beside its ASCII form. Null when both are the same,
+ * or when it has anything but letters, digits, dots and hyphens of one script.
  */
 export function hostInWords(host: string): string | null {
   if (!host.includes('xn--')) return null

@@ -3,13 +3,13 @@ import type { ShownDomain } from './json.ts'
 
 export const httpsFields = ['https', 'certificate', 'key', 'hsts'] as const
 
-/** The HTTPS mode of a domain; a certificate is pasted or uploaded. */
+/** A certificate is pasted or uploaded. */
 export const HttpsFields = ({
   domain,
   isExternal,
 }: {
   domain: ShownDomain | null
-  /** The user's own Caddy serves, and gets certificates by its own settings. */
+  /** True when the user's own Caddy serves, and gets certificates by its own settings. */
   isExternal: boolean
 }) => (
   <>

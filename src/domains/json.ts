@@ -24,7 +24,7 @@ export type ShownDeps = {
 
 export type ShownDomain = ReturnType<typeof shown>
 
-/** Domains in the API and on pages: without passwords, hashes and keys. */
+/** For the API and pages: without passwords, hashes and keys. */
 export function domainsJson(
   deps: ShownDeps,
   domains: Domain[],
@@ -66,7 +66,7 @@ function shown(
   }
 }
 
-/** Services only: an environment has a single target. */
+/** Only for services: an environment has a single target. */
 function targetOf(deps: ShownDeps, { serviceId, component, port }: Domain) {
   const target =
     serviceId && (component && port ? { component, port } : usualTarget(deps.db, serviceId))
@@ -89,7 +89,7 @@ function certificateOf(
   return { issuer, notAfter, status, error: message === null ? null : { message, hint }, nextTryAt }
 }
 
-/** It was uploaded while Davit's own Caddy served. */
+/** For a certificate uploaded while Davit's own Caddy served. */
 const notOfYourCaddy = {
   message: 'Your own Caddy serves this domain, and doesn’t use the uploaded certificate.',
   hint: 'Add the certificate to the settings of your Caddy, and choose automatic HTTPS here.',
@@ -104,10 +104,10 @@ function errorOf(deps: ShownDeps, domain: Domain) {
   return failure && { code: failure.code, message: failure.message, hint: failure.hint }
 }
 
-/** Codes of failures that quote Caddy or the system, and so may name others' hosts, and files of the server. */
+/** These failures quote Caddy or the system, and so may name others' hosts, and files of the server. */
 const quoting = new Set(['edge_refused', 'edge_failed', 'edge_closed'])
 
-/** What owners of domains are told of a failure of Caddy as a whole; an admin sees all of it in the settings. */
+/** Owners only see part of a failure of Caddy as a whole; an admin sees all of it in the settings. */
 export const forOwners = (trouble: Failure | null) =>
   trouble && quoting.has(trouble.code)
     ? new Failure(

@@ -48,7 +48,7 @@ export function addressesOf(deps: AddressDeps, of: DomainOwner) {
   }
 }
 
-/** Its addresses, the primary one first; null is its port. */
+/** Its addresses, the primary one first. Null stands for its port. */
 export function openAddresses({ domains, byItself, byPort, off }: AddressesView) {
   const names = off ? [] : [...domains, ...(byItself ? [byItself] : [])]
   const own = names.filter(({ redirectTo }) => redirectTo === null)
@@ -67,7 +67,7 @@ function byItself(deps: ShownDeps, of: DomainOwner, expected: string[]): ShownDo
   return domainsJson(deps, [domain], { expected })[0]!
 }
 
-/** What an environment has under DAVIT_DOMAIN, unless someone was given that host; null for one without. */
+/** The environment's name under DAVIT_DOMAIN, unless someone was given that host; null without one. */
 export const nameOfItself = (
   { config }: { config: Pick<Config, 'domain'> },
   environment: Pick<Environment, 'id' | 'label' | 'port' | 'processes'>,

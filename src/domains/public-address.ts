@@ -5,11 +5,11 @@ import { lookUp } from './dns.ts'
 
 export type AddressDeps = {
   config: Pick<Config, 'publicAddresses' | 'domain' | 'url'>
-  /** In place of the system's resolvers; in tests. */
+  /** Replaces the system's resolvers in tests. */
   nameServers: string[] | null
 }
 
-/** Public addresses of this machine's interfaces. Behind a router or in most clouds it has none. */
+/** Public addresses of this machine's interfaces. Behind a router, or in most clouds, it has none. */
 export const ownAddresses = () =>
   Object.values(networkInterfaces())
     .flatMap((found) => found ?? [])
@@ -17,8 +17,8 @@ export const ownAddresses = () =>
     .filter(isPublicAddress)
 
 /**
- * Where names of this server should lead: the setting, else the machine's own public addresses,
- * else those of Davit's own name. Empty when unknown; no external service is used.
+ * Addresses that names of this server should resolve to: the setting, else the machine's own public
+ * addresses, else those of Davit's own name. Empty when unknown; no external service is used.
  */
 export async function publicAddresses(
   { config, nameServers }: AddressDeps,
@@ -36,8 +36,8 @@ export async function publicAddresses(
 }
 
 /**
- * A name for `label` that resolves to an address without DNS setup, at sslip.io. Null
- * when the address isn't public, since no one could use it.
+ * A name at sslip.io for `label` that resolves to an address without DNS setup. Null when no address is
+ * public, since no one could use it.
  */
 export function sslipName(label: string, addresses: string[]): string | null {
   const usable = addresses.filter(isPublicAddress)

@@ -3,9 +3,9 @@ import { CopyButton } from '../web/copy.tsx'
 
 type Props = {
   host: string
-  /** Where the name should lead. */
+  /** Addresses that the name should resolve to. */
   addresses: string[]
-  /** Where it does. */
+  /** Addresses that it resolves to. */
   found?: string[]
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 
-/** A path of a host, and where it redirects to. */
+/** `redirectTo` is null when the path is served. */
 export type RedirectSite = { host: string; path: string; redirectTo: string | null }
 
 type RedirectAddress = { host: string; path: string }
@@ -9,8 +9,8 @@ type RedirectAddress = { host: string; path: string }
 const mostHops = 20
 
 /**
- * Whether a request is redirected through this host in a loop, or more often than a browser follows. A
- * loop whose path grows with each round never repeats.
+ * True when a request is redirected through this host in a loop, or more often than a browser follows. A loop
+ * whose path grows with each round never repeats.
  */
 export function isInCircle(
   sites: RedirectSite[],
@@ -32,7 +32,7 @@ export function isInCircle(
     return place !== null
   }
 
-  /** Where a request is redirected; null when it is served, or leaves these hosts. */
+  /** Null when the request is served, or leaves these hosts. */
   function next({ host, path }: RedirectAddress): RedirectAddress | null {
     const prefix = prefixOf(path)
     // the longest prefix wins, ignoring case

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** Characters of all headers: each response has them. */
+/** Characters of all headers together: each response has them. */
 const maxTotal = 8000
 
-/** Why some headers can't be set, by their names in lower case. */
+/** Reasons to refuse headers, by their names in lower case. */
 const refused: Record<string, string> = {
   __proto__: null as never,
   ...Object.fromEntries(
@@ -31,7 +31,7 @@ const value = z
   .refine((text) => !/[\r\n]/.test(text), 'can’t have a line break in a value.')
   .refine((text) => /^[\t\x20-\x7e]*$/.test(text), 'can only have ASCII characters in values.')
 
-/** Headers of each response, overriding the app's; in a form `Name: value`, one per line. */
+/** Headers of each response, overriding the app's. A form has one `Name: value` per line. */
 export const responseHeaders = z
   .preprocess(
     entriesOf,

@@ -49,7 +49,6 @@ export type DomainDeps = Serving & {
   certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
 }
 
-/** Domains of environments and services. */
 export const domainRoutes = (deps: DomainDeps) => {
   const { db } = deps
   const audit = auditor(db)
@@ -185,7 +184,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     }
   }
 
-  /** Where names should lead. */
+  /** Addresses that names should resolve to. */
   function expected() {
     return [...deps.certificates.expected]
   }
@@ -206,7 +205,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     }
   }
 
-  /** All slow work, before the transaction that stores it. */
+  /** Does all slow work before the transaction that stores it. */
   async function prepare(
     c: Context,
     { of, asked, current }: { of: DomainOwner; asked: AskedDomain; current: Domain | null },

@@ -25,21 +25,21 @@ type SaveDeps = { db: Db; secrets: Secrets; config: Config }
 /** The validated input, after all slow work. */
 export type Prepared = {
   asked: AskedDomain
-  /** Undefined: unchanged. Null: the first port that the service publishes. */
+  /** Undefined keeps the current one. Null means the first port that the service publishes. */
   target: Target | null | undefined
   accounts: HashedAccount[] | undefined
 }
 
-/** Without a hash: the user name keeps its password. */
+/** Without a hash, the user name keeps its password. */
 export type HashedAccount = { username: string; hash: string | null }
 
-/** What Caddy compares. */
+/** Caddy supports this algorithm. */
 const bcrypt = { algorithm: 'bcrypt', cost: 10 } as const
 
-/** Apart from logins, which many of these mustn't delay. */
+/** Separate from logins, which many of these mustn't delay. */
 const hashing = new Semaphore(1)
 
-/** Requests that wait for it, each with 20 passwords at most: a second for each. */
+/** Limits waiting requests: each may have 20 passwords, and each password takes a second. */
 const queue = {
   maxWaiting: 10,
   full: 'Too many passwords are being stored. Try again in a moment.',
@@ -55,7 +55,7 @@ export const hashAccounts = (accounts: AskedAccount[]): Promise<HashedAccount[]>
     return hashed
   })
 
-/** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
+/** Call it in a transaction. Throws `conflict` or `invalid`; nothing may be stored then. */
 export function addDomain(
   deps: SaveDeps,
   holder: Holder,
@@ -68,7 +68,7 @@ export function addDomain(
   return finished(deps, { domain, current: domain, asked: prepared.asked })
 }
 
-/** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
+/** Call it in a transaction. Throws `conflict` or `invalid`; nothing may be stored then. */
 export function changeDomain(deps: SaveDeps, current: Domain, prepared: Prepared): Domain {
   const { db, config } = deps
   const { asked } = prepared
@@ -96,7 +96,7 @@ function finished(
   return updateDomain(db, id, {})
 }
 
-/** With the redirects of the same owner: what others have set up is no reason to refuse. */
+/** Only checks the redirects of the same owner: others' settings are no reason to refuse. */
 function refuseCircle({ db, config }: SaveDeps, host: string) {
   const sites = listOwnedHosts(db)
   const owner = sites.find((site) => site.host === host)?.ownerId

@@ -4,13 +4,10 @@ import type { ShownDomain } from './json.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-/** Milliseconds before its end at which Caddy should have renewed a certificate, or a user is asked to upload another. */
+/** Milliseconds before its end at which a certificate should have been renewed or replaced. */
 const soon = 21 * day
 
-/**
- * The status of a domain, in a word or two. `off` says why no names are served, `leftOut` why some
- * aren't although others are.
- */
+/** A word or two. `off` says why no names are served, `leftOut` why some aren't although others are. */
 export function lookOf(
   { host, dns, certificate, https, maintenance }: ShownDomain,
   { off, leftOut }: { off: Failure | null; leftOut: ReadonlyMap<string, Failure> },
@@ -50,11 +47,11 @@ const endsSoon = (notAfter: Date) => notAfter.getTime() - Date.now() < soon
 export type Problem = {
   message: string
   hint: string | null
-  /** Addresses that the name should lead to. */
+  /** Addresses that the name should resolve to. */
   records: string[]
 }
 
-/** The problem of a domain, and what to do about it; null without a known problem. */
+/** Null without a known problem. */
 export function problemOf({ host, dns, certificate, https }: ShownDomain): Problem | null {
   const error = certificate?.error ?? null
   if (dns.ok === false) {
@@ -69,7 +66,7 @@ export function problemOf({ host, dns, certificate, https }: ShownDomain): Probl
   return error && { message: error.message, hint: error.hint, records: [] }
 }
 
-/** For a name that leads elsewhere: its records are right if a proxy passes visitors on. */
+/** For a name that points elsewhere: its records are right if a proxy passes visitors on. */
 const proxyHint = ({ found }: ShownDomain['dns']) =>
   found.length === 0
     ? null

@@ -40,15 +40,15 @@ export const pageOfDomains = (db: Db, holder: Holder, page: Page): Domain[] =>
     page,
   )
 
-/** In a transaction. */
+/** Call it in a transaction. */
 export const updateDomain = (tx: Tx, id: string, changes: DomainChanges): Domain =>
   changeRow(tx, domains, id, changes)
 
-/** In a transaction. */
+/** Call it in a transaction. */
 export const deleteDomain = (tx: Tx, id: string) =>
   tx.delete(domains).where(eq(domains.id, id)).run()
 
-/** The state of these hosts, by their names. */
+/** Indexed by host. */
 export const getCertificates = (db: Tx, hosts: string[]): Map<string, Certificate> =>
   new Map(
     listRows(db, certificates, inArray(certificates.host, hosts)).map((row) => [row.host, row]),

@@ -11,7 +11,7 @@ import { parseTarget } from './forms.ts'
 
 type TargetDeps = { db: Db; config: Config; secrets: Secrets }
 
-/** Throws `invalid` when a service has no such component, or doesn't listen there. */
+/** Throws `invalid` when a service has no such component, or doesn't listen on the port. */
 export async function checkTarget(
   deps: TargetDeps,
   service: Service,

@@ -10,7 +10,7 @@ import type { Link, LinkVariables } from './store.ts'
 
 type Deps = { db: Db; secrets: Secrets }
 
-/** In a transaction: links an environment to a service; by default with the variables that the service proposes. */
+/** Call it in a transaction. Without given variables, links those that the service proposes. */
 export function addLink(
   { db }: Pick<Deps, 'db'>,
   {
@@ -37,7 +37,7 @@ export function addLink(
   return insertLink(db, { environmentId, serviceId, variables: chosen })
 }
 
-/** In a transaction: changes the keys of a link's variables. */
+/** Call it in a transaction. Changes the keys of a link's variables. */
 export function changeLink(
   { db }: Pick<Deps, 'db'>,
   { id, environmentId, serviceId }: Link,
@@ -47,13 +47,13 @@ export function changeLink(
   return updateLink(db, id, variables)
 }
 
-/** In a transaction. The service's secrets stay masked in the logs of the app. */
+/** Call it in a transaction. The service's secrets stay masked in the app's logs. */
 export function removeLink(deps: Deps, { id, environmentId, serviceId }: Link) {
   rememberLinked(deps, { serviceId, environmentIds: [environmentId] })
   deleteLink(deps.db, id)
 }
 
-/** Keys that another link already has get the same number: `DATABASE_URL_2`. */
+/** Keys that another link already has get the same number, such as `DATABASE_URL_2`. */
 export function numbered(proposes: ReadonlyMap<string, string>, taken: ReadonlySet<string>) {
   for (let count = 1; ; count++) {
     const end = count === 1 ? '' : `_${count}`

@@ -17,7 +17,7 @@ import { listLinks } from './store.ts'
 
 type ChoiceQuery = { ownerId: string; environmentId: string }
 
-/** The choices for a link: the owner's services, and templates, databases first. */
+/** Lists the owner's services, and templates, databases first. */
 export async function choicesFor(
   { db }: { db: Db },
   { catalogue, ownerId, environmentId }: ChoiceQuery & { catalogue: Catalogue },
@@ -37,13 +37,13 @@ export async function choicesFor(
 
 export type Choices = Awaited<ReturnType<typeof choicesFor>>
 
-/** What an app gets from a service, for display, and the proposed keys. */
+/** The variables that an app gets from a service, for display, with the proposed keys. */
 export type Offered = {
   provided: { name: string; value: string | null; secret: boolean }[]
   proposed: Record<string, string>
 }
 
-/** Of an existing service; nothing when its file or its values can't be read. */
+/** For an existing service. Empty when its file or its values can't be read. */
 export async function offeredBy(
   deps: LinkDeps,
   { service, environmentId }: { service: Service; environmentId: string },
@@ -57,7 +57,7 @@ export async function offeredBy(
   }
 }
 
-/** Of a service to be created from the template, under a free name. */
+/** For a service that would be created from the template, under a free name. */
 export function offeredByNew(
   { db }: { db: Db },
   { template, file, ownerId, environmentId }: ChoiceQuery & { template: string; file: Template },
@@ -80,7 +80,7 @@ function offered(
     values: Map<string, Provided>
     proposes: ReadonlyMap<string, string>
     environmentId: string
-    /** A service whose own keys may be proposed again. */
+    /** The id of a service whose own keys may be proposed again. */
     but?: string
   },
 ): Offered {

@@ -16,7 +16,7 @@ import type { Linked } from './store.ts'
 
 export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** A variable of an app, and its source; of several with one key the effective one. */
+/** A variable of an app, with its source. Of several with the same key this is the one that applies. */
 export type EffectiveVariable = OpenVariable & { from: 'davit' | 'link' | 'own' }
 
 type EffectiveOptions = {
@@ -25,22 +25,22 @@ type EffectiveOptions = {
   deployment: { commitHash: string | null; branch: string | null }
   /** The app's address; null without a port. */
   url: string | null
-  /** The variables set by hand, if not the current ones. */
+  /** The variables set by hand, unless the current ones apply. */
   own?: OpenVariable[] | undefined
 }
 
-/** What an environment's containers get. */
+/** The input for an environment's containers. */
 export type Effective = {
   variables: EffectiveVariable[]
   /** Ids of the services whose networks they join. */
   joins: string[]
-  /** Variables of links that the service no longer provides. */
+  /** Keys whose link's service no longer provides the variable. */
   missing: { key: string; provides: string; service: string }[]
 }
 
 /**
- * The variables of an app: Davit's own, those of its links, and those set by hand, later ones overriding
- * earlier ones. Secrets are in plain text: for containers, never for a response.
+ * Combines Davit's own variables, those of links, and those set by hand; later ones override earlier ones.
+ * Secrets are in plain text: for containers, never for a response.
  */
 export async function effectiveVariables(
   deps: LinkDeps,
@@ -65,7 +65,7 @@ export async function effectiveVariables(
   }
 }
 
-/** Davit's own variables, by key; null: not known yet. */
+/** Davit's own variables by key; null while unknown. */
 export const builtIn = ({ project, environment, deployment, url }: EffectiveOptions) => ({
   DAVIT_COMMIT: deployment.commitHash,
   DAVIT_BRANCH: deployment.branch,
@@ -74,10 +74,9 @@ export const builtIn = ({ project, environment, deployment, url }: EffectiveOpti
   DAVIT_APP_URL: url,
 })
 
-/** A link, and what its service provides. */
 type OpenLink = Linked & { provides: Provides }
 
-/** The links of an environment, oldest first. Throws a Failure when what one provides can't be read. */
+/** Oldest first. Throws a Failure when a service's definition can't be read. */
 export async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
   const linked = await Promise.all(
     listLinks(deps.db, environmentId).map(async (of) => {
@@ -95,7 +94,7 @@ export async function openLinks(deps: LinkDeps, environmentId: string): Promise<
   })
 }
 
-/** A key of a link; without `provided` when its service no longer provides it. */
+/** `provided` is undefined when the service no longer provides it. */
 type LinkedVariable = {
   key: string
   provides: string
@@ -103,7 +102,6 @@ type LinkedVariable = {
   provided: Provided | undefined
 }
 
-/** The keys of an environment's links. */
 export const linkedVariables = async (
   deps: LinkDeps,
   environmentId: string,

@@ -3,19 +3,19 @@ import { variableName } from '../projects/forms.ts'
 import { serviceForm } from '../services/forms.ts'
 import { line, pairs } from '../web/fields.ts'
 
-/** Keys in the app, each with the name of what the service provides. */
+/** Keys in the app, with the service's name for each variable. */
 const variables = pairs(variableName, { max: 100 })
 
 const serviceId = line('the id of a service', { max: 36 })
 const template = line('the name of a template', { max: 100 })
 
-/** The chosen service; neither: not chosen yet. */
+/** Without either, the service must be chosen first. */
 export const newLinkQuery = z.object({
   serviceId: serviceId.optional(),
   template: template.optional(),
 })
 
-/** To an existing service, or to one created from a template with its fields. */
+/** A link to an existing service, or to one created from a template with its fields. */
 export const linkForm = z.looseObject({
   ...serviceForm.shape,
   name: serviceForm.shape.name.nullish(),
@@ -24,7 +24,7 @@ export const linkForm = z.looseObject({
   variables: variables.nullish(),
 })
 
-/** Null clears them; if omitted, the caller decides. */
+/** Null clears the variables; undefined leaves the decision to the caller. */
 export const chosenIn = ({
   variables,
 }: {

@@ -10,8 +10,8 @@ import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
 /**
- * What an environment's app gets beside its own variables, for display: of two with one
- * key the later one wins.
+ * For display: an environment's variables beside those set by hand. Of two with the same key the later one
+ * applies.
  */
 export const givenVariables =
   (deps: LinkDeps & Pick<UrlDeps, 'edge'>) =>
@@ -33,7 +33,7 @@ export const givenVariables =
       })),
     ]
 
-    /** When the values of a service can't be read, the page still works. */
+    /** Even if a service's values can't be read, the page works. */
     function asBroken(error: unknown) {
       if (!(error instanceof Failure)) throw error
       return listLinks(deps.db, environment.id).flatMap(({ link, service }) =>

@@ -4,13 +4,9 @@ import { openLinks } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
-/** A link as its owner may see it. */
 export type ShownLink = Awaited<ReturnType<typeof linksOf>>[number]
 
-/**
- * The links of an environment, oldest first, without secrets and values that a service doesn't
- * provide any more.
- */
+/** Oldest first, without secrets. Variables that a service no longer provides have no value. */
 export async function linksOf(deps: LinkDeps, environmentId: string) {
   const open = await openLinks(deps, environmentId).catch(unreadable)
   const values = new Map(open.map(({ link, provides }) => [link.id, provides.values]))
@@ -30,7 +26,7 @@ export async function linksOf(deps: LinkDeps, environmentId: string) {
   })
 }
 
-/** When the file or the values of one can't be read, no values are shown. */
+/** Shows no values when a service's file or values can't be read. */
 function unreadable(error: unknown) {
   if (error instanceof Failure) return []
   throw error

@@ -88,7 +88,7 @@ export const ChooseService = ({
   </Modal>
 )
 
-/** Leads to the second step, in the same dialog if it is in one. */
+/** Links to the second step, which opens in the same dialog, if any. */
 const Choice = ({
   environment,
   asked,
@@ -109,7 +109,7 @@ const Choice = ({
 
 type NewLinkProps = Offered & {
   environment: Environment
-  /** What is linked: an existing service, or one that is created with these fields. */
+  /** An existing service, or one to be created with these fields. */
   of: { service: Service } | { template: string; file: Template; suggestion: string; user: User }
   draft: Draft
 }
@@ -161,7 +161,7 @@ export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkP
   )
 }
 
-/** Whether it can't be created with the template's defaults. */
+/** True when the template's defaults aren't enough to create it. */
 const asksForMore = ({ variables }: Template) =>
   askedFor(variables).some(
     ({ required, generate, default: value }) => required && !generate && value === null,
@@ -170,7 +170,6 @@ const asksForMore = ({ variables }: Template) =>
 const hasErrorsIn = ({ errors }: Draft) =>
   Object.keys(errors).some((name) => !['name', 'variables'].includes(name))
 
-/** For an existing link: the app's variables. */
 export const EditLink = ({
   link,
   provided,

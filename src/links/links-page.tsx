@@ -10,7 +10,7 @@ import type { ShownLink } from './json.ts'
 
 type LinksPageProps = { head: EnvironmentHead; links: ShownLink[] }
 
-/** The services that the app of one environment reaches. */
+/** Shows the services that an environment's app can reach. */
 export const LinksPage = ({ head, links }: LinksPageProps) => (
   <EnvironmentFrame head={head} tab="services">
     <ChangesNote environment={head.environment}>
@@ -37,11 +37,11 @@ export const AddDatabase = ({
 }
 
 type LinkListProps = Pick<LinksPageProps, 'links'> & {
-  /** Where a first one can be added. */
+  /** The environment in which a first one can be added. */
   environment: Pick<Environment, 'id'> | null
 }
 
-/** Each link with the state of its service. */
+/** Shows each link with the state of its service. */
 export const LinkList = ({ links, environment }: LinkListProps) => (
   <Live as="section" id="links" aria-label="Linked services">
     {links.length === 0 ? (
@@ -102,7 +102,7 @@ const LinkRow = ({ link }: { link: ShownLink }) => {
   )
 }
 
-/** Of the page that lists them; forms post there. */
+/** Shows the list; forms post to it. */
 export const linksPath = ({ id }: Pick<Environment, 'id'>) => `/envs/${id}/links`
 
 const linkPath = ({ id, environmentId }: Pick<ShownLink, 'id' | 'environmentId'>) =>

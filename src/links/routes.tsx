@@ -31,12 +31,11 @@ import type { Link, Linked } from './store.ts'
 
 type Own = ReturnType<typeof findOwnEnvironment>
 
-/** The services that an environment's app is linked to, and the variables that it gets from them. */
 export const linkRoutes = (deps: MakeDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(deps.config)
-  /** Someone else's environment is missing, whatever was sent. */
+  /** Someone else's environment is reported as missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -123,7 +122,7 @@ export const linkRoutes = (deps: MakeDeps) => {
     )
   }
 
-  /** First the choice of a service, then its variables. */
+  /** Asks for the service first, then for its variables. */
   async function newLink(
     c: Context,
     draft: Draft,

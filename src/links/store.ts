@@ -6,10 +6,9 @@ import type { Service } from '../services/store.ts'
 export type Link = typeof links.$inferSelect
 export type LinkVariables = Link['variables']
 
-/** A link with its service. */
 export type Linked = { link: Link; service: Service }
 
-/** The links of an environment, oldest first; not to services that are being deleted. */
+/** Oldest first, without services that are being deleted. */
 export const listLinks = (db: Db, environmentId: string): Linked[] =>
   db
     .select({ link: links, service: services })

@@ -11,13 +11,15 @@ import type { Service, ServiceStatus } from '../services/store.ts'
 import { listLinks } from './store.ts'
 import type { Linked } from './store.ts'
 
-/** What an app couldn't reach; without `host` when its output doesn't name it. */
+/** `host` is undefined when the app's output doesn't name it. */
 type Unreached = { isUnknown: boolean; host: string | undefined; port: string | undefined }
 
-/** Last lines that are checked, and characters of each. */
+/** Only the last `lines` are checked, and `characters` of each. */
 const maxChecked = { lines: 80, characters: 500 }
 
-/** Messages of clients about unknown names and refused connections; those that name the host first. */
+/**
+ * Error messages of clients about unknown hosts and refused connections. Those that name the host are first.
+ */
 const unknown = [
   /getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?<host>[\w.-]+)/,
   /could not translate host name "(?<host>[^"]+)"/,
@@ -39,7 +41,7 @@ const refused = [
   /ECONNREFUSED|EHOSTUNREACH|Connection ?refused|No route to host/i,
 ]
 
-/** The host that an app couldn't reach according to its last lines; null when they don't say so. */
+/** Finds the host that an app couldn't reach, from its last lines; null when they don't report this. */
 export function unreachedIn(lines: string[]): Unreached | null {
   let nameless: Unreached | null = null
   for (const line of lines.slice(-maxChecked.lines).toReversed()) {
@@ -57,7 +59,7 @@ export function unreachedIn(lines: string[]): Unreached | null {
   return nameless
 }
 
-/** Why an app couldn't reach something according to its output, and what to do; null when it doesn't say so. */
+/** Explains from its output what an app couldn't reach, and what to do; null when it doesn't say so. */
 export function whyUnreached(
   deps: { db: Db; secrets: Secrets },
   { project, environment, lines }: { project: Project; environment: Environment; lines: string[] },
@@ -118,7 +120,7 @@ const addLink =
 
 const checkPort = 'Check the port, and that the app waits for it long enough. Then deploy again.'
 
-/** Whether it is the host of one of the service's components, or an address of one. */
+/** True for a host name or an address of one of the service's components. */
 const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) =>
   host !== undefined &&
   own !== null &&
@@ -128,7 +130,7 @@ const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) 
       .values()
       .some((address) => address === host))
 
-/** Why a service can't be reached; null while it runs. */
+/** Explains why a service can't be reached; null while it runs. */
 function stateOf(deps: { db: Db; secrets: Secrets }, service: Service): string | null {
   const { name, status } = service
   const known = states[status]

@@ -1,20 +1,20 @@
 import { Hub } from './hub.ts'
 import { ticks } from './ticks.ts'
 
-/** Milliseconds that at least lie between two reports to one reader. */
+/** Minimum milliseconds between two reports to one reader. */
 const interval = 1000
 
-/** Seconds after which a reader is told to look again in any case. */
+/** Seconds after which a reader is notified in any case. */
 const longest = 60
 
 const all = 'all'
 
-/** What a reader asks for: `every` in seconds. */
+/** `every` is in seconds. */
 export type Watch = { since?: string | undefined; about?: string | undefined; every?: number }
 
 /**
- * Says that something which pages show has changed, not what: whoever looks at it reads it again. Its
- * versions are compared, so that what changed while a reader was away is noticed when it is back.
+ * Reports that something on pages has changed, but not what: readers read it again. They compare versions, so
+ * that a change while a reader was away is noticed when it is back.
  */
 export class ChangeFeed {
   readonly #hub = new Hub<void>()
@@ -22,12 +22,12 @@ export class ChangeFeed {
   readonly #start = crypto.randomUUID().slice(0, 8)
   #count = 0
 
-  /** The version of everything. Read it before what is shown. */
+  /** The version of everything. Read it before the data that it describes. */
   get version() {
     return `${this.#start}-${this.#count}`
   }
 
-  /** Call it when a change is stored or can be read. With `about`, only its readers are told. */
+  /** Call it when a change can be read. With `about`, only that channel's readers are notified. */
   touch(about = all) {
     this.#count++
     this.#hub.publish(about, undefined)

@@ -5,9 +5,8 @@ const maxBacklog = 64
 export const resync = Symbol('resync')
 
 /**
- * In-memory fan-out, one channel per key. A slow reader delays no one: it gets `resync` instead
- * of what it missed, or the newest message only. Holds no history: what must survive is stored
- * before it is published.
+ * In-memory fan-out, one channel per key. A slow reader delays no one: it gets `resync` instead of what it
+ * missed, or only the newest message. Holds no history: what must survive is stored before it is published.
  */
 export class Hub<Message> {
   readonly #channels = new Map<string, Set<Listener<Message>>>()
@@ -16,19 +15,19 @@ export class Hub<Message> {
     for (const listener of this.#channels.get(channel) ?? []) listener.push(message)
   }
 
-  /** Every message. Subscribes at once: nothing published between this call and the first `next()` is lost. */
+  /** Yields every message. Subscribes at once: nothing published before the first `next()` is lost. */
   subscribe(channel: string, signal: AbortSignal) {
     const reader = new Reader<Message | typeof resync>([], { overflow: resync })
     return this.#read(channel, signal, reader)
   }
 
-  /** The same, beginning with `resync`: a new reader has missed everything. */
+  /** Like `subscribe`, but begins with `resync`: a new reader has missed everything. */
   follow(channel: string, signal: AbortSignal) {
     const reader = new Reader<Message | typeof resync>([resync], { overflow: resync })
     return this.#read(channel, signal, reader)
   }
 
-  /** The newest message whenever the reader comes back, which begins with `first`. */
+  /** Yields the newest message whenever the reader continues, beginning with `first`. */
   newest(channel: string, signal: AbortSignal, first?: Message) {
     return this.#read(channel, signal, new Reader<Message>(first === undefined ? [] : [first]))
   }
@@ -53,7 +52,6 @@ export class Hub<Message> {
     return leave
   }
 
-  /** Whether the channel has subscribers. */
   isHeard(channel: string) {
     return this.#channels.has(channel)
   }
@@ -74,15 +72,15 @@ type Listener<Message> = { push: (message: Message) => void; end?: () => void }
 const over = { done: true, value: undefined } as const
 
 /**
- * The messages one reader hasn't read yet. Not an async generator: a thousand of them wake at every
+ * The messages that one reader hasn't read yet. Not an async generator: a thousand of them wake at every
  * message, and each step of one is expensive.
  */
 class Reader<Item> implements AsyncIterableIterator<Item, undefined> {
   leave = () => {}
   readonly #backlog: Item[]
-  /** What takes the place of a backlog that is too long; without it only the newest item is kept. */
+  /** Replaces a backlog that is too long; without it only the newest item is kept. */
   readonly #overflow: Item | undefined
-  /** Until it takes the overflow: what comes meanwhile will be found with the rest. */
+  /** True until it reads the overflow: messages before that are dropped, since it reads everything again. */
   #lags: boolean
   #waiting: ((result: IteratorResult<Item, undefined>) => void) | null = null
   #ended = false

@@ -3,7 +3,7 @@ import { Hub } from './hub.ts'
 
 type Source<Message> = { followers: number; latest?: Message; abort: AbortController }
 
-/** One source for each key, read once for all its readers: from the first subscription until the last ends. */
+/** Reads one source for each key for all its readers: from the first subscription until the last ends. */
 export class SharedSource<Message> {
   readonly #open: (key: string, signal: AbortSignal) => AsyncIterable<Message>
   readonly #hub = new Hub<Message>()
@@ -27,7 +27,7 @@ export class SharedSource<Message> {
     return this.#sources.get(key)?.latest
   }
 
-  /** The newest message whenever the reader comes back, beginning with the latest, until the signal. */
+  /** Yields the newest message whenever the reader continues, beginning with the latest, until the signal. */
   follow(key: string, signal: AbortSignal) {
     const source = this.#sources.get(key) ?? this.#begin(key)
     const reader = this.#hub.newest(key, signal, source.latest)

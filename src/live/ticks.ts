@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * For readers that check again whenever something may have changed: yields at once,
- * and after every call of `wake`, but never twice within `interval` milliseconds.
- * After `longest` it yields in any case.
+ * For readers that check again whenever something may have changed: yields at once, and after every call of
+ * `wake`, but never twice within `interval` milliseconds. After `longest` it yields in any case.
  */
 export async function* ticks(
   listen: (wake: () => void) => void,

@@ -16,10 +16,9 @@ import { countRegistries, insertRegistry } from './store.ts'
 
 export type RegistryDeps = { db: Db; docker: Docker; secrets: Secrets; config: Config }
 
-/** The port is part of it, as in an image reference. */
+/** Includes the port, as in an image reference. */
 const hostAndPort = /^(?<name>[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?<port>\d{1,5}))?$/
 
-/** A registry and its login. */
 export const registryForm = (config: Pick<Config, 'allowHosts'>) =>
   z.object({
     host: field(
@@ -60,7 +59,7 @@ function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {
   return refusedHost(name.replace(/^\[|\]$/g, ''), allowHosts)
 }
 
-/** Logs the engine in at the registry, and stores the credentials. */
+/** Stores the credentials once the engine could log in with them. */
 export async function addRegistry(
   { db, docker, secrets, config }: RegistryDeps,
   {

@@ -5,9 +5,9 @@ import type { Lookup } from '../platform/hosts.ts'
 import { dockerHub } from './image-registry.ts'
 
 /**
- * Throws `host_refused` when a registry has a private address that DAVIT_ALLOW_HOSTS
- * doesn't allow. The engine connects, after its own lookup: different
- * DNS answers, redirects of the registry and what a build fetches aren't covered.
+ * Throws `host_refused` when a registry has a private address that DAVIT_ALLOW_HOSTS doesn't allow. The
+ * engine resolves the name again and connects: different DNS responses, redirects by the registry, and
+ * downloads within a build aren't covered.
  */
 export async function refusePrivate(
   { config, lookup }: { config: Pick<Config, 'allowHosts'>; lookup?: Lookup },
@@ -18,7 +18,7 @@ export async function refusePrivate(
   try {
     await resolveHost(host, { allow: config.allowHosts, signal, ...(lookup && { lookup }) })
   } catch (error) {
-    // the engine may resolve names that this machine can't, or pull through a proxy
+    // The engine may resolve names that this machine can't, or pull through a proxy.
     if (!(error instanceof Failure && error.code === 'host_unresolved')) throw error
   }
 }

@@ -5,14 +5,16 @@ import type { Secrets } from '../platform/secrets.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
 import { getRegistryOf } from './store.ts'
 
-/** The name under which a password is sealed. */
+/** The additional data that a password is encrypted with. */
 export const sealedAs = (registryId: string) => `registry ${registryId}`
 
-/** Docker Hub logs in under an address of its own. */
+/** Docker Hub has another address for logins. */
 export const serverAddress = (host: string) =>
   host === dockerHub ? 'https://index.docker.io/v1/' : host
 
-/** The credentials for an owner's pull of an image; undefined for a registry they haven't added. */
+/**
+ * The credentials with which an owner's image is pulled; undefined for a registry that they haven't added.
+ */
 export function authFor(
   { db, secrets }: { db: Db; secrets: Secrets },
   { ownerId, image }: { ownerId: string; image: string },

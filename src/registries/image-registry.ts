@@ -1,16 +1,15 @@
-/** The registry of images without a host. */
+/** The registry of image names without a host. */
 export const dockerHub = 'docker.io'
 
 const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']
 
-/** Whether it is public: Docker's official images, `busybox` or `library/busybox`. */
+/** True for Docker's official images, which are public: `busybox` or `library/busybox`. */
 export const isOfficial = (reference: string) =>
   registryOf(reference) === dockerHub && /^(([a-z0-9.-]+\/)?library\/)?[^/]+$/.test(reference)
 
-/** The registry of an image reference. */
 export const registryOf = (reference: string) => split(reference).registry
 
-/** By the rule of Docker: a first part with a dot, a port or, since version 23, a capital letter is a host. */
+/** Docker's rule: the first part is a host if it has a dot, a port or, since version 23, a capital letter. */
 function split(reference: string) {
   const slash = reference.indexOf('/')
   const written = slash === -1 ? '' : reference.slice(0, slash)
@@ -33,8 +32,8 @@ const grammar = new RegExp(
 )
 
 /**
- * The full form of a reference, with all that Docker adds; null when it isn't one. In full it is
- * never taken for the id of an image.
+ * Adds the parts that Docker assumes; null for an invalid reference. The full form can't be mistaken for an
+ * image id.
  */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null
@@ -52,7 +51,7 @@ export function parseReference(text: string): ImageReference | null {
 
 export const repositoryOf = ({ registry, path }: ImageReference) => `${registry}/${path}`
 
-/** In full: `docker.io/library/busybox:latest`. */
+/** The full form, such as `docker.io/library/busybox:latest`. */
 export const writtenOut = (reference: ImageReference) =>
   repositoryOf(reference) +
   (reference.tag ? `:${reference.tag}` : '') +

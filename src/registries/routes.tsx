@@ -7,7 +7,7 @@ import { userOf } from '../web/user-of.ts'
 import { addRegistry, registryForm } from './add.ts'
 import type { RegistryDeps } from './add.ts'
 
-/** A user's private registries. A password goes in and never comes out. */
+/** A password can be stored, but is never returned. */
 export const registryRoutes = (deps: RegistryDeps) =>
   resourceRoutes(deps.db, {
     kind: 'registry',

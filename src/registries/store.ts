@@ -4,7 +4,7 @@ import type { Db } from '../db/index.ts'
 import { registries } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 
-/** A registry; its password is sealed. */
+/** The password is encrypted. */
 export type Registry = typeof registries.$inferSelect
 
 const ownedBy = (ownerId: string) => eq(registries.ownerId, ownerId)
@@ -12,7 +12,7 @@ const ownedBy = (ownerId: string) => eq(registries.ownerId, ownerId)
 export const countRegistries = (db: Db, ownerId: string) =>
   countRows(db, registries, ownedBy(ownerId))
 
-/** The password must be sealed for the id given. */
+/** The password must be encrypted for this id. */
 export const insertRegistry = (db: Db, values: typeof registries.$inferInsert): Registry =>
   refuseDuplicate(() => db.insert(registries).values(values).returning().get(), {
     'registries.owner_id, registries.host': [

@@ -4,25 +4,24 @@ import { ButtonLink } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 
-/** One row of a list of resources. */
 export type Row = {
   id: string
   name?: string
-  /** Instead of the name. */
+  /** Replaces the name. */
   title?: Child
-  /** It in the names of its buttons, if it has no name. */
+  /** Names the row in its buttons' labels, if it has no name. */
   label?: string
-  /** A logo before it. */
+  /** A logo before the name. */
   mark?: Child
-  /** A state after it. */
+  /** A state after the name. */
   badge?: Child
   tags?: Child[]
   facts: Child[]
-  /** Before the button that removes it. */
+  /** Shown before the remove button. */
   actions?: Child
-  /** Asked before it is removed. */
+  /** The confirmation before it is removed. */
   question?: string
-  /** It can't be removed. */
+  /** Has no remove button. */
   isKept?: boolean
 }
 
@@ -31,15 +30,15 @@ type Props = {
   title: string
   about: Child
   empty?: { title: string; text: Child }
-  /** The button that creates one; null when none can be created. */
+  /** The button that creates a resource; null when none can be created. */
   action: Child
-  /** Before the rows: what is shown once. */
+  /** Shown once, above the rows. */
   note?: Child
   rows: Row[]
   nextCursor: string | null
-  /** `asks`: its response may be a dialog. */
+  /** With `asks` the response may be a dialog. */
   remove: { verb: string; noun: string; asks: boolean }
-  /** Replaces the list on the page, beside the main response. */
+  /** Swapped out of band, in addition to the main response. */
   isOob?: boolean
 }
 
@@ -67,7 +66,7 @@ export const ResourceList = ({ path, title, about, empty, action, rows, ...props
   </SettingsList>
 )
 
-/** Opens the dialog of a new one. */
+/** Opens the dialog that creates one. */
 export const NewButton = ({ path, noun }: { path: string; noun: string }) => (
   <ButtonLink icon="plus" opens={`${path}/new`}>
     New {noun}

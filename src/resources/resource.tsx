@@ -32,20 +32,20 @@ import type { Row } from './list.tsx'
 import { deleteResource, getResource, listResources, visibleTo } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
-/** A created one, and what is said of it beside its own JSON and the list. */
+/** A new resource, with additions to its response. */
 export type Made = {
   id: string
-  /** More of its JSON than can be read again. */
+  /** JSON that is only available now, such as a secret. */
   extra?: object
-  /** Takes the place of its form's dialog. */
+  /** Replaces the dialog of its form. */
   dialog?: () => JSX.Element
-  /** Stands above the list where there is no dialog: what is shown once. */
+  /** Shown once above the list, if there is no dialog. */
   note?: () => JSX.Element
 }
 
 /**
- * What a user lists, creates and removes, described once: its page and dialogs, JSON and OpenAPI
- * operations, owner checks and audit events follow from it.
+ * Describes a resource that users list, create and remove. Page, dialogs, JSON, OpenAPI operations, owner
+ * checks and audit events follow from it.
  */
 export type Resource<
   Table extends ResourceTable,
@@ -56,25 +56,25 @@ export type Resource<
   /** As in “New git source” and “List your git sources”. */
   noun: string
   plural: string
-  /** Of its page, and of all its routes. */
+  /** The path of its page and the prefix of its routes. */
   path: string
   title: string
-  /** Of the API document. */
+  /** The tag in the API document. */
   part: string
   table: Table
-  /** Whose a row is; left out where admins share all. */
+  /** The owner's id; omitted if all admins share the rows. */
   owner?: SQLiteColumn
   adminOnly?: boolean
-  /** Other rows count as missing. */
+  /** Rows that don't match count as missing. */
   where?: () => SQL | undefined
-  /** The keys of a row that may be seen. */
+  /** Only these keys of a row are returned. */
   json: ZodObject
   about: Child
   empty: { title: string; text: Child }
   row: (row: Stored) => Omit<Row, 'id'>
-  /** One by itself; by default the list with this one. */
+  /** The view of a single resource; by default the list with only this one. */
   item?: {
-    /** The page or dialog, and what the JSON has beside the row. */
+    /** A page or dialog, and JSON in addition to the row's. */
     view: (c: Context<Env>, row: Stored) => Promise<View & { extra: object }>
     schema: ZodType
     note: string
@@ -82,30 +82,30 @@ export type Resource<
   create: {
     verb: 'Add' | 'Create'
     event: Action
-    /** Without one a button creates it at once. */
+    /** Without a form, a button creates one at once. */
     form?: Form
-    /** The label of the form's button, if it isn't its verb and noun. */
+    /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
-    /** Fields that depend on who fills in the form. */
+    /** Fields that depend on the user. */
     more?: (c: Context<Env>) => Child
-    /** Why none can be created on this server. */
+    /** Returns the reason why none can be created on this server, if there is one. */
     off?: () => string | null
-    /** Checks the limit and what only the outside knows, and stores it. */
+    /** Checks the limit and everything that the form alone can't, and stores the row. */
     make: (c: Context<Env>, input: z.output<Form>) => Made | Promise<Made>
     details?: (row: Stored) => Record<string, string>
-    /** Of its JSON when it was just created, if that has more. */
+    /** The JSON of a new one, if it has more than others. */
     schema?: ZodType
-    /** What the API document adds to its verb and noun. */
+    /** Added to the summary in the API document. */
     note?: string
   }
   remove: {
     verb: 'Remove' | 'Revoke'
     event: Action
-    /** Whether its JSON lists the others; else it is empty. */
+    /** True when the response lists the remaining ones; otherwise it is an empty object. */
     lists?: boolean
     query?: ZodType
     note?: string
-    /** Instead of deleting the row; a response, which is a dialog, asks first. */
+    /** Runs instead of deleting the row. A returned response is a dialog for confirmation. */
     run?: (c: Context<Env>, row: Stored) => Response | Promise<Response> | void
   }
 }
@@ -114,7 +114,7 @@ const past = { Add: 'added', Create: 'created', Remove: 'removed', Revoke: 'revo
 const firstPage: Page = { limit: 50 }
 const pass = factory.createMiddleware((_, next) => next())
 
-/** The routes of a resource: its list, the form of a new one, creation, one by itself, removal. */
+/** Serves the list, the form, creation, a single resource, and removal. */
 export function resourceRoutes<Table extends ResourceTable, Form extends ZodType>(
   db: Db,
   resource: Resource<Table, Form>,
@@ -190,7 +190,7 @@ export function resourceRoutes<Table extends ResourceTable, Form extends ZodType
     return moveOn(c, { to, location, created: true, said: saidOf(create.verb), json })
   }
 
-  /** Says in the API document what a handler does. */
+  /** Attaches the operation for the API document to a handler. */
   function documented<H extends Handler<any>>(does: keyof typeof operations, handler: H) {
     const operation = () => ({ part: resource.part, ...operations[does]() })
     return checking({ operation }, handler)
@@ -234,7 +234,7 @@ export function resourceRoutes<Table extends ResourceTable, Form extends ZodType
     return { ...view, json }
   }
 
-  /** The native form’s response is the page with what is shown once, which a redirect would lose. */
+  /** A native form, as its response shows the secret once; a redirect would lose it. */
   function newButton() {
     if (create.form) return <NewButton path={path} noun={noun} />
     return (
@@ -276,7 +276,7 @@ export function resourceRoutes<Table extends ResourceTable, Form extends ZodType
   }
 }
 
-/** The operations of the API document, by what a handler does. */
+/** By the part of a handler. */
 function operationsOf({ noun, plural, json, item, create, remove }: Resource<never, never>) {
   const one = `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
   const others = remove.lists ? listOf(json) : nothing

@@ -7,10 +7,10 @@ import type { Page } from '../web/paging.ts'
 
 export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
 
-/** Where the rows of a resource are, and which of them a request may see. */
+/** `visible` is a condition for the rows that the request may see. */
 type Rows<Table extends ResourceTable> = { table: Table; visible: SQL | undefined }
 
-/** The rows of an owner that match, or all that match where there is no owner. */
+/** Matches rows of the owner; all rows if the resource has no owner. */
 export const visibleTo = (
   userId: string,
   { owner, where }: { owner?: SQLiteColumn; where?: () => SQL | undefined },
@@ -22,7 +22,7 @@ export const getResource = <Table extends ResourceTable>(
   id: string,
 ) => getRow(db, table, and(eq(table.id, id), visible))
 
-/** A page plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listResources = <Table extends ResourceTable>(
   db: Db,
   { table, visible }: Rows<Table>,

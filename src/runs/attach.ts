@@ -32,10 +32,10 @@ export type AttachDeps = {
 const endNotice = 20_000
 
 /**
- * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text.
- * A run with `attach` starts when its first client has connected, so that it sees everything; any other
- * shows its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`.
- * Disconnecting ends nothing. It counts as one of the user's streams.
+ * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text. A
+ * run with `attach` starts when its first client has connected, so that it sees everything; any other shows
+ * its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`. Disconnecting
+ * doesn't end the run. It counts as one of the user's streams.
  */
 export function attach(
   c: Context<Env>,

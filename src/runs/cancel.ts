@@ -4,7 +4,7 @@ import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Run, RunStatus } from './store.ts'
 
-/** Cancels a run that hasn't ended; resolves when its container was removed. */
+/** The run must not have ended. Resolves when its container was removed. */
 export async function cancelRun(
   { db, jobs }: { db: Db; jobs: Jobs },
   { run: { id, status }, by }: { run: Run; by: string },

@@ -1,6 +1,6 @@
 import type { Run } from './store.ts'
 
-/** A run in the API. An error says why there is no exit code, or what it means. */
+/** For the API. An error says why there is no exit code, or what it means. */
 export const runJson = (run: Run) => {
   const { id, environmentId, command, status, exitCode, createdAt, finishedAt } = run
   const { errorCode, errorMessage, errorHint } = run

@@ -37,7 +37,7 @@ import type { Run } from './store.ts'
 export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   const { db, logDb } = deps
   const audit = auditor(db)
-  /** Someone else's environment is missing, whatever was sent. */
+  /** Someone else's environment is "not found", whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -165,5 +165,5 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   }
 }
 
-/** Below a refused form. */
+/** Shown below a form with errors. */
 const firstPage: Page = { limit: 50 }

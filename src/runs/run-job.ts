@@ -42,7 +42,7 @@ export type RunDeps = RuntimeDeps & {
 /** Ended runs of an environment that are kept. */
 const kept = 20
 
-/** Runs as jobs, whose ids they share. */
+/** Runs are jobs with the same id. */
 export const runHandler = (deps: RunDeps): Handler => ({
   run: (work) => doRun(deps, work),
   giveUp: (job, end) => giveUp(deps, job, end),

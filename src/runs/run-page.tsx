@@ -19,7 +19,7 @@ type Props = {
   project: Project
   environment: Environment
   run: Run
-  /** Whether its end has been asked for. */
+  /** True once someone cancelled it. */
   isCancelling: boolean
 }
 
@@ -67,7 +67,7 @@ export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   )
 }
 
-/** What a run has come to, and what can be done about it. */
+/** The state of a run, and its actions. */
 export const RunStatusSection = ({ project, environment, run, isCancelling }: Props) => (
   <Live
     as="section"

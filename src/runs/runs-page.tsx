@@ -20,7 +20,7 @@ export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>
 export const commandLine = ({ command }: Pick<Run, 'command'>) =>
   typeof command === 'string' ? command : joinWords(command)
 
-/** The same for a heading or row: a command may have thousands of characters. */
+/** Shortened for a heading or row: a command may have thousands of characters. */
 export const shortLine = (run: Pick<Run, 'command'>) => {
   const line = commandLine(run)
   return line.length > maxCommand ? `${line.slice(0, maxCommand)}…` : line

@@ -16,7 +16,7 @@ import { whileAlive } from '../web/within.ts'
 import { countActive, insertRun } from './store.ts'
 import type { Run } from './store.ts'
 
-/** The default timeout of a command in seconds. */
+/** The default timeout of a command, in seconds. */
 export const usualTimeout = 3600
 
 /** With `attach` it has a terminal, and waits until someone attaches to it. */
@@ -28,7 +28,7 @@ export const runForm = z.object({
 
 type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
 
-/** Refuses an interactive run when terminals are turned off. */
+/** Throws for an interactive run when terminals are turned off. */
 export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
   if (terminal === 'off')
     throw new AppError(
@@ -37,7 +37,7 @@ export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
     )
 }
 
-/** The deployment whose image runs commands; throws when nothing is live or its image was removed. */
+/** The deployment whose image runs commands. Throws when nothing is live or its image was removed. */
 export async function findImage(
   { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
   { id, name }: Pick<Environment, 'id' | 'name'>,
@@ -66,7 +66,7 @@ export async function startRun(
   }: {
     environment: Environment
     project: Pick<Project, 'ownerId'>
-    /** E-mail of the user. */
+    /** The user's e-mail address. */
     startedBy: string
     input: z.output<typeof runForm>
   },

@@ -1,36 +1,35 @@
 import { AppError, Failure } from '../platform/errors.ts'
 import { unlessAborted } from '../platform/pause.ts'
 
-/** Seconds in which someone has to attach to a run that waits for them. */
+/** Seconds within which someone has to attach to a run that waits for it. */
 const attachWithin = 60
 
 type Start = {
-  /** The container, which doesn't run yet. */
+  /** Resolves with the container's id, before it runs. */
   created: PromiseWithResolvers<string>
   attached: PromiseWithResolvers<void>
   started: PromiseWithResolvers<void>
 }
 
 /**
- * Matches runs that wait for a client before they start, so that no output is lost, with
- * clients that wait for a run to start.
+ * Matches runs that wait for a client before they start, to lose no output, with clients that wait for a run.
  */
 export class Starts {
   readonly #starts = new Map<string, Start>()
 
-  /** For a client of a run that hasn't ended: the container, as soon as there is one. */
+  /** Call it for a run that hasn't ended. Resolves with its container as soon as there is one. */
   created(runId: string) {
     return this.#of(runId).created.promise
   }
 
-  /** A client receives output from now on; resolves when the run has started, even if it ended meanwhile. */
+  /** A client receives output from now on. Resolves when the run has started, even if it ended meanwhile. */
   async attach(runId: string) {
     const start = this.#starts.get(runId)
     start?.attached.resolve()
     await start?.started.promise
   }
 
-  /** For the run: resolves when a client has attached. */
+  /** Resolves when a client has attached to the run. */
   async waitForClient(runId: string, containerId: string, signal: AbortSignal) {
     const { created, attached } = this.#of(runId)
     created.resolve(containerId)
@@ -46,7 +45,7 @@ export class Starts {
     started.resolve()
   }
 
-  /** It has ended, or is left to the next process: rejects those who wait for it. */
+  /** Call it when the run has ended or is left to the next process: rejects those who wait for it. */
   over(runId: string) {
     const start = this.#starts.get(runId)
     this.#starts.delete(runId)

@@ -61,7 +61,7 @@ export const countActive = (db: Db, ownerId: string) => {
   return countRows(db, runs, and(inArray(runs.environmentId, own), inArray(runs.status, active)))
 }
 
-/** Marks it as running; false when it already is. */
+/** Returns false when it already is running. */
 export const setRunning = (db: Db, id: string) =>
   db
     .update(runs)
@@ -73,7 +73,7 @@ export const setRunning = (db: Db, id: string) =>
 export type RunEnd = Pick<Run, 'status'> &
   Partial<Pick<Run, 'exitCode' | 'errorCode' | 'errorMessage' | 'errorHint'>>
 
-/** Stores its end and that of its job; false when it has already ended. */
+/** Also ends its job. Returns false when it has already ended. */
 export const endRun = (db: Db, id: string, end: RunEnd) =>
   db.transaction((tx) => {
     endJob(tx, id)

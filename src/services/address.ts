@@ -3,7 +3,7 @@ import type { Places } from '../addresses/places.ts'
 import type { AddressOf } from './compose/values.ts'
 import type { ServicePort } from './store.ts'
 
-/** What is spoken at well-known ports; all others are taken for HTTP. */
+/** The scheme for well-known ports; all others are assumed to be HTTP. */
 const schemes: Record<number, string> = {
   443: 'https',
   1883: 'mqtt',
@@ -17,20 +17,19 @@ const schemes: Record<number, string> = {
   27017: 'mongodb',
 }
 
-/** Where an instance is reached: the first of its ports. Null when it publishes none. */
+/** The address of the first port; null when the instance publishes none. */
 export const addressOf = (places: Places, ports: ServicePort[]) => {
   const first = firstOf(ports)
   return first ? addressOn(places, first) : null
 }
 
-/** Where one published port is reached. */
 export function addressOn(places: Places, { port, containerPort, protocol }: ServicePort) {
   const url = urlOn(port, places)
   const scheme = protocol === 'udp' ? 'udp' : schemes[containerPort]
   return scheme ? url.replace(/^http:/, `${scheme}:`) : url
 }
 
-/** Addresses by service and port, for values that follow from them. */
+/** Addresses by service and port, for values that depend on them. */
 export const addressesOf =
   (places: Places, ports: ServicePort[]): AddressOf =>
   (service, port) => {
@@ -39,7 +38,7 @@ export const addressesOf =
     return meant ? addressOn(places, meant) : nowhere
   }
 
-/** What every template may mention without declaring it: the address that its users will type. */
+/** The variables that every template may use without declaring them, for the address that its users enter. */
 export function builtIns(places: Places, ports: ServicePort[]): Map<string, string> {
   const first = firstOf(ports)
   const url = first ? urlOn(first.port, places) : ''
@@ -49,7 +48,7 @@ export function builtIns(places: Places, ports: ServicePort[]): Map<string, stri
   ])
 }
 
-/** Of an instance that publishes nothing. */
+/** For an instance that publishes no port. */
 const nowhere = 'http://localhost'
 
 const firstOf = (ports: ServicePort[]) => ports.find(({ protocol }) => protocol === 'tcp')

@@ -22,21 +22,22 @@ import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, goesBack, sealValues, unsealDefinition } from './stored-definition.ts'
 
-/** A job on an instance. */
+/** A running job on an instance. */
 export type Doing = { service: Service; work: Work; progress: PullProgress; log: LogWriter }
 
 type Why = typeof noError | typeof wentBack
 
 /**
- * Creates the containers of an instance from another definition, its volumes kept. The row has that one
- * once they are well; until then the containers before are only stopped, and start again.
+ * Recreates the containers of an instance from another definition, with the same volumes. The row gets the
+ * new definition once they are healthy. Until then the old containers are only stopped, and they start again
+ * after a failure.
  */
 export async function changeService(deps: ServiceDeps, doing: Doing) {
   const { service, work } = doing
   const input = work.job.input!
   const before = await definitionOf(deps, service)
   const definition = await unsealDefinition(deps, service, input)
-  // until it is known which of them stay, what is written hides both
+  // Until it is known which definition remains, logs are masked with the secrets of both.
   const both = [...secretsOf(before), ...secretsOf(definition)]
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
   updateService(deps.db, service.id, { secretValues })
@@ -49,7 +50,7 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
   })
 }
 
-/** For the row of one whose change an earlier version left in the middle. */
+/** Stored for an instance whose change was interrupted by an update from an earlier version. */
 const wentBack = {
   errorStep: null,
   errorCode: 'interrupted',
@@ -57,14 +58,14 @@ const wentBack = {
   errorHint: 'Change the service again.',
 }
 
-/** Puts back which secrets are hidden after a change that was undone. */
+/** Returns a function that restores which secrets are masked, after a change was undone. */
 export async function forgetChange(deps: ServiceDeps, service: Service, input: string) {
   const before = await definitionOf(deps, service)
   const definition = await unsealDefinition(deps, service, input)
   return () => keep(deps, before, definition)
 }
 
-/** What the instance is made of from now on; what was secret in the other stays hidden where it was written. */
+/** Stores the instance's definition. Secrets of the dropped one stay masked in existing logs. */
 function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
   const { id, version, compose, allowed, allowedBy, ports } = kept
   const now = new Set(secretsOf(kept))
@@ -75,8 +76,8 @@ function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
 }
 
 /**
- * Stops what runs of an instance and starts its containers in order. All are created where one is
- * missing, or is published elsewhere than it should be by now.
+ * Stops an instance's containers and starts them in order. All are recreated if one is missing, or should now
+ * be published differently.
  */
 export async function restartService(deps: ServiceDeps, doing: Doing) {
   const { service, work } = doing
@@ -93,13 +94,16 @@ export async function restartService(deps: ServiceDeps, doing: Doing) {
   else await applyDefinition(deps, doing, { definition })
 }
 
-/** Stops the containers of an instance; they stay for a restart. */
+/** The containers stay for a restart. */
 export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
   await stopLive(deps, { workload: workloadOf(service), signal: work.signal })
   settle(deps, work, 'stopped', noError)
 }
 
-/** From a definition to containers that are well. Those of before serve while images are pulled. */
+/**
+ * Applies a definition and waits until its containers are healthy. The previous ones keep running while
+ * images are pulled.
+ */
 async function applyDefinition(
   deps: ServiceDeps,
   doing: Doing,
@@ -122,7 +126,7 @@ async function applyDefinition(
   const planned = componentsOf(deps, definition)
   await refuseHostNetwork(deps, planned, signal)
   enter(deps, doing, 'pulling')
-  work.lendSlot() // a registry may take its time
+  work.lendSlot() // a registry may be slow
   const pulled = await pullImages(deps, planned, doing)
   await work.takeSlot(() => doing.log.write('Waiting for other services that are starting.'))
   const stack = versionedStack(deps, definition)
@@ -149,7 +153,9 @@ async function applyDefinition(
   })
 }
 
-/** The host's network of a rootless engine is that of its own namespace, where no visitor comes. */
+/**
+ * With a rootless engine, the host network is that of the engine's own namespace, which no client reaches.
+ */
 async function refuseHostNetwork(
   { docker }: ServiceDeps,
   planned: Component[],
@@ -176,7 +182,7 @@ const lines = {
   starting: 'Starting the containers, and waiting until they are healthy.',
 }
 
-/** Pulls missing images; one that the engine already has, and the user may use, isn't pulled. */
+/** Skips images that the engine already has and the user may use. */
 async function pullImages(
   deps: ServiceDeps,
   components: Component[],

@@ -10,21 +10,21 @@ import { maxFileBytes } from './compose/read.ts'
 import { hostVariable, readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
-/** The folder beside this file, also when it is embedded in the executable. */
+/** The folder beside this file, also within the executable, which embeds it. */
 const ownDirectory = join(import.meta.dir, 'templates')
 
-/** A template as the catalogue lists it; `isLinkable` where it says what linked apps get. */
+/** A template as listed. `isLinkable` means that it declares variables for linked apps. */
 export type Entry = { template: string; about: About; isLinkable: boolean }
 
-/** A file of the operator's directory that can't be used, and why. */
+/** A file of the operator's directory that is unusable, with the reason. */
 export type Refused = { file: string; message: string }
 
 type File = { template: string; file: string; path: string; isOwn: boolean; refusal?: string }
 
-/** What a file says of itself, or why it can't be used, until its stamp is another one. */
+/** A file's description, or the reason why it is unusable. Valid while the file's stamp stays the same. */
 type Looked = { stamp: string; about?: About; isLinkable?: boolean; refusal?: string }
 
-/** Davit's own templates and those of `DAVIT_TEMPLATES_DIR`, read when they are first asked for. */
+/** Davit's own templates and those in `DAVIT_TEMPLATES_DIR`, read on first use. */
 export class Catalogue {
   readonly #extraDirectory: string | null
   /** By path. */
@@ -34,7 +34,7 @@ export class Catalogue {
     this.#extraDirectory = templatesDir
   }
 
-  /** All by name; a file of the operator's takes the place of Davit's own of that name. */
+  /** Sorted by name. An operator's file replaces Davit's own template with the same name. */
   async list(): Promise<{ entries: Entry[]; refused: Refused[] }> {
     const entries = new Map<string, Entry>()
     const refused: Refused[] = []
@@ -47,7 +47,10 @@ export class Catalogue {
     return { entries: sorted, refused }
   }
 
-  /** The template with its text, for one instance to keep. Throws `not_found` for an unknown name. */
+  /**
+   * Returns the template with its text, of which the instance keeps a copy. Throws `not_found` for an unknown
+   * name.
+   */
   async open(name: string): Promise<{ compose: string; file: Template }> {
     for (const file of (await this.#files()).toReversed()) {
       if (file.template !== name || !(await this.#look(file)).about) continue
@@ -69,7 +72,7 @@ export class Catalogue {
     return [...own, ...extra.toSorted((a, b) => byText(a.file, b.file))]
   }
 
-  /** Reports each trouble to the operator once. */
+  /** Reports each problem to the operator only once. */
   async #look(file: File): Promise<Looked> {
     const known = this.#looked.get(file.path)
     const stamp = file.isOwn ? '' : await stampOf(file)
@@ -113,7 +116,7 @@ const fileIn = (directory: string, file: string): File => ({
   isOwn: directory === ownDirectory,
 })
 
-/** Stands where the files of the operator's directory would. */
+/** A placeholder that reports an unreadable directory. */
 const unreadable = (directory: string, code: string | undefined): File => ({
   ...fileIn(directory, ''),
   file: directory,
@@ -131,8 +134,8 @@ function refuseName(name: string): string | null {
 }
 
 /**
- * What a template of our own says of itself. It is known to be good, so the engine's own reader does,
- * which costs a hundredth of the one that says what is wrong where.
+ * Reads the description of one of Davit's own templates. It is known to be valid, so Bun's YAML reader is
+ * enough: it takes a hundredth of the time of the one that locates errors.
  */
 function lookAtOwn(text: string) {
   const parsed = z.object({ 'x-davit': ownAbout }).parse(Bun.YAML.parse(text))
@@ -152,8 +155,8 @@ const ownAbout = z.object({
 })
 
 /**
- * The file of an instance that was made of one of our templates before that said what it provides, or what
- * counts at the first start only, with what it says today, where that fits what the instance has.
+ * Adds today's `provides` and `first_start` to the file of an instance that was created from one of Davit's
+ * templates before it declared them, as far as they fit the instance's file.
  */
 export async function withToday(template: string, file: Template): Promise<Template> {
   if (file.provides.size > 0 && file.firstStart.size > 0) return file
@@ -178,7 +181,7 @@ const collator = new Intl.Collator('en', { numeric: true })
 
 const byText = (a: string, b: string) => collator.compare(a, b)
 
-/** Entries that have every word somewhere in name, description, tags or category. */
+/** Returns the entries that have every word in their name, description, tags or category. */
 export function matching(entries: Entry[], { q, category }: { q: string; category: string }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return entries.filter(({ template, about }) => {

@@ -32,7 +32,7 @@ import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
-/** What is done to an instance once it is there. */
+/** Changes, actions and deletion of an existing instance. */
 export const changeRoutes = (deps: MakeDeps & Serving) => {
   const { db } = deps
   const audit = auditor(db)
@@ -104,7 +104,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
     return answer(c, service, said, deps.jobs.ended(id))
   }
 
-  /** A program waits for the end, for a while; a person sees it on the page. */
+  /** For API clients, waits a while for the end of the job; people see it on the page. */
   async function answer(
     c: Context,
     service: Service,
@@ -136,7 +136,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
 
   async function form(c: Context, draft: Draft) {
     const stored = await definitionOf(deps, ownService(deps, c))
-    // without what has lapsed: it is to be ticked again
+    // without lapsed permissions, which must be granted again
     const definition = { ...stored, allowed: grantsOf(deps, stored) }
     const { name, template, file, values } = definition
     const props = { definition, draft, user: userOf(c) }
@@ -149,7 +149,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
   }
 }
 
-/** What the form says of itself, and is said again when it is sent again. */
+/** Fields about the form itself, which are sent again with it. */
 const aboutTheForm = ['csrf_token', '_method', 'preview']
 
 const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
@@ -157,7 +157,7 @@ const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as c
 const changedMeanwhile = ({ name }: Service) =>
   new AppError('conflict', `${name} was changed meanwhile. Check it, then change it again.`)
 
-/** Null for what is secret. */
+/** Values of secret variables are null. */
 const shownValues = ({ values, file }: Definition) =>
   Object.fromEntries(
     askedFor(file.variables).map(({ name, secret }) => [

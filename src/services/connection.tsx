@@ -11,10 +11,10 @@ import type { Definition } from './definition.ts'
 import { servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
 
-/** A line of how clients reach an instance; `value` null: secret, and not shown yet. */
+/** A line for clients that connect. `value` is null while it is secret and not shown. */
 export type Detail = { label: string; value: string | null }
 
-/** How clients reach an instance, and what secrets it has; without their values unless asked for. */
+/** The lines for clients, and the names of the secrets, with their values only on request. */
 export function detailsOf(
   deps: { config: Config; db: Db },
   definition: Definition,
@@ -34,7 +34,7 @@ export function detailsOf(
   }))
 }
 
-/** How clients reach it. What is secret in that is fetched when it is asked for. */
+/** Secret parts are loaded only on request. */
 export const ConnectionDetails = ({
   service,
   details,

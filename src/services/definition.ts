@@ -16,23 +16,23 @@ import type { Values } from './compose/values.ts'
 import { hostsOf } from './hosts.ts'
 import type { Service, ServicePort } from './store.ts'
 
-/** What an instance is made of: as its row says, or as it is about to be. */
+/** The stored definition of an instance, or a new one. */
 export type Definition = Pick<
   Service,
   'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose'
 > &
   Pick<Service, 'allowed' | 'allowedBy'> & {
-    /** Hosts of its addresses. */
+    /** The hosts of its domains. */
     domains: string[]
     values: Values
     ports: ServicePort[]
-    /** What `compose` says. */
+    /** The parsed `compose`. */
     file: Template
   }
 
 type Deps = { config: Config; db: Db }
 
-/** The containers of an instance in the order of their start. */
+/** Returns the containers of an instance in their start order. */
 export function componentsOf(deps: Deps, definition: Definition): Component[] {
   const { id, ownerId, name, allowed, ports } = definition
   const publish = ports.map(({ target, containerPort, protocol, port }) => ({
@@ -52,19 +52,19 @@ export function componentsOf(deps: Deps, definition: Definition): Component[] {
   })
 }
 
-/** What the instance is allowed now: it lapses when who allowed it is no longer an admin. */
+/** The instance's current permissions. They lapse when the person who granted them is no longer an admin. */
 export const grantsOf = (
   { db }: { db: Db },
   { allowed, allowedBy }: Pick<Service, 'allowed' | 'allowedBy'>,
 ) => (isAdmin(db, allowedBy) ? allowed : [])
 
-/** Throws `forbidden` where an admin has to allow again what the file needs. */
+/** Throws `forbidden` when an admin must allow something again. */
 export function refuseLapsed(deps: Deps, definition: Definition) {
   if (definition.allowed.length > 0)
     refuseDangers(versionedStack(deps, definition).dangers, grantsOf(deps, definition))
 }
 
-/** The stack with the values in place, and the chosen version in images that carry the file's. */
+/** The stack with its variables expanded, and the chosen version in images that have the file's version. */
 export function versionedStack(deps: Deps, definition: Definition): Stack {
   const { file, version } = definition
   const stack = stackOf(file, fullValues(deps, definition))
@@ -75,7 +75,7 @@ export function versionedStack(deps: Deps, definition: Definition): Stack {
   return stack
 }
 
-/** All that the file may mention: the kept values, and those that follow from where it is published. */
+/** All values that the file may use: the stored ones, and those that depend on the instance's address. */
 export function fullValues(
   deps: Deps,
   { values, ports, ownerId, file }: Pick<Definition, 'values' | 'ports' | 'ownerId' | 'file'>,

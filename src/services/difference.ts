@@ -2,7 +2,7 @@ import { dotenv } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Definition } from './definition.ts'
 
-/** One thing that is not as it was; of what is secret only that it changed. */
+/** One difference. For secrets, only the fact that they changed. */
 export type Change = {
   field: string
   label: string
@@ -11,7 +11,7 @@ export type Change = {
   secret: boolean
 }
 
-/** What changes between two states of an instance, in the order of the form. */
+/** In the order of the form. */
 export function differenceOf(before: Definition, after: Definition): Change[] {
   const changes = [
     plain('name', 'Name', before.name, after.name),
@@ -40,6 +40,6 @@ const portsOf = ({ ports }: Definition) => ports.map(({ port }) => port).join(',
 const plain = (field: string, label: string, from = '', to = ''): Change | null =>
   from === to ? null : { field, label, from: from || null, to: to || null, secret: false }
 
-/** Too long to show, or secret. */
+/** For values that are secret, or too long to show. */
 const hidden = (field: string, label: string, from = '', to = '', secret: boolean) =>
   from === to ? null : { field, label, from: null, to: null, secret }

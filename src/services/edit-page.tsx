@@ -29,7 +29,7 @@ export const EditPage = (props: Props) => (
   </div>
 )
 
-/** Shows first what would change; the answer to that has the button that applies it. */
+/** Shows the changes first; that dialog has the button that applies them. */
 export const EditForm = ({ definition, draft, user }: Props) => (
   <PostForm
     id="edit-form"
@@ -73,7 +73,7 @@ const OwnFileFields = ({ compose, values }: Definition) => (
 
 type DifferenceProps = { service: Service; edit: Edit }
 
-/** What would change and what that means; its button sends the form below it. */
+/** Lists the changes and their consequences. Its button submits the form below it. */
 export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
   <hx-partial hx-target="#modal" hx-swap="innerHTML">
     <Modal title={titleOf(service, edit)} from={{ href: servicePath(service), name: service.name }}>
@@ -91,7 +91,7 @@ export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
   </hx-partial>
 )
 
-/** The same as a page, for a form that was sent without script: it includes the values, to be sent again. */
+/** For a form that was sent without script: includes the values, to be sent again. */
 export const DifferencePage = ({
   service,
   edit,

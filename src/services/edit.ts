@@ -23,18 +23,18 @@ import { definitionOf, readFile } from './stored-definition.ts'
 
 type Input = (typeof serviceUpdateForm)['_output']
 
-/** A change as it would be made, and what it means. */
+/** A proposed change and its consequences. */
 export type Edit = {
   before: Definition
   after: Definition
   changes: Change[]
-  /** Its containers are created again. */
+  /** True when its containers are recreated. */
   remakes: boolean
-  /** On the engine; they stay, with what is in them. */
+  /** Names on the engine. The volumes and their data stay. */
   volumes: string[]
 }
 
-/** What a user asks for, made into a definition. Throws for all that can be refused before the start. */
+/** Builds the new definition. Throws for everything that can be refused before the start. */
 export async function editOf(
   deps: ServiceDeps,
   { service, user, input, isForm }: { service: Service; user: User; input: Input; isForm: boolean },
@@ -50,7 +50,7 @@ export async function editOf(
     ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
   }
   const after = define(deps, asked, isForm ? withoutEmptySecrets(input, base) : input)
-  // allowed again by another admin is a change, too
+  // Allowing something again, by another admin, is a change too.
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf({ ...before, allowed: granted }, after)
   refuseFirstStart(deps, service, { before, file: after.file, changes })
@@ -63,7 +63,7 @@ export async function editOf(
   return { before, after, changes, remakes, volumes: volumesAfter(deps, { before, stack }) }
 }
 
-/** Those of the file, and those that only the images of its containers declare. */
+/** The volumes of the file, and those that only the images of its containers declare. */
 function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition; stack: Stack }) {
   const { id } = before
   const live = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
@@ -74,7 +74,7 @@ function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition
   ]
 }
 
-/** Throws `invalid` where a domain that leads to a component would lead nowhere after the change. */
+/** Throws `invalid` when a domain's target would no longer exist after the change. */
 function refuseLostTargets(
   deps: ServiceDeps,
   before: Definition,
@@ -101,13 +101,13 @@ function refuseLostTargets(
   }
 }
 
-/** Fields that no container is made of. */
+/** These fields don't affect containers. */
 const outside = new Set(['name', 'domains'])
 
-/** Fields with which nothing is done by other code than before. */
+/** With these fields changed, the same code does the same. */
 const harmless = new Set([...outside, 'hostPort'])
 
-/** What an admin allowed is for the file, its values and its images as they were then. */
+/** An admin's permission only covers the file, values and images of that time. */
 function refuseOtherFile({ dangers }: Stack) {
   if (dangers.length === 0) return
   const all = dangers.map(({ message }) => message).join(' ')
@@ -117,7 +117,7 @@ function refuseOtherFile({ dangers }: Stack) {
   )
 }
 
-/** With another file and another `.env`, whose pairs count over what was kept. */
+/** Applies another file and another `.env`, whose pairs take precedence over stored values. */
 async function rebased(before: Definition, { compose, env }: Input): Promise<Definition> {
   if ((compose ?? env) != null && before.template !== ownFile)
     throw invalidField(
@@ -136,7 +136,7 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   return { ...base, file: await readFile(base) }
 }
 
-/** The form doesn't show secrets: an empty field keeps the value. */
+/** The form doesn't show secrets, so an empty field keeps the value. */
 function withoutEmptySecrets(input: Input, { file }: Definition): Input {
   const kept = { ...input }
   for (const { name, secret } of file.variables.values())

@@ -15,12 +15,12 @@ import type { Outline } from './outline.ts'
 
 type Props = {
   file: Template
-  /** What an instance is made of that is changed; of its secrets only that they are there is used. */
+  /** The definition to change. Of its secrets, only their presence is used. */
   kept?: Definition
   user: User
 }
 
-/** What a file leaves to its user: its variables, where it is reached, and what it may do to this host. */
+/** Fields that a file leaves to its user: variables, address, and access to the host. */
 export const FileFields = (props: Props) => {
   const { file, kept } = props
   const { values } = useContext(DraftContext)
@@ -36,7 +36,7 @@ export const FileFields = (props: Props) => {
   )
 }
 
-/** First what only the user knows, then what is made for them. */
+/** Fields that only the user can fill in come first, then those with generated values. */
 const VariableFields = ({ file, kept }: Props) => {
   const variables = askedFor(file.variables)
   const made = variables.filter(({ generate }) => generate)
@@ -92,7 +92,7 @@ function hintOf({ description, generate, secret }: Variable, isKept: boolean) {
   return [description, empty].filter(Boolean).join(' ') || undefined
 }
 
-/** What few change: the version, where there is one to choose, and where it is reached. */
+/** Rarely changed: the version, if there is a choice, and the address. */
 const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) => {
   const { version } = file.about
   if (version === '' && !hasPorts) return null
@@ -141,7 +141,7 @@ const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) =>
 
 type FoldedProps = { summary: string; names: string[]; children: Child }
 
-/** Fields that most leave as they are, open where one of them was refused. */
+/** Optional fields, open when one of them is invalid. */
 const Folded = ({ summary, names, children }: FoldedProps) => {
   const { errors } = useContext(DraftContext)
   return (
@@ -152,7 +152,7 @@ const Folded = ({ summary, names, children }: FoldedProps) => {
   )
 }
 
-/** Host access that a file requests; only an admin can allow each. */
+/** Host access that a file requests. Only an admin can allow it. */
 const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) => {
   const { values } = useContext(DraftContext)
   const allowed = values.allowed?.split('\n') ?? kept?.allowed ?? []
@@ -187,7 +187,7 @@ const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) =>
   )
 }
 
-/** Containers, ports and volumes that an instance gets. */
+/** Lists the containers, ports and volumes of an instance. */
 const WhatIsMade = ({ services, ports, volumes }: Outline) =>
   services.length > 0 && (
     <section class="note">
@@ -215,7 +215,7 @@ const WhatIsMade = ({ services, ports, volumes }: Outline) =>
     </section>
   )
 
-/** What the file says and Davit doesn't do. */
+/** Lists differences between the file and what Davit does. */
 const Notes = ({ notes }: Pick<Outline, 'notes'>) =>
   notes.length > 0 && (
     <details class="note">

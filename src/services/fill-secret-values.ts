@@ -4,8 +4,8 @@ import type { Secrets } from '../platform/secrets.ts'
 import { listWithoutSecretValues, updateService } from './store.ts'
 
 /**
- * Stores which values are secret where an earlier version did not. Of what can't be read, nothing is
- * known to be harmless: its logs stay hidden.
+ * Stores which values are secret for instances of earlier versions. If the values can't be read, none is
+ * known to be harmless, so its logs stay hidden.
  */
 export async function fillSecretValues(deps: { db: Db; secrets: Secrets }) {
   for (const service of listWithoutSecretValues(deps.db))

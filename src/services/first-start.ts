@@ -7,12 +7,12 @@ import type { Definition } from './definition.ts'
 import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
 
-/** Milliseconds for one value. */
+/** In milliseconds, for one value. */
 const patience = 60_000
 
 /**
- * Throws where a value that the server only reads at its first start can't be changed: it has none of
- * the new one, and linked apps would get what it refuses.
+ * Throws for a change of a value that the server can only get at its first start. Otherwise the server would
+ * keep the old one, and linked apps would get one that it refuses.
  */
 export function refuseFirstStart(
   { db }: Pick<ServiceDeps, 'db'>,
@@ -25,7 +25,7 @@ export function refuseFirstStart(
     if (!said || !before.values.has(field)) continue
     if ('how' in said)
       throw invalidField(field, `${label} is read at the first start only. ${said.how}`)
-    // a change that fails is undone in the server too, which a stopped one isn't there for
+    // A failed change must be undone in the server too, so it must be running.
     if (service.status === 'stopped')
       throw conflictField(
         field,
@@ -35,8 +35,8 @@ export function refuseFirstStart(
 }
 
 /**
- * Sets in each server, once it is up, what it reads at its first start only, from one definition to
- * the other. The commands may run again: after a kill, or to undo a change.
+ * Applies changed first-start values in each server once it is running. The commands may be repeated: after a
+ * kill, or to undo a change.
  */
 export const firstStartValues = (
   { docker }: Pick<ServiceDeps, 'docker'>,

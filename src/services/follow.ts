@@ -9,10 +9,10 @@ import type { ShownService } from './shown.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 
-/** Milliseconds between two updates: a pull reports progress many times a second. */
+/** In milliseconds, between two updates: a pull reports progress many times a second. */
 const interval = 250
 
-/** Milliseconds after which it updates in any case. */
+/** In milliseconds, after which it updates in any case. */
 const longest = 10_000
 
 export type FollowDeps = ServiceDeps & {
@@ -21,7 +21,7 @@ export type FollowDeps = ServiceDeps & {
   changes: ChangeFeed
 }
 
-/** What an instance is doing as JSON, and again whenever that changed, until it is deleted. */
+/** Yields the instance's state as JSON on every change, until it is deleted. */
 export async function* followService(
   deps: FollowDeps,
   { id, signal }: { id: string; signal: AbortSignal },
@@ -38,7 +38,7 @@ export async function* followService(
   yield gone
 }
 
-/** It was deleted: a client that came again would find nothing. */
+/** The event after a deletion: a client that reconnects would find nothing. */
 const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 export const statusPropsOf = (

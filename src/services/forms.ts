@@ -27,11 +27,11 @@ const settings = {
   version: version.nullish(),
   hostPort: hostPort.nullish(),
   domains: lines(hostName, { max: 50 }).nullish(),
-  /** Dangers, by key, that an admin allows this instance. */
+  /** Keys of the dangers that an admin allows for this instance. */
   allowed: lines(danger, { max: 100 }).nullish(),
 }
 
-/** Beside these stands a field for each variable of the template. */
+/** In addition, the form has a field for each variable of the template. */
 export const serviceForm = z.looseObject({ name, ...settings })
 
 export const anyServiceForm = z.looseObject({
@@ -39,7 +39,7 @@ export const anyServiceForm = z.looseObject({
   ...serviceForm.shape,
 })
 
-/** A file of the user's own, as text or as an upload. */
+/** A user's own file, as text or as an upload. */
 export const ownServiceForm = z.looseObject({
   ...serviceForm.shape,
   compose: compose.nullish(),
@@ -52,11 +52,11 @@ export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: name.n
 export const serviceUpdateForm = z.looseObject({
   ...ownServiceForm.shape,
   name: name.optional(),
-  /** Previews the changes, without applying them. */
+  /** Previews the changes without applying them. */
   preview: flag().nullish(),
 })
 
-/** With `force` one that is linked is deleted too. */
+/** With `force`, a service that is linked is deleted too. */
 export const serviceRemovalForm = removalForm.extend({ force: flag().nullish() })
 
 export const catalogueQuery = pageQuery.extend({
@@ -70,7 +70,7 @@ const fields = new Set([
   'composeFile',
 ])
 
-/** Fields of the body that are values of variables; what is neither is refused by its name. */
+/** Reads the fields that are values of variables; unknown fields are refused by name. */
 export function givenValues(variables: Variables, input: object): Map<string, string> {
   const given = new Map<string, string>()
   const errors: FieldError[] = []
@@ -94,7 +94,7 @@ export function givenValues(variables: Variables, input: object): Map<string, st
   throw new AppError('invalid', all, { fields: errors })
 }
 
-/** What has been typed so far for the variables of a file, in a form or a body. */
+/** The values entered so far for a file's variables, in a form or a body. */
 export const typedValues = (
   { variables }: { variables: Variables },
   typed: Record<string, unknown>,
@@ -106,7 +106,7 @@ export const typedValues = (
     }),
   )
 
-/** A variable that is named as a field of the form could never be given. */
+/** A variable with the name of a form field could never be set. */
 export function refuseClashes(variables: Variables) {
   const clash = askedFor(variables).find(({ name }) => fields.has(camelCase(name)))
   if (clash)

@@ -7,17 +7,17 @@ import type { Stack } from './compose/model.ts'
 import { listHosts, listWithoutHost, updateService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
-/** Characters of a host, so that one of a component has room behind it in a name of 63. */
+/** In characters, so that a component's suffix fits into a name of 63. */
 const maxHost = 40
 const maxName = 63
 
-/** The name by which linked apps reach an instance: its own as a slug, unique among its owner's. */
+/** The name by which linked apps reach an instance: its name as a slug, unique among its owner's. */
 export function freeHost(
   db: Pick<Db, 'select'>,
   { ownerId, name }: Pick<Service, 'ownerId' | 'name'>,
 ) {
   const slug = slugOf(name).slice(0, maxHost).replace(/-$/, '')
-  // what begins with a digit may be taken for an address
+  // A name that begins with a digit may be mistaken for an address.
   const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`
   const taken = listHosts(db, ownerId)
   return firstFree(
@@ -26,13 +26,13 @@ export function freeHost(
   )
 }
 
-/** Gives the instances of earlier versions their hosts. */
+/** Adds hosts to instances of earlier versions. */
 export function fillHosts(db: Db) {
   for (const service of listWithoutHost(db))
     updateService(db, service.id, { host: freeHost(db, service) })
 }
 
-/** Whether its containers were created before it had its host: they get it with its next restart. */
+/** True when its containers were created before it had its host, which the next restart adds. */
 export function lacksHost(
   { db, secrets }: { db: Db; secrets: Secrets },
   { id, host }: Pick<Service, 'id' | 'host'>,
@@ -48,10 +48,10 @@ export function lacksHost(
 type Placed = { host: string | null; ports: Pick<ServicePort, 'target'>[] }
 
 /**
- * The name of each component on the instance's network, by which linked apps reach it, first that of the
- * main one: the first that is published or exposed, whose name is the host. Within the file a name keeps
- * meaning what it means there, so that the main one is called otherwise where the host is such a name. One
- * in the network of the server has none.
+ * The name of each component by which linked apps reach it on the instance's network. The first one is the
+ * main component's: the first that is published or exposed. It gets the host itself, unless that name has a
+ * meaning within the file, which always takes precedence. A component in the network of the server has no
+ * name.
  */
 export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>) {
   const services = [...stack.services.values()].filter(

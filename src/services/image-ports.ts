@@ -4,10 +4,10 @@ import type { Component } from '../runtime/component.ts'
 import { ofImage } from './compose/template.ts'
 import type { ServicePort } from './store.ts'
 
-/** A component and its image. */
+/** A component with its image. */
 export type Pulled = Component & { image: Pick<Image, 'exposedPorts' | 'volumes'> }
 
-/** Ports that the file leaves to its images become the first ones that those name. */
+/** Replaces ports that the file leaves to its images with the first port that each exposes. */
 export function withImagePorts(pulled: Pulled[], ports: ServicePort[]) {
   const named = new Map<string, number>()
   const components = pulled.map(({ image, ...component }): Component => {

@@ -5,16 +5,16 @@ import type { Stack } from './compose/model.ts'
 import type { Pulled } from './image-ports.ts'
 
 /**
- * What an image declares as a volume and its file mounts nothing at gets one with a name, so that the data
- * outlives the container; `volumes_from` takes it over. Docker's own has no name, and the next container
- * would get another one.
+ * Adds a named volume for each volume that an image declares and its file doesn't mount, so that the data
+ * outlives the container; `volumes_from` shares it. Docker's own volume would be anonymous, and another one
+ * for the next container.
  */
 export function withImageVolumes<Each extends Pulled>(
   pulled: Each[],
   { id, services }: { id: string; services: Stack['services'] },
 ): Each[] {
   const made = new Map<string, Volume[]>()
-  // in the order of their start: what others take over is known before
+  // In start order, so that shared volumes are known before they are used.
   return pulled.map((component) => {
     const { name, options, image } = component
     const taken = new Set(mountedIn(component))
@@ -46,13 +46,13 @@ const mountedIn = ({
 }: Pick<Component, 'options'>) =>
   [...volumes, ...tmpfs, ...(granted?.binds ?? [])].map(({ path }) => path)
 
-/** Null for what isn't a directory of the container: that is left to Docker. */
+/** Null for an invalid path, which is left to Docker. */
 function pathOf(declared: string) {
   const path = posix.normalize(declared).replace(/(?<=.)\/$/, '')
   return path.startsWith('/') && path !== '/' ? path : null
 }
 
-/** Readable, and no other's: neither another path's nor one that a file gives. */
+/** Readable, and different from the names of other paths and of the file's own volumes. */
 function nameFor(id: string, service: string, path: string) {
   const readable = `${service}${path}`.replace(/[^a-zA-Z0-9_.-]+/g, '-').slice(0, 50)
   const own = new Bun.CryptoHasher('sha256').update(`${service} ${path}`).digest('hex').slice(0, 8)

@@ -10,7 +10,7 @@ import { getService } from './store.ts'
 
 export type JobLogDeps = { db: Db; logDb: LogDb; logs: Logs; masks: Masks }
 
-/** Runs a job of an instance, and logs it, replacing the log of the previous job. */
+/** Runs a job of an instance with a log, which replaces that of the previous job. */
 export async function withLog(
   deps: JobLogDeps,
   { id: logId, kind, subjectId: sourceId }: Job,
@@ -28,22 +28,22 @@ export async function withLog(
     if (service?.errorMessage) log.write(`${service.errorMessage} ${service.errorHint ?? ''}`)
     if (service) log.write(`The service is ${service.status}.`)
     log.end()
-    // once its row is gone, so that who comes in between waits for nothing
+    // After its row is deleted, so that a reader who connects in between doesn't wait forever.
     setImmediate(() => {
       if (!getJob(deps.db, logId)) deps.logs.publish(logId, { status: 'ended' })
     })
   }
 }
 
-/** Whether the job that a log is of has ended, for those who follow it. */
+/** Ends the log for its readers when its job has ended. */
 export const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
   now: () => (getJob(db, logId) ? 'running' : 'ended'),
   isEnd: (status: string) => status === 'ended',
 })
 
 /**
- * The log of the job that waits or runs for an instance, also before its first line, else of the last
- * one; empty where there was none.
+ * The log of the queued or running job of an instance, even before its first line, else of the last one;
+ * empty without a job.
  */
 export function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
   const job = getJobOf(db, id)

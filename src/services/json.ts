@@ -44,7 +44,7 @@ const portJson = ({ target, containerPort, protocol, host }: WantedPort) => ({
   host,
 })
 
-/** As an entry of `GET /containers/api`, and which service of the file it is. */
+/** An entry as in `GET /containers/api`, with its service in the file. */
 const containerJson = (container: ContainerSummary, { id }: Service) => ({
   id: container.id,
   name: container.name,
@@ -68,7 +68,7 @@ export const entryJson = ({ template, about: { logo, ...about } }: Omit<Entry, '
   ...about,
 })
 
-/** What a template asks for. */
+/** The settings that a template asks for. */
 export function templateJson(template: string, file: Template, values?: Values) {
   const { about } = file
   const { services, ports, volumes, dangers, notes } = outlineOf(file, values)

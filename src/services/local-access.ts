@@ -26,10 +26,10 @@ export type LocalDeps = {
 /** A port of one of a service's components. */
 export type Target = { component: string; port: number }
 
-/** Services that a refusal names, before it only counts. */
+/** Maximum of services that an error lists by name. */
 const mostNamed = 10
 
-/** The service with that id or name, of any owner. The error lists those that exist. */
+/** Finds a service by id or name, of any owner. The error lists the existing ones. */
 export function serviceNamed(
   { db }: Pick<LocalDeps, 'db'>,
   { name, owner }: { name: string; owner: string | null },
@@ -69,7 +69,7 @@ export async function refuseUnreachable({ docker }: LocalDeps, signal: AbortSign
     )
 }
 
-/** The port that clients of the service connect to: the first that is published, exposed, or its image's. */
+/** The port that the service's clients connect to: the first one published or exposed, else its image's. */
 export async function mainTarget(
   deps: LocalDeps,
   service: Service,
@@ -98,7 +98,7 @@ async function targetOfImage(deps: LocalDeps, service: Service, signal: AbortSig
   )
 }
 
-/** Where the target is now: a service that was changed has new containers. Refuses one that doesn't run. */
+/** The current address, since a changed service has new containers. Throws when it isn't running. */
 export async function addressOfTarget(
   deps: LocalDeps,
   service: Pick<Service, 'id' | 'ownerId' | 'name'>,
@@ -124,10 +124,10 @@ const runningOf = (
 ): Promise<ContainerSummary[]> =>
   docker.listContainers({ labels: filterOf(instanceId, workloadOf(service)), signal })
 
-/** Milliseconds in which a component that runs accepts a connection. */
+/** In milliseconds, for a running component to accept a connection. */
 const timeoutMs = 2000
 
-/** Refuses what accepts no connection. */
+/** Throws when nothing accepts a connection. */
 export async function refuseSilent(address: string, port: number, signal: AbortSignal) {
   const { answered, lastSeen } = await waitUntilAnswers({
     ...{ address, port, path: null, timeout: timeoutMs, signal },
@@ -143,7 +143,9 @@ export async function refuseSilent(address: string, port: number, signal: AbortS
 
 const hidden = '********'
 
-/** What a client is given to connect at that address, with secrets hidden; null where the file has none. */
+/**
+ * The line with which a client connects to that address, with secrets hidden; null when the file has none.
+ */
 export function localUrl(
   deps: LocalDeps,
   definition: Definition,

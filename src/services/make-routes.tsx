@@ -29,11 +29,11 @@ import { listNames } from './store.ts'
 
 type Opened = Awaited<ReturnType<Catalogue['open']>>
 
-/** From a template, or a file of the user's own, to an instance that starts. */
+/** Creates and starts instances from a template or a user's own file. */
 export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
   const audit = auditor(deps.db)
 
-  /** Before the body is looked at: a template that is unknown is missing, whatever was sent to it. */
+  /** Checked before the body, so that an unknown template is not found, whatever was sent. */
   const known = createMiddleware<Env & { Variables: { opened: Opened } }>(
     async function openTemplate(c, next) {
       c.set('opened', await catalogue.open(c.req.param('template')!))
@@ -101,7 +101,7 @@ function ownForm(c: Context, draft: Draft, file: Template | null, values?: Value
   }
 }
 
-/** What the file asks for is shown with the complaint, where it can be read. */
+/** The form with the errors, and with the file's own fields if the file is valid. */
 async function ownFormAgain(c: Context, draft: Draft) {
   const { env = null } = draft.values
   const compose = draft.values.compose || (await uploadedFile(c).catch(() => null)) || ''
@@ -114,7 +114,7 @@ async function ownFormAgain(c: Context, draft: Draft) {
   return view
 }
 
-/** The text of a Compose file: as it was typed, else as it was uploaded. */
+/** The text that was entered, else the uploaded file. */
 async function composeText(c: Context, typed: string | null | undefined): Promise<string> {
   const text = typed || (await uploadedFile(c))
   if (!text) throw invalidField('compose', 'must be the text of a Compose file, or an upload.')

@@ -28,21 +28,21 @@ import { sealValues } from './stored-definition.ts'
 
 export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
-/** A file as it was read, and what a user fills in. */
+/** A parsed file with a user's input. */
 export type NewService = {
   owner: User
-  /** Of the catalogue, or `ownFile`. */
+  /** A name of the catalogue, or `ownFile`. */
   template: string
   compose: string
-  /** Of the `.env` beside a file of the user's own. */
+  /** The text of the `.env` beside a user's own file. */
   env?: string | null
   file: Template
   input: (typeof serviceForm)['_output']
 }
 
 /**
- * Creates an instance and starts it. Everything is validated before anything is stored; `also`
- * is called in the transaction that stores it.
+ * Creates an instance and starts it. Everything is validated before anything is stored. `also` runs in the
+ * same transaction.
  */
 export function makeService(
   deps: MakeDeps,
@@ -80,8 +80,8 @@ export function makeService(
 }
 
 /**
- * Another definition, whole and fit to be started: values filled in, ports chosen, dangers allowed. Those
- * of the base are kept where the input says nothing else.
+ * Returns a complete definition that can be started, with values, ports and permissions. Those of the base
+ * stay unless the input changes them.
  */
 export function define(
   deps: ServiceDeps,
@@ -94,15 +94,15 @@ export function define(
   const wanted = portsWanted(file, versionedStack(deps, draft))
   const asked = { ownerId, asked: input.hostPort ?? null, kept: base.ports }
   const definition = { ...draft, ports: choosePorts(deps, wanted, asked) }
-  // judged as it will be started: the file may mention the address, which is known by now only
+  // Validated as it will be started: the file may use the address, which is only known now.
   const whole = versionedStack(deps, definition)
   refuseOtherPorts(definition.ports, portsWanted(file, whole))
   refuseHosts(deps, whole, base.template)
-  componentsOf(deps, definition) // refuses what can't be started
+  componentsOf(deps, definition) // throws for everything that can't be started
   return definition
 }
 
-/** The version of the main image; a file without one has nothing to choose. */
+/** The version of the main image. A file without one has no choice of versions. */
 export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string | null) {
   if (asked && about.version === '')
     throw invalidField(
@@ -112,14 +112,17 @@ export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string
   return asked ?? about.version
 }
 
-/** What an admin ticked; from anyone else it is refused. */
+/** Throws unless the user is an admin. */
 export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: string[]) {
   if (allowed.length > 0 && role !== 'admin')
     throw new AppError('forbidden', 'Only an admin can allow this. Ask one of them.')
   return { allowed, allowedBy: allowed.length > 0 ? id : null }
 }
 
-/** What was given, what is in the `.env`, what was kept, or made now; what only helps stays beside it. */
+/**
+ * In order: given, from the `.env`, stored, generated. Pairs of the `.env` that aren't asked for aren't
+ * stored as values.
+ */
 function valuesFor({ variables }: Template, kept: Values, asked: Map<string, string>) {
   const env = kept.get(dotenv)
   const given = new Map(asked)
@@ -132,7 +135,7 @@ function valuesFor({ variables }: Template, kept: Values, asked: Map<string, str
   return env === undefined ? values : values.set(dotenv, env)
 }
 
-/** The engine pulls from there, but who makes it do so is a user of Davit. */
+/** The engine pulls, but a user of Davit chooses the host, so the rules for hosts apply. */
 function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
   for (const { name, image } of stack.services.values()) {
     const registry = registryOf(image)
@@ -144,14 +147,14 @@ function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
   }
 }
 
-/** The name, or the first with a number behind it that is free. */
+/** Adds the first free number if the name is taken. */
 export const freeName = (wanted: string, taken: string[]) =>
   firstFree(
     (end) => wanted + end,
     (name) => !taken.includes(name),
   )
 
-/** What the audit log has of a new instance. */
+/** The entry for the audit log. */
 export const aboutNew = ({ id, name, template, version }: Service) => ({
   object: { kind: 'service' as const, id, name },
   details: { template, ...(version && { version }) },

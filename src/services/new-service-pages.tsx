@@ -12,7 +12,7 @@ import { TemplateLinks } from './services-page.tsx'
 
 type Props = { draft: Draft; user: User }
 
-/** The form that makes an instance of a template. */
+/** The form that creates an instance from a template. */
 export const ConfigurePage = ({
   name,
   file,
@@ -45,11 +45,11 @@ export const ConfigurePage = ({
 )
 
 type FileProps = Props & {
-  /** Null before a file was given, or when it can't be read. */
+  /** Null before a file was given, and for an invalid one. */
   file: Template | null
 }
 
-/** The form that makes an instance of a file of the user's own. */
+/** The form that creates an instance from a user's own file. */
 export const ComposePage = (props: FileProps) => (
   <NewService
     title="Bring your own"
@@ -111,7 +111,7 @@ export const ComposePage = (props: FileProps) => (
   </NewService>
 )
 
-/** What the file asks for, to be filled in. */
+/** The fields that the file asks for. */
 export const ComposeDetails = ({ file, draft, user }: FileProps) => (
   <DraftContext.Provider value={draft}>
     {file && <FileFields file={file} user={user} />}

@@ -7,14 +7,14 @@ import type { ServiceDeps } from './state.ts'
 import { getService, listInStatus, moveService } from './store.ts'
 import type { Service, ServiceStatus } from './store.ts'
 
-/** The services, as they are observed: their state depends on the health of their containers, too. */
+/** The state of services also depends on the health of their containers. */
 export const services: Observed<ServiceDeps> = {
   kind: 'service',
   observe,
   listAlways: ({ db }) => listInStatus(db, settledStatuses).map(({ id }) => id),
 }
 
-/** Updates the state of an instance from its containers; during a job the job does this. */
+/** Updates the state of an instance from its containers. During a job the job does this itself. */
 export async function observe(
   deps: ServiceDeps,
   id: string,
@@ -29,7 +29,7 @@ export async function observe(
 
 const isSettled = ({ status }: Service) => (settledStatuses as ServiceStatus[]).includes(status)
 
-/** All well, some not, or none running. A health check that has yet to pass changes nothing. */
+/** Running, unhealthy, or stopped. A pending health check doesn't change the state. */
 export function stateOf(seen: ObservedInstance[], now: ServiceStatus): ServiceStatus {
   const containers = seen.flatMap(({ container }) =>
     container && !hasDone(container) ? container : [],
@@ -41,6 +41,6 @@ export function stateOf(seen: ObservedInstance[], now: ServiceStatus): ServiceSt
   return containers.every(isWell) ? 'running' : 'unhealthy'
 }
 
-/** It ended with success, which it may. */
+/** True when it ended with success and isn't meant to restart. */
 const hasDone = ({ state, exitCode, restartPolicy: { name } }: Container) =>
   state === 'exited' && exitCode === 0 && (name === 'no' || name === 'on-failure')

@@ -16,11 +16,11 @@ export type Outline = {
   ports: WantedPort[]
   volumes: string[]
   dangers: Danger[]
-  /** What is not done as the file says. */
+  /** Differences between the file and what Davit does. */
   notes: string[]
 }
 
-/** Missing values are replaced by placeholders; null when that fails. */
+/** Missing values are replaced by placeholders. Empty when none of these is valid. */
 export function outlineOf(template: Template, values: Values = new Map()): Outline {
   const stack = stackWith(template, values)
   if (!stack) return { services: [], ports: [], volumes: [], dangers: [], notes: [] }
@@ -33,7 +33,7 @@ export function outlineOf(template: Template, values: Values = new Map()): Outli
   }
 }
 
-/** The names on the engine of an instance's volumes. */
+/** The names of an instance's volumes on the engine. */
 export const volumeNames = (stack: Stack, serviceId: string) =>
   volumesOf(stack).map((volume) => volumeNameOf(serviceId, volume))
 
@@ -41,9 +41,9 @@ const volumesOf = ({ services }: Stack) => [
   ...new Set([...services.values()].flatMap((service) => service.volumes.map((v) => v.volume))),
 ]
 
-/** What is tried in turn where a value must be of another kind: none, a port, a size, a switch. */
+/** Placeholders for values of other kinds, tried in order: empty, a port, a size, a switch. */
 const otherSamples = ['', '8080', '64m', 'true']
-/** Each takes as long as reading the whole file. */
+/** Each attempt takes as long as reading the whole file. */
 const mostTries = 8
 
 function stackWith(template: Template, given: Values): Stack | null {

@@ -6,7 +6,7 @@ import { pack, unpack } from './compose/packed.ts'
 import type { PackedTemplate } from './compose/packed.ts'
 import type { Template } from './compose/template.ts'
 
-/** The name under which a file of the user's own stands where others have a template's name. */
+/** Takes the place of a template's name for a user's own file. */
 export const ownFile = 'compose'
 
 /** The files that were read last, by their text. */
@@ -14,8 +14,8 @@ const known = new Map<string, Template>()
 const mostKnown = 8
 
 /**
- * Reads the user's own file, with the text of the `.env` beside it, on a worker: a crafted text can
- * take a quarter of a second. One at a time for each owner.
+ * Reads a user's own file and the text of its `.env` on a worker thread, as a crafted text can take a quarter
+ * of a second. Only one at a time for each owner.
  */
 export async function readOwnFile(
   compose: string,
@@ -31,14 +31,14 @@ export async function readOwnFile(
   return file
 }
 
-/** What a worker does for it. */
+/** Runs on the worker. */
 export function packOwnFile(compose: string, env: string | null): PackedTemplate {
   const origin = { file: 'compose.yaml', field: 'compose' }
   const pairs = env === null ? {} : { env: defaultsIn(env) }
   return pack(openTemplate(compose, origin, { name: ownFile, ...pairs }))
 }
 
-/** What takes a value that is yet to be given has no default: it follows once it is. */
+/** A default that refers to an unset value is omitted, and computed once that is set. */
 function defaultsIn(env: string) {
   const waiting: string[] = []
   const onUnset = (_: string, key: string) => waiting.push(key)

@@ -6,16 +6,16 @@ import { userOf } from '../web/user-of.ts'
 import { findService } from './store.ts'
 import type { Service } from './store.ts'
 
-/** Instances and templates share a prefix in URLs: only what looks like an id is one. */
+/** Instances and templates share a prefix in URLs, so only an id matches. */
 export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
 
 export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
 
-/** Only its owner finds the instance of `/services/:id…`. */
+/** Finds the instance of `/services/:id…` only for its owner. */
 export const ownService = ({ db }: { db: Db }, c: Context) =>
   findService(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
 
-/** One that is not being deleted: it can be changed. */
+/** For changes: throws when the instance is being deleted. */
 export function liveService(deps: { db: Db }, c: Context) {
   const service = ownService(deps, c)
   refuseDeletingService(service)
@@ -27,7 +27,7 @@ export function refuseDeletingService({ name, deletingAt }: Pick<Service, 'name'
     throw new AppError('conflict', `${name} is being deleted, so it can’t be changed.`)
 }
 
-/** Stands before `input`, so that an instance of someone else is missing whatever was sent to it. */
+/** Runs before `input`, so that someone else's instance is missing, whatever was sent. */
 export const checkOwner = (deps: { db: Db }) =>
   factory.createMiddleware(async function checkServiceOwner(c, next) {
     ownService(deps, c)

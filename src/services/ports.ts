@@ -12,13 +12,13 @@ import type { Template } from './compose/template.ts'
 import { isSamePlace } from './store.ts'
 import type { ServicePort } from './store.ts'
 
-/** A port to publish; `host` from the file, null: any. */
+/** A port to publish. `host` is the file's; null means any. */
 export type WantedPort = Omit<ServicePort, 'port'> & { host: number | null }
 
-/** A component, and the port that it listens on in its container. */
+/** A component, and the port on which it listens in its container. */
 export type Target = { component: string; port: number }
 
-/** Why a domain can't lead to a component and its port, to be said of its target; null where it can. */
+/** Returns the reason why a domain can't point to the component and port; null when it can. */
 export function whyNoTarget({ services }: Pick<Stack, 'services'>, target: Target): string | null {
   const component = services.get(target.component)
   if (!component) return `must be one of its components: ${[...services.keys()].join(', ')}.`
@@ -32,7 +32,7 @@ export function whyNoTarget({ services }: Pick<Stack, 'services'>, target: Targe
     : null
 }
 
-/** What an instance publishes, in order: the first one is what its address leads to. */
+/** In order; the instance's address leads to the first one. */
 export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): WantedPort[] {
   const inFile = wantedPorts(stack).map(({ service, container, protocol, host }) => ({
     target: service,
@@ -52,12 +52,12 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
   return [...all.values()]
 }
 
-/** Of one instance. Ports of this host are few, and each is looked for among those that are taken. */
+/** Per instance: host ports are scarce, and finding a free one takes time. */
 const mostPorts = 256
 
 /**
- * A port of this host for each: the first one gets the one asked for, any other what it had, what the
- * file requests, or a free one. Throws `conflict` for one that is taken.
+ * Chooses a host port for each: the first one gets the requested port, all others their previous one, the
+ * file's, or a free one. Throws `conflict` for a port that is in use.
  */
 export function choosePorts(
   deps: { db: Db; config: Config; docker: Docker },
@@ -90,7 +90,7 @@ export function choosePorts(
     return wish
   }
 
-  /** What its image names was written down when that was here. */
+  /** A port that its image exposes was stored under its number when the image was pulled. */
   function isSame(other: ServicePort, port: Omit<ServicePort, 'port'>) {
     if (port.containerPort !== ofImage) return keyOf(other) === keyOf(port)
     return other.target === port.target && !wanted.some((one) => keyOf(one) === keyOf(other))
@@ -105,7 +105,7 @@ export function choosePorts(
 const keyOf = ({ target, containerPort, protocol }: Omit<ServicePort, 'port'>) =>
   `${target} ${containerPort}/${protocol}`
 
-/** Refuses a file that publishes others once it knows the address that follows from these. */
+/** Refuses a file whose published ports change once it knows the address, which depends on these. */
 export function refuseOtherPorts(chosen: ServicePort[], wanted: WantedPort[]) {
   const keys = new Set(chosen.map(keyOf))
   if (wanted.length === keys.size && wanted.every((port) => keys.has(keyOf(port)))) return

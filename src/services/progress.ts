@@ -1,9 +1,9 @@
-/** A layer of an image on its way here, in bytes; `total` 0 while it is not known. */
+/** A layer that is being pulled, in bytes. `total` is 0 while unknown. */
 export type Layer = { id: string; status: string; current: number; total: number }
 
 export type ImagePull = { image: string; layers: Layer[]; done: boolean }
 
-/** How far the images of a start have come, for all viewers: kept in memory, like the start itself. */
+/** The progress of pulls for one start, for all viewers. Kept in memory, as it ends with the process. */
 export class PullProgress {
   readonly #images = new Map<string, { layers: Map<string, Layer>; done: boolean }>()
   readonly #changed: () => void
@@ -17,7 +17,7 @@ export class PullProgress {
     this.#changed()
   }
 
-  /** Missing fields of a layer keep their value: its size is only sent with the first bytes. */
+  /** Missing fields keep their values: a layer's size is only sent with its first bytes. */
   layer(image: string, layer: Layer) {
     const { layers } = this.#images.get(image)!
     const total = layer.total || (layers.get(layer.id)?.total ?? 0)

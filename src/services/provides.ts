@@ -9,17 +9,17 @@ import { fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { hostsOf } from './hosts.ts'
 
-/** What linked apps get of an instance, and under which keys, by name of what it provides. */
+/** The variables for linked apps, and proposed keys with the name of the variable. */
 export type Provides = { values: Map<string, Provided>; proposes: Map<string, string> }
 
 type Deps = { config: Config; db: Db }
 
-/** Where a name that is a host of the instance means something else, too, it is named with its network. */
+/** With `isAmbiguous`, a host name also exists elsewhere, so the network's name is appended. */
 type Beside = { isAmbiguous?: boolean }
 
 /**
- * What linked apps get of an instance: as its file says, else host and port of each component that is
- * published or exposed.
+ * Returns the variables for linked apps: those that the file declares, else host and port of each component
+ * that is published or exposed.
  */
 export function providesOf(
   deps: Deps,
@@ -37,21 +37,21 @@ export function providesOf(
   }
 }
 
-/** Where linked apps find an instance on its network. */
+/** The names and ports of an instance on its network, for linked apps. */
 type Reach = {
-  /** The names that are proposed to them, by component, the main one's first. */
+  /** The proposed names by component; the main one's is first. */
   hosts: Map<string, string>
-  /** All names that something has there. */
+  /** All names in use there. */
   names: string[]
-  /** The port that each component exposes first. */
+  /** The first port that each component exposes. */
   exposed: Map<string, number | undefined>
 }
 
-/** Those that were asked for last: to put a stack together takes longer than the rest of a page. */
+/** A cache, since building a stack takes longer than the rest of a page. */
 const known = new Map<string, Reach>()
 const mostKnown = 500
 
-/** Read once for all that it depends on. */
+/** Cached by everything that the result depends on. */
 export function reachOf(deps: Deps, definition: Definition): Reach {
   const { compose, version, host, ports, template } = definition
   const values = [...fullValues(deps, definition)]
@@ -93,7 +93,7 @@ function reachable(deps: Deps, definition: Definition, end: string): Provides {
   const proposes = new Map(proposed.map((name) => [`${key}_${name.toUpperCase()}`, name]))
   return { values, proposes }
 
-  /** What only the image names is known once it is here. */
+  /** A port that only the image exposes is known once the image is pulled. */
   function portOf(component: string) {
     const own = ports.filter(({ target }) => target === component)
     return (

@@ -1,7 +1,6 @@
 import { bytes, counted } from '../web/units.ts'
 import type { ImagePull, Layer } from './progress.ts'
 
-/** How far each image is, layer by layer. */
 export const PullProgress = ({ images }: { images: ImagePull[] }) =>
   images.some(({ done }) => !done) && (
     <section class="pulls" aria-label="Pulling images">
@@ -38,7 +37,7 @@ const LayerBar = ({ layer: { id, status, current, total } }: { layer: Layer }) =
   </li>
 )
 
-/** Layers are named by their hash; other lines of a pull are about the whole. */
+/** Layers are identified by hash; other lines of a pull are about the whole image. */
 const isLayer = ({ id }: Layer) => /^[0-9a-f]{12}/.test(id)
 
 const isHere = ({ status }: Pick<Layer, 'status'>) => /complete|exists/i.test(status)

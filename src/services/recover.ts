@@ -11,7 +11,7 @@ import type { ServiceDeps } from './state.ts'
 import { getService, listBeingDeleted, moveService } from './store.ts'
 import type { Service } from './store.ts'
 
-/** Resumes what the last process left: starts and changes restart, deletions continue. */
+/** Resumes after a restart: starts and changes run again, deletions continue. */
 export async function recoverServices(
   deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
@@ -30,7 +30,7 @@ export async function recoverServices(
   deps.jobs.wake()
 }
 
-/** What ran when the backup was made, and whether the engine has containers of it. */
+/** Returns the services that ran at the time of the backup, and whether the engine has their containers. */
 export async function lookForServices({
   db,
   docker,
@@ -50,8 +50,8 @@ export async function lookForServices({
 }
 
 /**
- * After a restore: services are found by the labels of their containers; of what is not there any more
- * the state says that it is to be started.
+ * After a restore: finds services by the labels of their containers. If these are missing, the state asks to
+ * start the service.
  */
 async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: AbortSignal }) {
   if (listRestored(deps.db, 'service').length === 0) return

@@ -10,8 +10,8 @@ import type { Service } from './store.ts'
 export type RemovalDeps = ServiceDeps & { jobs: Jobs; logDb: LogDb }
 
 /**
- * Deletes an instance and everything Davit created for it; its named volumes only if requested. The
- * caller has stored the intent, and every step is repeatable: an interrupted removal resumes at the next start.
+ * Deletes an instance and everything that Davit created for it; its named volumes only if requested. The
+ * caller has stored the intent. Every step is repeatable: an interrupted removal resumes at the next start.
  */
 export const removeService = (
   deps: RemovalDeps,

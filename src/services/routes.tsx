@@ -41,7 +41,7 @@ import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
 import { refuseUsed, UsedByWarning } from './used-by.tsx'
 
-/** The catalogue, and a user's instances of it. */
+/** The catalogue, and a user's instances. */
 export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serving) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -216,7 +216,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serv
     }
   }
 
-  /** What its file says of it; a page without that can still be used to delete it. */
+  /** Reads its file for display. If it is invalid, the page can still be used to delete it. */
   async function told(service: Service) {
     const hasLapsed = service.allowed.length > 0 && grantsOf(deps, service).length === 0
     try {

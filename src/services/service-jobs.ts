@@ -31,7 +31,7 @@ import { definitionOf, goesBack, unsealDefinition } from './stored-definition.ts
 type Kind = (typeof serviceJobs)[number]
 type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
 
-/** Stores a job on an instance; refuses while there is another one. A change has its definition, sealed. */
+/** Throws `conflict` while there is another job. A change has its definition as input, encrypted. */
 export function insertServiceJob(
   { db }: { db: Db },
   { id, ownerId }: Service,
@@ -44,7 +44,7 @@ export function insertServiceJob(
   return insertJob(db, { kind, subjectId: id, ownerId, slot, input })
 }
 
-/** Ends what is under way for an instance; resolves when it has cleaned up. */
+/** Resolves when the job has cleaned up. */
 export function cancelServiceJobs({ db, jobs }: { db: Db; jobs: Jobs }, service: Service) {
   const ids = listJobIds(db, { subjectIds: [service.id] })
   if (ids.length === 0)
@@ -55,7 +55,7 @@ export function cancelServiceJobs({ db, jobs }: { db: Db; jobs: Jobs }, service:
   return jobs.cancel(ids)
 }
 
-/** Has starts, changes, restarts and stops of instances done as jobs. */
+/** Runs starts, changes, restarts and stops of instances. */
 export const serviceHandler = (deps: JobDeps): Handler => ({
   run: (work) => runJob(deps, work),
   giveUp: (job, end, shutdown) => giveUp(deps, job, { ...end, shutdown }),
@@ -97,7 +97,7 @@ async function tryJob(deps: JobDeps, doing: Doing) {
     if (why.code === 'internal') report(`a service did not ${job.kind}`, error, { service: id })
     await fail(deps, { service, job, why, volumes, signal: undo })
   }
-  // what happened meanwhile was left to the job
+  // Events during the job were ignored, so the state is observed now.
   const options = {
     signal: undo,
     failed: 'a service could not be observed',
@@ -114,15 +114,15 @@ type Failed = {
   service: Service
   job: Job
   why: Failure
-  /** Those that were there before. */
+  /** The volumes that existed before. */
   volumes?: string[] | undefined
   signal: AbortSignal
 }
 
 /**
- * The end of a job that failed. Of an instance that has no containers nothing is left but the volumes
- * that were there before; otherwise the containers of before run as they did. While the engine is
- * unreachable this is unknown: the job ends once it responds.
+ * Ends a failed job. If the instance has no containers, only volumes that existed before the job stay;
+ * otherwise the previous containers run as before. While the engine is unreachable this is unknown: the job
+ * ends once it responds.
  */
 async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
   const { id } = service
@@ -146,23 +146,23 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
       else await removeLeft(deps, id, volumes)
     })
   } catch (error) {
-    if (signal.aborted) return // it is being deleted, or the next process takes it up
+    if (signal.aborted) return // it is being deleted, or the next process resumes it
     report('a failed start could not be cleaned up', error, { service: id })
     if (job.kind !== 'start') status = 'unhealthy' // until it can be looked at
   }
   settle(deps, { job, store }, status, error)
 }
 
-/** An engine repeats what it was asked for, secrets too. */
+/** Error messages of the engine can quote the request, including secrets. */
 function maskOf(deps: ServiceDeps, id: string) {
   try {
     return masking(openServiceSecrets(deps, id))
   } catch {
-    return (text: string) => text // values that can't be read were sent to no engine
+    return (text: string) => text // values that can't be decrypted were never sent to the engine
   }
 }
 
-/** What runs again after a change that was undone is waited for. */
+/** After a change that was undone, waits until the previous containers run again. */
 async function settleContainers(
   deps: ServiceDeps,
   { service, job, signal }: Pick<Failed, 'service' | 'job' | 'signal'>,
@@ -195,7 +195,7 @@ async function giveUp(
   const service = getService(deps.db, job.subjectId)
   if (!service) return
   await fail(deps, { service, job, why: reasons(service)[why], signal })
-  signal.throwIfAborted() // what is not looked at is left to the next process
+  signal.throwIfAborted() // the next process does what is left
 }
 
 const wasCancelled = new Failure(

@@ -2,7 +2,7 @@ import { Logo } from '../web/logo.tsx'
 import { ownFile } from './own-file.ts'
 import type { Service } from './store.ts'
 
-/** What runs in an instance, by its template, or by the first image of a file of the user's own. */
+/** The logo of its template, or of the first image of a user's own file. */
 export const ServiceLogo = ({
   service: { name, template },
   images = [],

@@ -23,10 +23,10 @@ type Props = StatusProps & {
   about: About | null
   after: string | null
   connection: Detail[]
-  /** Whether who allowed it what it may do to this host is no longer an admin. */
+  /** True when the person who allowed its access to the host is no longer an admin. */
   hasLapsed: boolean
   linked: LinkedEnvironment[]
-  /** Of its last job. */
+  /** The log of its last job. */
   log: {
     lines: Line[]
     chosen: Chosen
@@ -35,7 +35,6 @@ type Props = StatusProps & {
   }
 }
 
-/** One instance: its state, its addresses and its actions. */
 export const ServicePage = ({
   about,
   after,

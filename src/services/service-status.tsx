@@ -15,12 +15,11 @@ import type { Service } from './store.ts'
 import { ContainerBadge, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 
 export type StatusProps = ShownService & {
-  /** A start, stop, change or deletion is in progress. */
+  /** True while a start, stop, change or deletion is in progress. */
   isBusy: boolean
   images: ImagePull[]
 }
 
-/** What an instance is doing and what can be done about it. */
 export const ServiceStatus = (props: StatusProps) => {
   const { service, places, isBusy, images, containers } = props
   return (
@@ -146,7 +145,7 @@ const Containers = ({ service, containers }: ShownService) => {
     <ul class="rows service-parts" aria-label="Containers">
       {containers.map((container) => (
         <li class="row" id={`part-${container.id.slice(0, 12)}`}>
-          {/* what was stopped on purpose did not fail */}
+          {/* a container that was stopped on purpose did not fail */}
           <ContainerBadge
             {...container}
             exitCode={service.status === 'stopped' ? null : container.exitCode}

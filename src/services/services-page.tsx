@@ -12,20 +12,20 @@ import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
   items: ShownService[]
-  /** Of this page, and of the next one. */
+  /** The cursors of this page and the next one. */
   cursor: string | undefined
   nextCursor: string | null
 }
 
 type Search = {
   entries: Entry[]
-  /** Without the search. */
+  /** Not filtered by the search. */
   all: Entry[]
   q: string
   category: string
 }
 
-/** What runs, and below it what could. */
+/** Shows running instances, and the catalogue below. */
 export const ServicesPage = ({
   instances,
   search,
@@ -33,7 +33,7 @@ export const ServicesPage = ({
 }: {
   instances: Instances
   search: Search
-  /** Files of the operator's directory that can't be used; for admins. */
+  /** Unusable files of the operator's directory, for admins. */
   refused: Refused[]
 }) => (
   <>
@@ -157,7 +157,7 @@ export const CatalogueList = ({ entries, q }: Search) => (
   </div>
 )
 
-/** A template in the catalogue; all of it leads to its form. */
+/** The whole card links to the template's form. */
 const TemplateCard = ({ entry: { template, about } }: { entry: Entry }) => (
   <li class="template-card">
     <Logo of={template} name={about.name} />
@@ -174,7 +174,7 @@ const TemplateCard = ({ entry: { template, about } }: { entry: Entry }) => (
   </li>
 )
 
-/** Where the software itself is at home. */
+/** Links to the software's own websites. */
 export const TemplateLinks = ({ about: { links } }: { about: Pick<About, 'links'> }) => {
   const entries = Object.entries(links)
   if (entries.length === 0) return null

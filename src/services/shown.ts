@@ -17,16 +17,16 @@ type ShownDeps = UrlDeps & { config: Config; docker: Docker; instanceId: string 
 export type ShownService = {
   service: Service
   ports: ServicePort[]
-  /** Its first domain, else where its first port is published. */
+  /** Its first domain, else the address of its first port. */
   url: string | null
-  /** Hosts of its addresses. */
+  /** The hosts of its domains. */
   domains: string[]
   places: Places
   /** Null while the engine doesn't respond. */
   containers: ContainerSummary[] | null
 }
 
-/** Instances of one owner with their containers, which the engine is asked for once. */
+/** Queries the engine once for all instances of an owner. */
 export async function shownServices(
   deps: ShownDeps,
   { services, signal }: { services: Service[]; signal?: AbortSignal },
@@ -50,7 +50,7 @@ export async function shownServices(
 export const shownService = async (deps: ShownDeps, service: Service): Promise<ShownService> =>
   (await shownServices(deps, { services: [service] }))[0]!
 
-/** While one release takes the place of another, a part has two containers for a moment. */
+/** During a switch, a component briefly has two containers; only the newer one is kept. */
 const newestParts = (containers: ContainerSummary[], { id }: Service) =>
   [
     ...new Map(
@@ -71,7 +71,7 @@ async function containersOf(
   const labels = labelFilter(instanceId, { ...of, kind: 'service' })
   try {
     const found = await docker.listContainers({ labels, all: true, signal })
-    return found.toReversed() // in the order in which they were made
+    return found.toReversed() // in the order in which they were created
   } catch (error) {
     if (error instanceof Failure) return null
     throw error

@@ -7,17 +7,15 @@ import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
 import { moveService } from './store.ts'
 import type { Changes, Service, ServiceStatus } from './store.ts'
 
-/** What starts, changes and observes services. */
 export type ServiceDeps = RuntimeDeps & { config: Config; changes: ChangeFeed }
 
-/** The kinds of jobs that change an instance. */
 export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
-/** States that only a job moves on. */
+/** True for states that only a job ends. */
 export const isBusy = (status: ServiceStatus) =>
   ['pulling', 'creating', 'starting'].includes(status)
 
-/** States that say what the containers do, and so change with them. */
+/** States that follow from the containers, and change with them. */
 export const settledStatuses = ['running', 'unhealthy', 'stopped'] satisfies ServiceStatus[]
 
 export const workloadOf = ({ id, ownerId }: Pick<Service, 'id' | 'ownerId'>): Workload => ({
@@ -26,7 +24,6 @@ export const workloadOf = ({ id, ownerId }: Pick<Service, 'id' | 'ownerId'>): Wo
   ownerId,
 })
 
-/** For the row of one that is well. */
 export const noError = {
   errorStep: null,
   errorCode: null,
@@ -34,7 +31,9 @@ export const noError = {
   errorHint: null,
 } as const
 
-/** Stores the state of an instance at the end of a job, which ends in the same transaction; `store` has what else belongs to it. */
+/**
+ * Stores the state at the end of a job and ends the job in the same transaction; `store` may add more to it.
+ */
 export function settle(
   { db, edge }: Pick<ServiceDeps, 'db' | 'edge'>,
   { job, store = () => {} }: { job: Job; store?: (() => void) | undefined },
@@ -47,5 +46,5 @@ export function settle(
     moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
-  routeTraffic({ db, edge }, { id, kind: 'service' }) // its page depends on whether it is being started
+  routeTraffic({ db, edge }, { id, kind: 'service' }) // its maintenance page depends on whether it is being started
 }

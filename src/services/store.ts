@@ -8,7 +8,7 @@ import type { Page } from '../web/paging.ts'
 
 export { serviceStatuses } from '../db/schema.ts'
 
-/** An instance; the values of its variables are sealed. */
+/** The values of its variables are encrypted. */
 export type Service = typeof services.$inferSelect
 export type ServiceStatus = Service['status']
 export type Changes = Partial<typeof services.$inferInsert>
@@ -19,7 +19,7 @@ export type ServicePort = Omit<PortRow, 'serviceId' | 'position' | 'protocol'> &
 
 const ownedBy = (ownerId: string) => eq(services.ownerId, ownerId)
 
-/** Someone else's instance and a missing one look the same from outside. */
+/** Throws the same error for someone else's instance as for a missing one. */
 export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
   const service = getRow(db, services, and(eq(services.id, id), ownedBy(ownerId)))
   if (!service) throw notFound('service')
@@ -29,7 +29,7 @@ export function findService(db: Db, { id, ownerId }: { id: string; ownerId: stri
 /** Undefined once it was deleted. */
 export const getService = (db: Db, id: string) => getRow(db, services, eq(services.id, id))
 
-/** A page of a user's instances plus one more row, newest first. */
+/** Newest first, with one more row than the page, which shows that more follow. */
 export const listServices = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, services, ownedBy(ownerId), page)
 
@@ -38,7 +38,7 @@ export const listNames = (db: Db, ownerId: string) =>
 
 export const countServices = (db: Db, ownerId: string) => countRows(db, services, ownedBy(ownerId))
 
-/** Over all owners, whose e-mails are with them, by name, without those being deleted. */
+/** For all owners, with their e-mail addresses; sorted by name, without those being deleted. */
 export const listWithOwners = (db: Db) =>
   db
     .select({ id: services.id, name: services.name, owner: users.email })
@@ -48,7 +48,7 @@ export const listWithOwners = (db: Db) =>
     .orderBy(asc(services.name), asc(users.email))
     .all()
 
-/** Over all owners, oldest first, without those being deleted. */
+/** For all owners, oldest first, without those being deleted. */
 export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
   listRows(
     db,
@@ -67,13 +67,13 @@ export const listHosts = (db: Pick<Db, 'select'>, ownerId: string) =>
 export const listWithoutHost = (db: Db) =>
   listRows(db, services, isNull(services.host), asc(services.id))
 
-/** Rows of an earlier version that do not say yet which values are secret. */
+/** Rows of an earlier version that don't list their secret values yet. */
 export const listWithoutSecretValues = (db: Db) =>
   listRows(db, services, isNull(services.secretValues))
 
 export const listBeingDeleted = (db: Db) => listRows(db, services, isNotNull(services.deletingAt))
 
-/** The instance and its ports, or a refusal of what is taken. */
+/** Throws when the name or a port is taken. */
 export const insertService = (
   db: Db,
   values: typeof services.$inferInsert,
@@ -89,7 +89,7 @@ export const insertService = (
     taken,
   )
 
-/** Changes of what an instance is made of: its ports are replaced when given. */
+/** Replaces the ports if given. */
 export const updateService = (
   db: Db,
   id: string,
@@ -105,7 +105,7 @@ export const updateService = (
     taken,
   )
 
-/** Within a transaction. */
+/** Call it in a transaction. */
 export function replacePorts(db: Pick<Db, 'delete' | 'insert'>, id: string, ports: ServicePort[]) {
   db.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
   insertPorts(db, id, ports)
@@ -122,7 +122,7 @@ function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePo
   }
 }
 
-/** The same port for TCP and UDP, which one row holds. */
+/** One row holds the same port for TCP and UDP. */
 const isTwin = (one: ServicePort, other: ServicePort) =>
   one.port === other.port && isSamePlace(one, other)
 
@@ -139,7 +139,7 @@ const taken = {
   'service_ports.port': ['hostPort', 'Another service has this port. Choose another one.'],
 } satisfies Parameters<typeof refuseDuplicate>[1]
 
-/** Changes the status of an instance that has one of the given statuses; false if it has another, or was deleted. */
+/** Compare-and-set: returns false when it has another status, or was deleted. */
 export const moveService = (
   db: Db,
   { id, from, ...changes }: { id: string; from?: ServiceStatus[]; status: ServiceStatus } & Changes,
@@ -151,10 +151,9 @@ export const moveService = (
     .returning({ id: services.id })
     .all().length > 0
 
-/** An environment that is linked to a service. */
 export type LinkedEnvironment = { id: string; name: string; projectId: string; project: string }
 
-/** By the names of project and environment. */
+/** Sorted by project and environment. */
 export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnvironment[] =>
   db
     .select({
@@ -179,7 +178,7 @@ export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnviron
 export const deleteService = (db: Db, id: string) =>
   db.delete(services).where(eq(services.id, id)).run()
 
-/** In the order of the template: the first one is what the address leads to. */
+/** In the order of the template: the instance's address leads to the first one. */
 export const listPorts = (db: Db, id: string): ServicePort[] =>
   listRows(db, servicePorts, eq(servicePorts.serviceId, id), asc(servicePorts.position)).flatMap(
     ({ serviceId, position, protocol, ...port }) =>

@@ -14,10 +14,10 @@ import type { Service } from './store.ts'
 
 type Deps = { db: Db; secrets: Secrets }
 
-/** What can be stored of a definition; its file is read again. */
+/** The stored part of a definition; its file is parsed again. */
 type Stored = Omit<Definition, 'file'>
 
-/** The definition that an instance was created from. Throws a Failure where that can't be read. */
+/** The definition that an instance was created from. Throws a Failure when it can't be read. */
 export async function definitionOf(deps: Deps, service: Service): Promise<Definition> {
   const stored = storedIn(deps, service)
   try {
@@ -27,7 +27,7 @@ export async function definitionOf(deps: Deps, service: Service): Promise<Defini
   }
 }
 
-/** An earlier version may have accepted what this one doesn't. */
+/** An earlier version may have accepted what this one refuses. */
 const fileUnreadable = ({ name }: Service, cause: AppError) =>
   new Failure(
     'file_unreadable',
@@ -48,7 +48,7 @@ const opened = async (stored: Stored): Promise<Definition> => ({
   file: await readFile(stored),
 })
 
-/** The file of an instance, or of one as it is asked for. Throws `invalid` where it can't be read. */
+/** Parses the file of a stored or a new definition. Throws `invalid` for an invalid one. */
 export const readFile = async ({
   ownerId: owner,
   template,
@@ -59,7 +59,7 @@ export const readFile = async ({
     ? readOwnFile(compose, values.get(dotenv) ?? null, { owner })
     : readOfTemplate(template, compose)
 
-/** The files of templates that were read last: pages of environments ask for those of all links. */
+/** A cache of parsed templates: pages of environments need those of all links. */
 const known = new Map<string, Promise<Template>>()
 const mostKnown = 32
 
@@ -75,13 +75,13 @@ function readOfTemplate(template: string, compose: string): Promise<Template> {
   return reading
 }
 
-/** Whether the row still says what it said when the definition was read. */
+/** True when the stored definition hasn't changed since this one was read. */
 export const isStored = (deps: Deps, definition: Stored, service: Service) =>
   textOf(storedIn(deps, service)) === textOf(definition)
 
 const sealedAs = (serviceId: string) => `service ${serviceId}`
 
-/** The values of an instance's variables, for its row, and which of them are secret. */
+/** Encrypts the values of an instance's variables, and the list of those that are secret. */
 export const sealValues = (
   { secrets }: Pick<Deps, 'secrets'>,
   definition: { id: string } & Parameters<typeof secretsOf>[0],
@@ -103,10 +103,10 @@ function openValues({ secrets }: Deps, { id, name, values }: Service): Map<strin
   }
 }
 
-/** As the definitions were sealed that earlier versions kept during a change. */
+/** The same additional data as in earlier versions, whose stored definitions must stay readable. */
 const sealedForJob = (serviceId: string) => `service before ${serviceId}`
 
-/** What an instance is to be made of, for the job that does it. */
+/** Encrypts the new definition for its job. */
 export const sealDefinition = ({ secrets }: Pick<Deps, 'secrets'>, definition: Stored) =>
   secrets.seal(textOf(definition), sealedForJob(definition.id))
 
@@ -125,11 +125,11 @@ function textOf({ name, version, domains, compose, allowed, allowedBy, values, p
   return JSON.stringify({ ...plain, values: [...values] })
 }
 
-/** What stands before the definition in the job of a change that an earlier version began. */
+/** Prefixes the definition in the job of a change that an earlier version began. */
 const beforeMark = 'before:'
 
 /**
- * Whether the definition of a change is what the instance was made of before it: earlier versions
- * stored the new one in its row at once, and removed the containers, so that only this one is known to work.
+ * True when the job's definition is the one before the change. Earlier versions stored the new one in its row
+ * at once, and removed the containers, so only this one is known to work.
  */
 export const goesBack = (sealed: string) => sealed.startsWith(beforeMark)

@@ -1,7 +1,7 @@
 import { AppError } from '../platform/errors.ts'
 import type { Service, LinkedEnvironment } from './store.ts'
 
-/** The environments whose apps reach a service, and how to link one. */
+/** Shows the environments whose apps use a service, and how to link one. */
 export const UsedBy = ({ linked }: { linked: LinkedEnvironment[] }) => (
   <section aria-labelledby="used-by-heading">
     <h2 id="used-by-heading">Used by</h2>
@@ -15,7 +15,7 @@ export const UsedBy = ({ linked }: { linked: LinkedEnvironment[] }) => (
   </section>
 )
 
-/** In the dialog that deletes a service: which apps lose it. With that said, it may be deleted. */
+/** Shows which apps lose the service that is being deleted. */
 export const UsedByWarning = ({ linked }: { linked: LinkedEnvironment[] }) =>
   linked.length > 0 && (
     <>
@@ -44,10 +44,10 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
   </ul>
 )
 
-/** Environments that a refusal names, before it only counts. */
+/** Maximum of environments that an error lists by name. */
 const mostNamed = 20
 
-/** Throws `conflict`, naming the environments, for a service that is linked. */
+/** Throws `conflict` with the names of linked environments. */
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
   if (linked.length === 0) return
   const named = linked.slice(0, mostNamed).map((of) => `${of.project} ${of.name}`)

@@ -4,8 +4,8 @@ import type { Lookup } from './interpolate.ts'
 import { fileAt, normalPath, pathIn } from './mounts.ts'
 
 /**
- * The `configs` or `secrets` of the top level with their content, which is in the file, comes along
- * with it, or is the value of a variable.
+ * Reads the top-level `configs` or `secrets`. Their content is in the file, in a file beside it, or in a
+ * variable.
  */
 export function configsOf(
   field: Field,
@@ -26,7 +26,10 @@ export function configsOf(
   )
 }
 
-/** What a service has of them: each becomes a file, in the directory unless it says where. */
+/**
+ * Reads a service's `configs` or `secrets`. Each becomes a file, in `directory` unless it has a path of its
+ * own.
+ */
 export const configFilesOf = (
   field: Field,
   declared: Map<string, string>,

@@ -7,7 +7,7 @@ type Values = ReadonlyMap<string, string>
 
 type Named = { host: string; values: Values }
 
-/** How clients reach the instance; `secret` where a secret variable is in it. */
+/** The lines for clients that connect to the instance. `secret` is true if a line uses a secret variable. */
 export function connectionOf(file: File & Pick<Template, 'connection'>, { host, values }: Named) {
   const room = roomForFile()
   const lookup = (name: string) => (name === hostVariable ? host : values.get(name))
@@ -18,10 +18,13 @@ export function connectionOf(file: File & Pick<Template, 'connection'>, { host, 
   }))
 }
 
-/** What an app gets that is linked to an instance. */
+/** A variable that a linked app gets from an instance. */
 export type Provided = { value: string; secret: boolean }
 
-/** What the file says that linked apps get, by name. In an address, values can't be taken for a part of it. */
+/**
+ * The variables that the file declares for linked apps, by name. In an address, values are encoded so that
+ * none changes another part of it.
+ */
 export function declaredFor(
   file: File & Pick<Template, 'provides'>,
   { host, values }: Named,

@@ -9,25 +9,25 @@ import type { Health, Service, Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { startOrder } from './order.ts'
 
-/** What the instance adds to what its file says. */
+/** What the instance adds to its file. */
 export type InstanceContext = {
-  /** Of the service instance; names its volumes. */
+  /** The id of the instance, which is part of its volumes' names. */
   id: string
-  /** As the user named it; makes container names readable. */
+  /** The user's name for it, which makes container names readable. */
   name: string
   /** By service: the name under which linked apps reach it. */
   hosts?: ReadonlyMap<string, string>
   publishAddress: string
-  /** Ports of the host, instead of those in the file; `host` as in `Published`. */
+  /** Host ports that replace those in the file; `host` as in `Published`. */
   publish?: Published[]
-  /** Keys of dangers that an admin allowed this instance. */
+  /** Keys of dangers that an admin allowed for this instance. */
   allowed?: readonly string[]
-  /** Where the file sets none. */
+  /** The limit for services whose file sets none. */
   memoryBytes?: number
   cpus?: number
 }
 
-/** A container's port and the port of this host that leads to it. */
+/** A container's port and the host port that forwards to it. */
 export type Published = {
   service: string
   container: number
@@ -35,12 +35,12 @@ export type Published = {
   host: number
 }
 
-/** Threads count too, and databases run hundreds. */
+/** Threads count too, and databases have hundreds. */
 const defaultPids = 1024
 
 /**
- * The containers of an instance in the order of their start. Throws `forbidden` for dangers that are
- * not allowed.
+ * Returns the containers of an instance in their start order. Throws `forbidden` for dangers that aren't
+ * allowed.
  */
 export function planContainers(stack: Stack, context: InstanceContext): Component[] {
   refuseDangers(stack.dangers, context.allowed ?? [])
@@ -69,16 +69,16 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
   })
 }
 
-/** The names that a service has on the instance's network; `hosts` has those for linked apps, by service. */
+/** The names of a service on the instance's network. `hosts` has those for linked apps, by service. */
 export const namesOf = (
   { name, aliases }: Pick<Service, 'name' | 'aliases'>,
   hosts?: ReadonlyMap<string, string>,
 ) => [...new Set([hosts?.get(name) ?? [], name, aliases].flat())]
 
-/** Derived from the instance: no file can name a volume of another. */
+/** Includes the instance's id, so no file can use a volume of another instance. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
 
-/** Every port that the file publishes, for those that the instance is to keep. */
+/** Every port that the file publishes, from which the instance's ports are chosen. */
 export const wantedPorts = ({ services }: Pick<Stack, 'services'>) =>
   [...services.values()].flatMap(({ name, ports }) =>
     ports.map(({ container, protocol, host }) => ({ service: name, container, protocol, host })),
@@ -106,7 +106,7 @@ function optionsOf(
       path,
       readOnly,
     })),
-    // Compose's own default would leave a service down after the host restarts
+    // Compose's own default would leave a service down after a restart of the host.
     restart: service.restart ?? { name: oneShot ? 'no' : 'unless-stopped' },
     ...(service.init !== null && { init: service.init }),
     stopTimeout: service.stopTimeout ?? 10,
@@ -184,7 +184,7 @@ const healthCheckOf = (health: Health): HealthCheck =>
         retries: health.retries,
       })
 
-/** Only what an admin has allowed gets here: the rest was refused before. */
+/** Everything here was allowed by an admin; the rest was refused before. */
 const grantedTo = ({
   privileged,
   hostNamespaces,

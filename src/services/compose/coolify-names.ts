@@ -3,13 +3,13 @@ import { variable } from './variables.ts'
 
 type Magic = {
   type: string
-  /** Characters or bytes, where the name says. */
+  /** In characters or bytes, if the name says so. */
   size: number | null
-  /** What it is for: in the name of an address a service, perhaps with its port, as in `WEB_3000`. */
+  /** The subject of the name. For an address this is a service, perhaps with its port, as in `WEB_3000`. */
   id: string
 }
 
-/** Whether it names a service's address, and not a value. */
+/** True if the name is for a service's address rather than a value. */
 export const isAddress = (name: string) => /^(URL|FQDN)$/.test(magicName(name)?.type ?? '')
 
 const types = [
@@ -31,7 +31,7 @@ const shape = new RegExp(`^SERVICE_(${types.join('|')})_(?:(32|64|128)(?![^_]))?
 
 const hundredYears = 100 * 365.25 * 24 * 3600
 
-/** What a name of Coolify's means; null when it means nothing. */
+/** Parses one of Coolify's names; null for any other name. */
 export function magicName(name: string): Magic | null {
   const [, type, digits, id] = shape.exec(name) ?? []
   if (type === undefined || (!digits && !id)) return null
@@ -40,7 +40,7 @@ export function magicName(name: string): Magic | null {
   return { type, size: digits && !isPlace ? Number(digits) : null, id: whole }
 }
 
-/** The variable of that name: its value is made once, and is the same wherever it is mentioned. */
+/** Returns the variable for such a name. Its value is generated once, and is the same everywhere. */
 export function magicVariable(name: string, places: Places): Variable {
   const generate = generateOf(magicName(name)!, places)
   const isPlace = generate.kind === 'address' || generate.kind === 'composed'
@@ -88,17 +88,17 @@ const token = (role: string): Generate => ({
 
 type Places = {
   placeOf: PlaceOf
-  /** The first one at which a service is published, if the file says so. */
+  /** The first published port of a service; null if the file doesn't name one. */
   portOf: (service: string) => number | null
 }
 
-/** The service that an id means, and the port that it names. */
+/** Returns the service that an id refers to, and the port in it. */
 export type PlaceOf = (id: string) => { service: string; port: number | null }
 
 /**
- * Ids are written in capitals, without the signs of the name; digits at the end are a port, or the
- * name's. An id that is no service's means the one that has it in its environment, which `users` returns
- * by the id without its port.
+ * Ids are service names in upper case without punctuation; digits at the end may be a port, or part of the
+ * name. An id without a service refers to the service that uses it in its environment: `users` maps ids
+ * without ports to these.
  */
 export function placesAmong(services: string[], users: ReadonlyMap<string, string>): PlaceOf {
   const named = new Map(services.map((name) => [lettersOf(name), name]))
@@ -113,13 +113,13 @@ export function placesAmong(services: string[], users: ReadonlyMap<string, strin
 
 const lettersOf = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
-/** `WEB_3000` is of `WEB`, at 3000. */
+/** `WEB_3000` is service `WEB` with port 3000. */
 export function splitId(id: string): { name: string; port: number | null } {
   const [, name = '', digits = ''] = /^(.*)_(\d{1,5})$/.exec(id) ?? []
   const port = portAt(digits)
   return port === null ? { name: id, port } : { name, port }
 }
 
-/** Null where the text is no port. */
+/** Null when the text isn't a port. */
 export const portAt = (text: string) =>
   /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : null

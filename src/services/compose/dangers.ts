@@ -11,14 +11,14 @@ export type DangerKind =
   | 'host_gateway'
   | 'unconfined'
 
-/** What gives a container access to the host: refused unless an admin allowed exactly this. */
+/** Access to the host, which is refused unless an admin allowed exactly this. */
 export type Danger = {
-  /** What is stored once it is allowed; a change of the file changes it. */
+  /** Stored once it is allowed. If the file changes it, the key differs, and it must be allowed again. */
   key: string
   service: string
   kind: DangerKind
   value: string
-  /** What it means, for the admin who decides. */
+  /** Explains the danger to the admin who decides. */
   message: string
 }
 
@@ -44,7 +44,7 @@ export const danger = (service: string, kind: DangerKind, value: string): Danger
   message: `${service} ${meanings[kind](value)}.`,
 })
 
-/** What a stored key means, for the admin who decides. */
+/** Explains a stored key to the admin who decides. */
 export function meaningOf(key: string) {
   const [service = '', kind = '', ...value] = key.split(' ')
   return isKind(kind) ? danger(service, kind, value.join(' ')).message : key
@@ -52,7 +52,7 @@ export function meaningOf(key: string) {
 
 const isKind = (text: string): text is DangerKind => Object.hasOwn(meanings, text)
 
-/** Throws `forbidden` naming all that is not among the allowed keys. */
+/** Throws `forbidden` with all dangers whose keys aren't allowed. */
 export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
   const refused = dangers.filter(({ key }) => !allowed.includes(key))
   if (refused.length === 0) return
@@ -60,13 +60,13 @@ export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
   throw new AppError('forbidden', `${all} Remove it from the file, or ask an admin to allow it.`)
 }
 
-/** The socket of an engine by any of its names. */
+/** The socket of an engine under any of its names. */
 export const isEngineSocket = (path: string) =>
   /(^|\/)(docker|containerd|podman|crio|buildkitd)\.sock$/.test(path)
 
 /**
- * Docker's own defaults and one that databases use. Each other one is a way out of the container, or,
- * as SYS_NICE, to keep the rest of the host waiting.
+ * Docker's defaults, and one that databases use. Every other one is a way out of the container or, like
+ * SYS_NICE, could block the rest of the host.
  */
 export const harmlessCapabilities = [
   'AUDIT_WRITE',

@@ -10,10 +10,10 @@ import { serverCommands } from './server-commands.ts'
 import type { FirstStart } from './server-commands.ts'
 import { variable } from './variables.ts'
 
-/** Many more than any service has settings; each may have a pattern to be understood. */
+/** Far more than any service has. Each may have a pattern that must be compiled. */
 const maxVariables = 200
 
-/** YAML reads 8080 and true as no text; for a value they are. */
+/** YAML reads 8080 and true as other types, but a value is text. */
 const value = z.union([z.string(), z.number(), z.boolean()], 'must be one value.').transform(String)
 
 const text = (max: number) =>
@@ -33,7 +33,7 @@ const variableDeclaration = z.strictObject({
     )
     .optional(),
   length: z.int('must be a whole number.').min(4, 'must be 4 or more.').max(1024).optional(),
-  /** Of a jwt: the variable that holds the key it is signed with, and what it says. */
+  /** For a jwt: the variable with the key that signs it, and its claims. */
   key: text(100).optional(),
   claims: z.record(z.string(), z.unknown()).optional(),
   label: text(100).optional(),
@@ -77,16 +77,16 @@ const declaration = z.strictObject({
     .array(z.strictObject({ label: text(60), value: text(1000) }))
     .max(20)
     .default([]),
-  /** What apps that are linked to it get; values take variables, and `${HOST}`. */
+  /** Variables for linked apps. Values may use variables and `${HOST}`. */
   provides: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), text(1000))
     .refine((said) => Object.keys(said).length <= 50, 'can have at most 50 names.')
     .default({}),
-  /** Keys of variables in those apps, each with the name of what it gets. */
+  /** Proposed keys in those apps, each with the name of a provided variable. */
   proposes: z.record(variableKey, text(40)).default({}),
   /**
-   * Variables that a server reads at its first start only: how each is changed in the running one, or
-   * what to do instead.
+   * Variables that a server only reads at its first start: how to change each in a running server, or what to
+   * do instead.
    */
   first_start: z
     .record(
@@ -101,7 +101,7 @@ const declaration = z.strictObject({
   after: text(4000).optional(),
 })
 
-/** The `x-davit` block of a file with these services; throws `invalid` naming the key that is wrong. */
+/** Reads the file's `x-davit` block. Throws `invalid` with the key that is wrong. */
 export function declarationOf(block: Field, services: Field) {
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
@@ -173,7 +173,7 @@ function variableOf(
 ): Variable {
   const generate = generateOf(said, field)
   const { options = [] } = said
-  // as in the rest of a Compose file
+  // A doubled dollar is one, as in the rest of a Compose file.
   const pattern = said.pattern?.replaceAll('$$', '$') ?? null
   if (generate && said.default !== undefined)
     throw field.get('default').refuse('can’t be combined with generate. Keep one of the two.')
@@ -221,7 +221,7 @@ function complain(block: Field, { path, message, ...issue }: z.core.$ZodIssue) {
   return block.source.refuse(at, missing ? 'is missing. Add it.' : message)
 }
 
-/** As zod takes it. */
+/** Converts a tree for zod. */
 function plain(tree: Tree): unknown {
   if (Array.isArray(tree)) return tree.map(plain)
   if (!(tree instanceof Map)) return tree

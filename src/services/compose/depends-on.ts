@@ -2,7 +2,7 @@ import { conditions } from '../../runtime/component.ts'
 import type { Field } from './field.ts'
 import type { Dependency } from './model.ts'
 
-/** What `depends_on` says; those that `links` or `volumes_from` name come first too. */
+/** Includes the services that `links` and `volumes_from` name. */
 export function dependenciesOf(field: Field, others: { service: string }[]): Dependency[] {
   const said = field.isMap ? field.entries().map(longForm) : field.items().map(started)
   const implied = new Set(others.map(({ service }) => service))

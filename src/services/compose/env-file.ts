@@ -9,15 +9,15 @@ type Options = {
   field?: string
   lookup: Lookup
   format?: (typeof envFormats)[number]
-  /** Its references were read before, with the file that holds it. */
+  /** True when its references were expanded before, with the file that contains it. */
   isExpanded?: boolean
-  /** Of a reference without a value, which is empty. */
+  /** Called for each reference without a value, which becomes empty. */
   onUnset?: (name: string, key: string) => void
 }
 
 /**
- * The pairs of a `.env` or `env_file` by Compose's rules. A reference takes the value that the
- * instance has for it, else that of a line before. Throws `invalid` naming the line.
+ * Reads a `.env` or `env_file` by Compose's rules. A reference gets the instance's value, or that of an
+ * earlier line. Throws `invalid` with the line.
  */
 export function readEnvFile(
   text: string,
@@ -40,7 +40,7 @@ export function readEnvFile(
   })
 }
 
-/** On each reference of a `.env` that has no value, as Compose warns. */
+/** Returns a note for each reference in a `.env` that has no value, as Compose warns. */
 export function notesOn(text: string, lookup: Lookup) {
   const notes = new Set<string>()
   const onUnset = (name: string, key: string) =>
@@ -51,7 +51,7 @@ export function notesOn(text: string, lookup: Lookup) {
   return notes
 }
 
-/** Each line as it stands: quotes, dollars and signs of comments are part of the value. */
+/** Values are literal, including quotes, dollar signs and comment signs. */
 function readRaw(text: string, field: string, lookup: Lookup) {
   const found = new Map<string, string>()
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)

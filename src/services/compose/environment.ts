@@ -9,7 +9,7 @@ import type { Outside } from './read-stack.ts'
 const maxValueBytes = 32 * 1024
 const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/
 
-/** A key without a value takes that of the variable of its name, and is left out without one. */
+/** A key without a value gets the value of the variable with its name, and is omitted if there is none. */
 export function environmentOf(
   environment: Field,
   envFile: Field,
@@ -30,7 +30,7 @@ export function environmentOf(
   return found
 }
 
-/** `[KEY=value]` or `{KEY: value}`; null where the file gives no value. */
+/** Reads `[KEY=value]` or `{KEY: value}`; null for a key without a value. */
 export function pairsOf(field: Field): [string, Field, string | null][] {
   if (!field.isList)
     return field
@@ -43,7 +43,7 @@ export function pairsOf(field: Field): [string, Field, string | null][] {
   })
 }
 
-/** As `pairsOf`, where no value means an empty one. */
+/** Like `pairsOf`, but a missing value is an empty one. */
 export function labelsOf(field: Field): Map<string, string> {
   const labels = new Map<string, string>()
   for (const [key, item, value] of pairsOf(field)) {

@@ -1,17 +1,20 @@
 import type { Path, Source, Tree } from './source.ts'
 import { keyOf } from './source.ts'
 
-/** A value of a Compose file and where it stands: reads the expected type or names the key in a refusal. */
+/**
+ * A value of a Compose file with its position. Reads the expected type, or throws an error that names the
+ * key.
+ */
 export class Field {
   constructor(
     readonly value: Tree | undefined,
     readonly path: Path,
     readonly source: Source,
-    /** Of the whole file: what is not done as it says. */
+    /** Shared by the whole file: differences between the file and what Davit does. */
     readonly notes: string[] = [],
   ) {}
 
-  /** Compose takes a key without a value for one that is not there. */
+  /** As in Compose, a key without a value counts as missing. */
   get absent() {
     return this.value === undefined || this.value === null
   }
@@ -32,7 +35,7 @@ export class Field {
     return this.source.refuse(this.path, complaint)
   }
 
-  /** For the user, who need not change anything. The complaint follows the key as its subject. */
+  /** Informs the user, who need not change anything. The complaint follows the key as its subject. */
   note(complaint: string) {
     this.notes.push(`${keyOf(this.path)} ${complaint}`)
   }
@@ -41,7 +44,7 @@ export class Field {
     return this.at(key, this.value instanceof Map ? this.value.get(key) : undefined)
   }
 
-  /** Refuses every other key by name, but those that may be ignored; `x-…` may stand anywhere. */
+  /** Refuses all other keys, except those that may be ignored and `x-…`. */
   only(
     keys: readonly string[],
     hint: (key: string) => string = () => 'Remove it.',
@@ -67,12 +70,12 @@ export class Field {
     return this.value.map((value, index) => this.at(index, value))
   }
 
-  /** A list, or one value that stands for a list of one. */
+  /** A single value counts as a list of one. */
   oneOrMore() {
     return this.absent || this.isList ? this.items() : [this]
   }
 
-  /** Refuses a list or map with more entries than that. */
+  /** Throws when a list or map has more entries. */
   atMost(count: number) {
     const { value } = this
     const entries = Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0
@@ -80,7 +83,7 @@ export class Field {
     return this
   }
 
-  /** Text as the file writes it: numbers and booleans count too. */
+  /** Numbers and booleans are accepted, as written in the file. */
   text(what = 'text'): string {
     const { value } = this
     if (typeof value === 'string') return value
@@ -102,7 +105,7 @@ export class Field {
     return found
   }
 
-  /** As Compose takes it, YAML 1.1's words too. */
+  /** As in Compose, which also accepts YAML 1.1's words. */
   flag(): boolean {
     const text = this.text('true or false')
     if (/^(true|yes|on|y)$/i.test(text)) return true
@@ -121,7 +124,7 @@ export class Field {
     return number
   }
 
-  /** What `read` makes of it, or the other value when it is not there. */
+  /** Returns `other` when the field is missing. */
   or<T, U>(other: U, read: (field: Field) => T): T | U {
     return this.absent ? other : read(this)
   }
@@ -131,9 +134,9 @@ export class Field {
   }
 }
 
-/** Without a leading zero, with which some would read it as octal. */
+/** Refuses leading zeros, since some parsers would read these as octal. */
 const decimal = /^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)$/
 
-/** Shortened: error messages may be logged. */
+/** Shortened, as error messages may be logged. */
 export const quote = (text: string) =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

@@ -10,19 +10,19 @@ const lower = 'abcdefghijklmnopqrstuvwxyz'
 const alphabets: Record<Alphabet, string> = {
   alphanumeric: lower.toUpperCase() + lower + digits,
   lowercase: lower + digits,
-  // none that a shell, a URL, YAML or a dotenv file reads as more than itself
+  // no character with a special meaning in a shell, a URL, YAML or a dotenv file
   symbols: `${lower.toUpperCase()}${lower}${digits}-_.~!*+=`,
 }
 
-/** Variables that need each other one after the other. */
+/** Maximum depth of variables that depend on each other. */
 const maxDepth = 100
-/** Characters of all values that are composed of others: a few may double each other often. */
+/** In characters, for all composed values together: a few may double each other many times. */
 const maxComposed = 4 * 1024 * 1024
 
 /**
- * The values, and one made for each variable that has none and says how; those it needs come first.
- * Without `addressOf` those that follow from addresses are left out; with it, the URL of a host is
- * there too, under its name and `://`, or its name and port.
+ * Generates values for all variables that have none, their dependencies first. Without `addressOf`, those
+ * that depend on addresses are omitted. With it, the result also has the URL of each host, under its name
+ * followed by `://` or by its port.
  */
 export function generated(
   variables: Variables,
@@ -31,7 +31,7 @@ export function generated(
 ): Map<string, string> {
   const values = new Map(known)
   const derived = new Map<string, string>()
-  /** The URLs of variables that are a host, as `join` looks them up. */
+  /** URLs of variables that are hosts, for `join`. */
   const addresses = new Map<string, Map<string, string>>()
   const underway: string[] = []
   let room = maxComposed
@@ -122,7 +122,7 @@ export function generated(
       const parsed: unknown = JSON.parse(text)
       if (parsed && typeof parsed === 'object') return parsed as Record<string, unknown>
     } catch {
-      // said below
+      // reported below
     }
     throw new AppError('invalid', `${claims.variable} must be a JSON object with a token’s claims.`)
   }
@@ -147,7 +147,10 @@ export function generated(
   }
 }
 
-/** Bytes past the last whole round of the alphabet are thrown away, so that each letter is as likely. */
+/**
+ * Discards bytes past the last whole multiple of the alphabet's length, so that all letters are equally
+ * likely.
+ */
 function randomText(alphabet: string, length: number) {
   const limit = 256 - (256 % alphabet.length)
   let text = ''

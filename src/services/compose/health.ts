@@ -12,7 +12,7 @@ export function healthOf(field: Field): Health | null {
   if (field.get('disable').or(false, (d) => d.flag()) || test?.[0] === 'NONE')
     return { disabled: true }
   const time = (key: string) => field.get(key).or(null, durationOf)
-  time('start_interval') // engines before 25 have none, and 5 s is what they do
+  time('start_interval') // engines before version 25 lack it and check every 5 s
   return {
     disabled: false,
     test,

@@ -8,7 +8,7 @@ type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'unconfined' |
   dangers: Danger[]
 }
 
-/** Host access that a service requests; each is a danger too. */
+/** Host access that a service requests; each is also a danger. */
 export function hostAccessOf(service: Field, name: string): HostAccess {
   const privileged = service.get('privileged').or(false, (field) => field.flag())
   const hostNamespaces = [
@@ -52,8 +52,8 @@ function deviceOf(field: Field) {
 }
 
 /**
- * Of binds one inside another: Docker follows links when it mounts, so who may write the outer one chooses what the
- * inner one is. Nothing is gained where the outer one is the whole disk.
+ * Finds binds within other binds. Docker follows links when it mounts, so anyone who can write to the outer
+ * one chooses what the inner one is. This gains nothing if the outer one is the whole disk.
  */
 export function nestedBindsOf(services: Iterable<Pick<Service, 'name' | 'binds'>>): Danger[] {
   const all = [...services].flatMap(({ name, binds }) =>

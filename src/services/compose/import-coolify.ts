@@ -16,14 +16,14 @@ import type { Source, Tree } from './source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 
-/** Recognised by the comments at its head, or by a name that only Coolify uses. */
+/** Recognised by the comments at its start, or by a name that only Coolify uses. */
 export const isCoolify = (text: string) =>
   /^#\s*(documentation|slogan|category)\s*:/m.test(text.slice(0, 4000)) ||
   /\bSERVICE_(URL|FQDN|PASSWORD|USER|BASE64|REALBASE64|HEX)_[A-Z0-9]/.test(text)
 
 /**
- * Reads a template of Coolify: the comments at its head say what it is, and names such as
- * `SERVICE_PASSWORD_DB` or `SERVICE_URL_WEB_3000` how values are made and what is published.
+ * Reads a template of Coolify. The comments at its start describe it. Names such as `SERVICE_PASSWORD_DB` or
+ * `SERVICE_URL_WEB_3000` say how values are generated and what is published.
  */
 export function importCoolify(
   text: string,
@@ -47,7 +47,7 @@ export function importCoolify(
   const magic = [...new Set(uses.map(({ name }) => name))]
   const variables = new Map(magic.map((name) => [name, magicVariable(name, places)]))
   for (const [name, variable] of mentioned) if (!variables.has(name)) variables.set(name, variable)
-  // a token is signed with a value that the file may mention nowhere else
+  // A token may be signed with a value that appears nowhere else in the file.
   for (const { generate } of [...variables.values()])
     if (generate?.kind === 'jwt' && generate.key && !variables.has(generate.key))
       variables.set(generate.key, { ...magicVariable(generate.key, places), hidden: true })
@@ -66,7 +66,7 @@ export function importCoolify(
   return template
 }
 
-/** `# key: value` lines before the first line of YAML. */
+/** Reads `# key: value` lines before the first line of YAML. */
 function headOf(text: string) {
   const found = new Map<string, string>()
   for (const line of text.split(/\r?\n/)) {
@@ -87,7 +87,7 @@ const aboutFrom = (head: Map<string, string>, name: string) => ({
     : {},
 })
 
-/** A name of Coolify's in a service: in its environment, which comes first, or mentioned. */
+/** One of Coolify's names in a service: as a key of its environment, which takes precedence, or in a text. */
 type Use = { name: string; service: string }
 
 function usesIn(services: [string, Field][], tree: Tree, source: Source): Use[] {
@@ -101,7 +101,7 @@ function usesIn(services: [string, Field][], tree: Tree, source: Source): Use[] 
   return [...declared, ...mentioned].filter(({ name }) => magicName(name))
 }
 
-/** The first service that has an id, by the id. */
+/** Maps each id to the first service that uses it. */
 function usersOf(uses: Use[]) {
   const users = new Map<string, string>()
   for (const { name, service } of uses) {
@@ -112,8 +112,8 @@ function usersOf(uses: Use[]) {
 }
 
 /**
- * Each service with an address: at all ports in its names, else at that of the head, else at
- * the first that the service itself has, else at that of its image.
+ * Returns each service with an address: at all ports in its names, else at the port in the file's head, else
+ * at the first port of the service itself, else at that of its image.
  */
 function exposed(
   uses: Use[],
@@ -136,7 +136,7 @@ function exposed(
   return [...found.values()]
 }
 
-/** As `expose` or `ports` say it. */
+/** The first port in `expose` or `ports`. */
 function declaredPort(service: Field): number | null {
   for (const entry of [...service.get('expose').items(), ...service.get('ports').items()]) {
     const target = entry.isMap ? entry.get('target') : entry
@@ -153,8 +153,8 @@ const environmentNames = (service: Field) => {
 }
 
 /**
- * Without what Compose doesn't support: a path behind the name of an address belongs to the address, and
- * a value that is required falls back to what it would complain of.
+ * Converts what Compose doesn't support: a path after the name of an address becomes part of the address, and
+ * a required value with a variable in its error message falls back to it.
  */
 function asCompose(tree: Tree): Tree {
   if (!(tree instanceof Map)) return tree
@@ -174,14 +174,14 @@ function asCompose(tree: Tree): Tree {
   return new Map([...tree, ['services', changed]])
 }
 
-/** Files are written as they stand: what looks like a variable in them is for the program to read. */
+/** Escapes dollar signs: in Coolify's files they are for the program, and never a reference. */
 function withLiteralContent(mount: Tree): Tree {
   const content = mount instanceof Map ? mount.get('content') : null
   if (!(mount instanceof Map) || typeof content !== 'string') return mount
   return new Map([...mount, ['content', content.replaceAll('$', '$$$$')]])
 }
 
-/** Contents by path: another service may mount the same file without saying what is in it. */
+/** By path, as another service may mount the same file without its content. */
 function filesOf(tree: Tree): Map<string, FileContent> {
   const services = tree instanceof Map ? tree.get('services') : null
   const mounts = services instanceof Map ? [...services.values()].flatMap(mountsOf) : []
@@ -203,7 +203,7 @@ function withPaths(environment: Tree): Tree {
   const withPath = (key: string, value: Tree): Tree => {
     if (typeof value !== 'string') return value
     if (/^SERVICE_(URL|FQDN)_/.test(key) && value.startsWith('/')) return `\${${key}}${value}`
-    // what stands behind `:?` is a fallback, which may be made
+    // Coolify treats the text after `:?` as a fallback, which may be a generated value.
     return value.replace(/(?<=\$\{\w{1,256}):\?(?=\$)/g, ':-')
   }
   if (environment instanceof Map)

@@ -21,7 +21,7 @@ const values = (most: number) =>
     .record(z.string(), value)
     .refine((entries) => Object.keys(entries).length <= most, `has more than ${most} entries`)
 
-/** Of the environment; what is no value is none of its. */
+/** For the environment; entries that aren't values are ignored. */
 const pairs = z.preprocess((table) => {
   if (typeof table !== 'object' || table === null || Array.isArray(table)) return table
   return Object.fromEntries(Object.entries(table).filter(([, entry]) => typeof entry !== 'object'))
@@ -44,7 +44,7 @@ const shape = z.object({
         .default([]),
       env: z.union([pairs, z.array(z.union([z.string(), pairs])).max(500)]).default({}),
       mounts: z
-        // other keys describe volumes, which the Compose file has anyway
+        // Other keys describe volumes, which the Compose file has anyway.
         .array(z.object({ filePath: z.string().optional(), content: z.string().optional() }))
         .max(100, 'has more than 100 entries')
         .default([]),
@@ -60,7 +60,10 @@ const metaShape = z.object({
   tags: z.array(z.string()).optional(),
 })
 
-/** Dokploy's import text: base64 of JSON with the Compose file and the template.toml. */
+/**
+ * Reads Dokploy's import text: base64 of JSON with the Compose file and the template.toml. Null for other
+ * text.
+ */
 export function unpackDokploy(blob: string): DokployFiles | null {
   const text = blob.replace(/\s+/g, '')
   if (text.length > 2 * maxFileBytes || !/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return null
@@ -74,7 +77,7 @@ export function unpackDokploy(blob: string): DokployFiles | null {
   }
 }
 
-/** Reads a template of Dokploy: its Compose file, template.toml and, where there is one, meta.json. */
+/** Reads a template of Dokploy: its Compose file, its template.toml and, if it exists, its meta.json. */
 export function importDokploy(
   { compose, config, meta }: DokployFiles,
   origin: Origin,
@@ -97,7 +100,7 @@ export function importDokploy(
   const tree = withEnvFile(withoutTheirNetwork(raw), [...env.keys()])
   for (const [key, text] of env) {
     const whole = named.get(/^\$\{(\w+)\}$/.exec(text)?.[1] ?? '') ?? text
-    // one that is only itself is for the user to say
+    // A variable that only refers to itself is asked of the user.
     const [, self, fallback] = /^\$\{(\w+)(?::?-([^{}]*))?\}$/.exec(whole) ?? []
     if (self !== key || isNamed(variables, key))
       variables.set(key, shown(dokployText(key, text, variables, domains, env)))
@@ -107,7 +110,7 @@ export function importDokploy(
   for (const [key, found] of mentionedIn(tree, source)) {
     const made = variables.get(key)
     if (!made) variables.set(key, found)
-    // an empty value is for the user to replace where the file needs one
+    // The user must replace an empty value if the file requires one.
     else if (found.required && made.default === '')
       variables.set(key, { ...made, required: true, default: null })
   }
@@ -130,7 +133,7 @@ export function importDokploy(
   return template
 }
 
-/** Keys and tables at the most: the parser compares each with each. */
+/** Limits keys and tables, since the parser compares each with each. */
 const maxSigns = 5_000
 
 function tomlOf(text: string, { field }: Origin) {
@@ -158,7 +161,7 @@ function tomlOf(text: string, { field }: Origin) {
 
 type Env = Record<string, string>
 
-/** A table, or a list of `KEY=value` and of tables. */
+/** Reads a table, or a list of `KEY=value` and tables. */
 const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
   (Array.isArray(env) ? env : [env]).flatMap((entry): [string, string][] => {
     if (typeof entry !== 'string') {
@@ -166,12 +169,12 @@ const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
       const { value } = entry
       return name !== undefined && value !== undefined ? [[name, value]] : Object.entries(entry)
     }
-    // a line of a .env file, of which some are comments
+    // A line of a .env file, which may be a comment.
     const [, name, value] = /^\s*([A-Za-z_][\w.-]*)\s*=(.*)$/s.exec(entry) ?? []
     return name === undefined ? [] : [[name, value!.replace(/^(["'])(.*)\1$/s, '$2')]]
   })
 
-/** Beside the Compose file lies a `.env` with the environment of the config. */
+/** Replaces the `.env` beside the Compose file, which has the config's environment. */
 function withEnvFile(tree: Tree, names: string[]): Tree {
   const services = tree instanceof Map ? tree.get('services') : null
   if (!(tree instanceof Map) || !(services instanceof Map)) return tree
@@ -205,7 +208,7 @@ function withEnvFile(tree: Tree, names: string[]): Tree {
   return new Map([...tree, ['services', changed]])
 }
 
-/** What the user sees of the environment: plain values can be changed, those that follow can't. */
+/** Users can change plain values, but not those that depend on others. */
 const shown = (made: Variable): Variable => {
   const { generate, name } = made
   const [only] = generate?.kind === 'composed' && generate.parts.length <= 1 ? generate.parts : []
@@ -216,7 +219,7 @@ const shown = (made: Variable): Variable => {
     : { ...made, secret: looksSecret(name) }
 }
 
-/** Its proxy's network; Davit has its own way in. */
+/** Removes the network of Dokploy's proxy, since Davit's routing doesn't need it. */
 function withoutTheirNetwork(tree: Tree): Tree {
   const strip = (node: Tree, path: string[]): Tree => {
     if (!(node instanceof Map)) return node

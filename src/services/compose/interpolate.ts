@@ -3,28 +3,28 @@ import { quote } from './field.ts'
 import { join } from './join.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** The value of a variable; of a host its URL too, as `generated` has it. */
+/** Returns the value of a variable. For a host, `generated` adds its URL under a longer name. */
 export type Lookup = (name: string) => string | undefined
 
-/** One mention of a variable: `$A`, or `${A}` with what stands behind the name. */
+/** A reference to a variable: `$A`, or `${A}` with an operator and operand. */
 type Mention = { name: string; operator: Operator | null; operand: string }
 type Operator = ':-' | '-' | ':?' | '?' | ':+' | '+'
 type Part = string | Mention
 
 const maxDepth = 20
-/** Mentions in one text: many more than people write. */
+/** Maximum of references in one text: far more than people write. */
 const maxMentions = 10_000
-/** Mentions in a file, those in defaults too. */
+/** Maximum of references in a file, including those in defaults. */
 export const maxInFile = 20_000
-/** Characters that there may still be; shared by all texts of a file. */
+/** The remaining characters, shared by all texts of a file. */
 export type Room = { left: number }
 
-/** A value of 32 KiB may be mentioned many times, and a text be aliased as often. */
+/** A value of 32 KiB may be used many times, and a text may be aliased many times. */
 export const roomForFile = (): Room => ({ left: 4 * 1024 * 1024 })
 
 /**
- * Puts the values of variables into every text of the tree, as Compose defines it; keys stay. A
- * value goes in byte by byte: what looks like YAML or like a variable in it stays text.
+ * Expands variables in every text of the tree by Compose's rules; keys stay. Values are inserted literally:
+ * YAML or references within them aren't interpreted.
  */
 export function interpolate(
   tree: Tree,
@@ -43,7 +43,7 @@ export function interpolate(
   }
 }
 
-/** The same for one text; throws `invalid` naming the variable. */
+/** Like `interpolate`, for one text. Throws `invalid` with the variable. */
 export function interpolateText(text: string, lookup: Lookup, room: Room, depth = 0): string {
   const found = parts(text, depth)
   for (const part of found) if (typeof part === 'string') spend(part)
@@ -60,7 +60,7 @@ export function interpolateText(text: string, lookup: Lookup, room: Room, depth 
   }
 }
 
-/** Names that the text takes the value of, without another one, and that have none. */
+/** Returns the variables that the text uses without an operator and that have no value. */
 export const unsetIn = (text: string, lookup: Lookup) =>
   parts(text, 0).flatMap((part) =>
     typeof part !== 'string' && part.operator === null && lookup(part.name) === undefined
@@ -73,11 +73,11 @@ type Mentioned = {
   path: Path
   required: boolean
   fallback: string | null
-  /** Of one that is required. */
+  /** The error for a required variable without a value. */
   message: string
 }
 
-/** Every mention of a variable in the tree, those in defaults too. */
+/** Finds every reference in the tree, including those in defaults. */
 export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
   const found: Mentioned[] = []
   walk(tree, at)
@@ -146,7 +146,7 @@ function readMention(text: string, dollar: number): { part: Part; end: number } 
   if (text[dollar + 1] === '$') return { part: '$', end: dollar + 2 }
   const bare = matchAt(bareName, text, dollar + 1)
   if (bare) return { part: { name: bare[0], operator: null, operand: '' }, end: bareName.lastIndex }
-  // as in Compose: a regular expression's end, say, is no variable
+  // As in Compose, such as the end of a regular expression.
   if (text[dollar + 1] !== '{') return { part: '$', end: dollar + 1 }
   const braced = matchAt(bracedName, text, dollar + 1)
   const end = braced ? closingBrace(text, dollar) : -1
@@ -164,7 +164,7 @@ function matchAt(pattern: RegExp, text: string, at: number) {
   return pattern.exec(text)
 }
 
-/** The brace that closes the one after the dollar; a default may be JSON. */
+/** Finds the brace that closes the first one; a default may be JSON with braces. */
 function closingBrace(text: string, dollar: number) {
   let open = 0
   for (let at = dollar + 1; at < text.length; at++) {
@@ -180,7 +180,7 @@ class Unreadable extends AppError {
   }
 }
 
-/** Adds file, line and key. */
+/** Adds file, line and key to an error. */
 function explained<T>(source: Source, path: Path, read: () => T): T {
   try {
     return read()

@@ -1,20 +1,20 @@
 type Lookups<Mention> = {
   valueOf: (mention: Mention) => string
-  /** The URL at `://`, or the one at a port such as `:3000`; undefined of what is no host. */
+  /** Returns the URL under `://`, or under a port such as `:3000`; undefined if the variable isn't a host. */
   addressOf: (mention: Mention, at: string) => string | undefined
 }
 
 /**
- * A text and what it mentions. A host that is mentioned as part of an address, as in
- * `https://${HOST}`, `http://${HOST}:3000` or `${HOST}/path`, comes with its port on this host, behind
- * the scheme that is spoken there: templates are written for a proxy, which has both otherwise.
+ * Joins texts and references. Templates are written for a proxy, with other ports. So a host within an
+ * address, such as `https://${HOST}`, `http://${HOST}:3000` or `${HOST}/path`, is replaced by its published
+ * host and port, and the scheme by the one that is used there.
  */
 export function join<Mention extends object>(
   parts: readonly (string | Mention)[],
   { valueOf, addressOf }: Lookups<Mention>,
 ): string {
   const made: string[] = []
-  /** What follows the last mention and is said by its address already. */
+  /** The port after the last reference, which its address replaces. */
   let port = ''
   for (const [index, part] of parts.entries()) {
     if (typeof part !== 'string') {
@@ -27,9 +27,9 @@ export function join<Mention extends object>(
   }
   return made.join('')
 
-  /** False where the mention is part of no address. */
+  /** False when the reference isn't part of an address. */
   function addAddress(part: Mention, next: string): boolean {
-    // the scheme may be a mention too
+    // The scheme may come from a reference too.
     if (made.at(-1)?.startsWith('://') && made.length > 1) made.push(made.splice(-2).join(''))
     const before = made.at(-1) ?? ''
     const [scheme = '', kind] = /(http|ws)s?:\/\/$/.exec(before.slice(-8)) ?? []

@@ -26,15 +26,15 @@ const ulimitNames = [
   'stack',
 ]
 
-/** Where the file sets none. */
+/** Used when the file sets none. */
 export const defaultMemory = 512 * 1024 * 1024
 
-/** What the engine starts a container with at the least. */
+/** The minimum with which the engine starts a container. */
 const minMemory = 6 * 1024 * 1024
 
 type Resources = Pick<Service, 'memoryBytes' | 'reservedBytes' | 'cpus' | 'pids'>
 
-/** Those of the service itself, and of `deploy.resources`, which count over them. */
+/** Reads the limits of the service itself, and of `deploy.resources`, which take precedence. */
 export function resourcesOf(get: (key: string) => Field): Resources {
   const bytes = (field: Field) => bytesOf(field, { min: minMemory })
   const cores = (field: Field) => field.number({ min: 0.01, max: most.cpus, whole: false })
@@ -57,10 +57,10 @@ export function resourcesOf(get: (key: string) => Field): Resources {
   }
 }
 
-/** The most that a process may be given of what is the whole host's; other limits bind it alone. */
+/** The maximum for limits that affect the whole host; others only bind the process itself. */
 const mostOf: Record<string, number> = {
   nofile: most.openFiles,
-  // with more, a process could keep every other one of the host waiting
+  // with more, a process could block every other one on the host
   rtprio: 0,
 }
 
@@ -76,7 +76,7 @@ export const ulimitsOf = (field: Field): Service['ulimits'] =>
     return { name, soft: number(limit.get('soft')), hard: number(limit.get('hard')) }
   })
 
-/** Only those that a container has for itself. */
+/** Allows only settings that are separate for each container. */
 export function sysctlsOf(field: Field): Map<string, string> {
   const own = /^(net\.[a-z0-9_./-]+|kernel\.(shm[a-z_]+|msg[a-z_]+|sem)|fs\.mqueue\.[a-z_]+)$/
   return new Map(
@@ -101,7 +101,7 @@ export function capabilitiesOf(field: Field, service: string) {
   return { names, dangers }
 }
 
-/** Davit reads what the `json-file` driver keeps: only its bounds can be set. */
+/** Davit reads the logs of the `json-file` driver, so only its limits can be set. */
 export function logsOf(field: Field): Service['logs'] {
   if (field.absent) return null
   field.only(['driver', 'options'])
@@ -121,7 +121,7 @@ export function logsOf(field: Field): Service['logs'] {
   return { maxSize, maxFiles }
 }
 
-/** What one container's log takes of the disk at the most. */
+/** Maximum disk space of one container's log. */
 const mostLog = { bytes: 100 * 1024 * 1024, files: 10 }
 
 function capped(field: Field, value: number, max: number, shown: string) {

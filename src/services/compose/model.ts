@@ -2,58 +2,58 @@ import type { RestartPolicy } from '../../docker/index.ts'
 import type { Condition, ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 
-/** A Compose file as Davit runs it, every value in one form. */
+/** A Compose file in normalised form. */
 export type Stack = {
   name: string | null
   /** In the order of the file. */
   services: Map<string, Service>
-  /** The named volumes, as the file calls them. */
+  /** The named volumes, by their names in the file. */
   volumes: string[]
-  /** What only an admin can allow an instance; empty for nearly all. */
+  /** What only an admin can allow; nearly always empty. */
   dangers: Danger[]
-  /** What is not done as the file says, for its user to know. */
+  /** Tells the user about differences between the file and what Davit does. */
   notes: string[]
 }
 
 export type Service = {
   name: string
   image: string
-  /** Null: the image's own. */
+  /** Null means the image's own. */
   command: string[] | null
-  /** Null: the image's own. Empty: none at all. */
+  /** Null means the image's own, an empty list means none. */
   entrypoint: string[] | null
   environment: Map<string, string>
   ports: Port[]
   expose: number[]
   volumes: VolumeMount[]
   tmpfs: { path: string; options: string }[]
-  /** To be written into the container before it starts. */
+  /** Files to write into the container before it starts. */
   files: ContainerFile[]
   dependsOn: Dependency[]
   links: { service: string; alias: string }[]
   volumesFrom: { service: string; readOnly: boolean }[]
-  /** Null: the image's own. */
+  /** Null means the image's own. */
   health: Health | null
   labels: Map<string, string>
-  /** Other names under which the others reach it, `container_name` among them. */
+  /** Additional names on the network, including `container_name`. */
   aliases: string[]
   hostname: string | null
   user: string | null
   workingDir: string | null
   platform: string | null
-  /** Null: not said. */
+  /** Null when the file sets none. */
   restart: RestartPolicy | null
   stopSignal: string | null
-  /** Seconds. */
+  /** In seconds. */
   stopTimeout: number | null
-  /** Null: unless its command is one. */
+  /** Null means yes, unless the command itself is an init. */
   init: boolean | null
   readOnly: boolean
   capAdd: string[]
   capDrop: string[]
   ulimits: { name: string; soft: number; hard: number }[]
   sysctls: Map<string, string>
-  /** `name:address`. */
+  /** Each is `name:address`. */
   extraHosts: string[]
   shmBytes: number | null
   memoryBytes: number | null
@@ -61,7 +61,7 @@ export type Service = {
   cpus: number | null
   pids: number | null
   logs: { maxSize: string; maxFiles: number } | null
-  /** Each has its entry among the dangers. */
+  /** Each of these is also listed as a danger. */
   privileged: boolean
   hostNamespaces: HostNamespace[]
   unconfined: Profile[]
@@ -71,10 +71,10 @@ export type Service = {
 
 export type HostNamespace = 'network' | 'pid' | 'ipc'
 
-/** What the engine keeps a container's system calls and files in bounds with. */
+/** Kernel features that restrict a container's system calls and files. */
 export type Profile = 'seccomp' | 'apparmor'
 
-/** `host` null: any free port. Never an address wider than the one on which Davit publishes. */
+/** A `host` of null means any free port. The address is never wider than the one on which Davit publishes. */
 export type Port = {
   container: number
   host: number | null
@@ -82,12 +82,15 @@ export type Port = {
   loopback: boolean
 }
 
-/** `volume` is the name in the file; what has none there is named after service and path. */
+/** `volume` is the name in the file; an anonymous volume is named after the service and the path. */
 export type VolumeMount = { volume: string; path: string; readOnly: boolean }
 
 export type Bind = { source: string; path: string; readOnly: boolean }
 
-/** With `restart`, it restarts when the one it depends on does; not `required`, it starts anyway. */
+/**
+ * With `restart`, the service restarts whenever its dependency does. If it isn't `required`, the service
+ * starts without it.
+ */
 export type Dependency = {
   service: string
   condition: Condition
@@ -95,12 +98,12 @@ export type Dependency = {
   required: boolean
 }
 
-/** Times in milliseconds; null: the engine's default. */
+/** Times are in milliseconds; null means the engine's default. */
 export type Health =
   | { disabled: true }
   | {
       disabled: false
-      /** As the engine takes it: `['CMD', …]` or `['CMD-SHELL', line]`. */
+      /** In the engine's format: `['CMD', …]` or `['CMD-SHELL', line]`. */
       test: string[] | null
       interval: number | null
       timeout: number | null
@@ -108,7 +111,7 @@ export type Health =
       retries: number | null
     }
 
-/** Runs once and ends: some other service waits for that. */
+/** True when some service waits for its successful end. */
 export const isOneShot = (stack: Pick<Stack, 'services'>, name: string) =>
   [...stack.services.values()].some(({ dependsOn }) =>
     dependsOn.some(

@@ -15,10 +15,12 @@ type MountOptions = {
   foreign: boolean
 }
 
-/** What a volume may be called; the same on the engine behind the instance's prefix. */
+/** Volume names in a file; on the engine they follow the instance's prefix. */
 export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
 
-/** The service's `volumes`: each becomes a named volume, files to write, or a bind that is a danger. */
+/**
+ * Reads the service's `volumes`. Each becomes a named volume, files to write, or a bind, which is a danger.
+ */
 export function mountsOf(field: Field, given: MountOptions): Mounts {
   const mounts: Mounts = { volumes: [], binds: [], files: [], tmpfs: [], dangers: [] }
   const places = new Map<string, string>()
@@ -36,18 +38,18 @@ export function mountsOf(field: Field, given: MountOptions): Mounts {
 /** `./a/../b` and `b` are one file. */
 export const normalPath = (path: string) => posix.normalize(path).replace(/^\.\//, '')
 
-/** Where no mode is said, scripts are to be run, all else to be read. */
+/** Without a mode, scripts are executable, and other files readable. */
 export const fileAt = (path: string, content: string, mode?: Field): ContainerFile => ({
   path,
   content,
   mode: mode?.or(null, modeOf) ?? (content.startsWith('#!') ? 0o755 : 0o644),
 })
 
-/** Octal, as `0444`, `0o444` or in quotes. */
+/** Octal, such as `0444`, `0o444` or in quotes. */
 function modeOf(field: Field) {
   const digits = field.matching(/^(0o?)?[0-7]{3,4}$/, 'a mode such as 0444').replace(/^0o/, '')
   if (typeof field.value === 'number') {
-    // 0400 in decimal is 256, whose digits would give all others more than the owner
+    // 0400 in decimal is 256, whose digits would give everyone more access than the owner.
     const [owner = 0, group = 0, others = 0] = [...digits.slice(-3)].map(Number)
     if ((group & ~owner) | (others & ~group))
       throw field.refuse(`is ${digits}, a decimal number. Write the mode in octal, such as 0444.`)
@@ -56,7 +58,7 @@ function modeOf(field: Field) {
   return Number.parseInt(digits, 8)
 }
 
-/** `/run:size=64m`: where, and with which of the options that give nothing away. */
+/** Reads `/run:size=64m`. Only options that grant no further access are allowed. */
 export function tmpfsOf(field: Field): { path: string; options: string } {
   const [path = '', options = ''] = field.text('a path').split(/:(.*)/s)
   const good = /^(size=\d+[kmg]?|mode=0?[0-7]{3,4}|uid=\d+|gid=\d+|rw|noexec|exec|nosuid|nodev)$/
@@ -130,14 +132,14 @@ function volume(field: Field, { source, path, readOnly }: Bind, given: MountOpti
   return { volume: source, path, readOnly }
 }
 
-/** A name of its own, so that the data outlives the container. */
+/** A derived name, so that the data outlives the container. */
 const anonymous = (service: string, path: string) =>
   `${service}${path.replace(/[^a-zA-Z0-9_.-]+/g, '-')}`.slice(0, 63)
 
 function bind(field: Field, { source, path, readOnly }: Bind, given: MountOptions, mounts: Mounts) {
   const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
   mounts.files.push(...files)
-  // beside the files that another platform puts into a directory stands what is written there
+  // On other platforms, a mounted directory has such files beside what the program writes.
   const isWhole = files.some((file) => file.path === path) || readOnly || !given.foreign
   if (files.length > 0 && isWhole) return
   if (given.foreign && /^[.~]/.test(source)) {
@@ -163,7 +165,7 @@ function nameFor(source: string) {
 export const bindDanger = (service: string, host: string) =>
   danger(service, isEngineSocket(host) ? 'engine_socket' : 'host_path', host)
 
-/** The file that is mounted, or all those of the directory that is. */
+/** Returns the mounted file, or all files of the mounted directory. */
 function filesAt(files: ReadonlyMap<string, string>, source: string, target: string) {
   const wanted = normalPath(source)
   const below = wanted.endsWith('/') ? wanted : `${wanted}/`

@@ -1,11 +1,11 @@
 import type { Field } from './field.ts'
 
-/** What a name in the network may be: that of a service, an alias or a container. */
+/** The format of a service name, an alias or a container name in the network. */
 export const dnsName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
 
 /**
- * Networks of the top level. An instance has one network of its own, which stands for all of them:
- * what would need another one is refused.
+ * Reads top-level networks. An instance has one network, which replaces all of them; any setting that would
+ * need another one is refused.
  */
 export function networksOf(field: Field): string[] {
   return field.entries().map(([name, network]) => {
@@ -23,7 +23,7 @@ export function networksOf(field: Field): string[] {
   })
 }
 
-/** The names that a service's `networks` give it. */
+/** Reads the names that a service has in its `networks`. */
 export function aliasesOf(field: Field, declared: readonly string[]): string[] {
   const known = (name: string, at: Field) => {
     if (name === 'default' || declared.includes(name)) return

@@ -5,8 +5,8 @@ import { readCompose } from './template.ts'
 import type { Template } from './template.ts'
 
 /**
- * Reads what a user brought along, by what it looks like: a Compose file with or without `x-davit`, a
- * template of Coolify, or Dokploy's base64 text. `env` are the pairs of the `.env` beside it.
+ * Reads a user's file and detects its kind: a Compose file with or without `x-davit`, a template of Coolify,
+ * or Dokploy's base64 text. `env` has the pairs of the `.env` beside it.
  */
 export function openTemplate(
   text: string,

@@ -1,12 +1,12 @@
 import { AppError } from '../../platform/errors.ts'
 import type { Dependency, Stack } from './model.ts'
 
-/** A service, and what it waits for before it starts. */
+/** A service, and the services that must start before it. */
 export type Start = { service: string; waits: Dependency[] }
 
 /**
- * The services such that each comes after all that it depends on, otherwise in the order of the file.
- * Throws `invalid` naming the services of a cycle.
+ * Sorts services so that each follows its dependencies, otherwise in the order of the file. Throws `invalid`
+ * with the services of a cycle.
  */
 export function startOrder({ services }: Pick<Stack, 'services'>): Start[] {
   const order: Start[] = []
@@ -26,7 +26,7 @@ export function startOrder({ services }: Pick<Stack, 'services'>): Start[] {
       )
     }
     trail.push(name)
-    // one that is not required may be absent from the file
+    // a dependency that isn't required may be absent from the file
     const waits = service.dependsOn.filter((dependency) => services.has(dependency.service))
     for (const { service } of waits) visit(service)
     trail.pop()

@@ -2,7 +2,7 @@ import type { Path, Position, Tree } from './source.ts'
 import { Source } from './source.ts'
 import type { Template } from './template.ts'
 
-/** A template as it can be sent between threads: the positions of its values are stored beside the text. */
+/** A template that can be sent between threads: positions of its values are stored beside the text. */
 export type PackedTemplate = Omit<Template, 'source'> & {
   source: { file: string; field: string | null; places: Map<string, Position> }
 }

@@ -2,13 +2,13 @@ import { EffortSpent, matches } from '../../platform/automaton.ts'
 import type { Effort, State } from '../../platform/automaton.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** Some tenths of a second; a pattern that people write takes a few for each character. */
+/** Some tenths of a second. Patterns that people write take a few steps per character. */
 export const newBudget = (): Effort => ({ left: 1_000_000 })
 
 /**
- * A pattern as a machine that reads a text once: its time grows with the text, whatever the pattern,
- * where JavaScript's own may try every way to match. It takes characters, classes, groups, `|`,
- * `* + ? {n,m}`, `^` and `$`; as in JavaScript it may match anywhere. Throws when the effort is spent.
+ * Compiles a pattern to an automaton that reads a text once: its time is linear in the text's length,
+ * whatever the pattern, unlike JavaScript's backtracking. Supports characters, classes, groups, `|`, `* + ?
+ * {n,m}`, `^` and `$`. As in JavaScript it may match anywhere. Throws when the budget is used up.
  */
 export function machineOf(pattern: string): (text: string, effort: Effort) => boolean {
   const states: State[] = []
@@ -61,7 +61,7 @@ export function machineOf(pattern: string): (text: string, effort: Effort) => bo
     return { from, to }
   }
 
-  /** Appends the piece as often as it may stand there, a copy for each time. */
+  /** Appends the piece as often as it may occur, with a copy for each time. */
   function repeat(after: number, first: Piece, again: () => Piece, min: number, max: number) {
     let to = after
     let piece: Piece | null = first
@@ -116,7 +116,7 @@ export function machineOf(pattern: string): (text: string, effort: Effort) => bo
     return inside
   }
 
-  /** The text of one character, escape or class. */
+  /** Returns the source of one character, escape or class. */
   function character() {
     const begun = at
     if (pattern[at] === '[') {
@@ -145,7 +145,7 @@ export function machineOf(pattern: string): (text: string, effort: Effort) => bo
     const found = /^(?:[*+?]|\{(\d{1,4})(,(\d{0,4}))?\})/.exec(pattern.slice(at, at + 12))
     if (!found) return [1, 1]
     at += found[0].length
-    if (pattern[at] === '?') at++ // lazy or not, it matches the same texts
+    if (pattern[at] === '?') at++ // lazy quantifiers match the same texts
     if (found[0] === '*') return [0, Infinity]
     if (found[0] === '+') return [1, Infinity]
     if (found[0] === '?') return [0, 1]
@@ -181,8 +181,8 @@ export const refused = (pattern: string, complaint: string, cause?: unknown) =>
   })
 
 /**
- * What a template's pattern says of a text, in a time that grows with the text only. Beyond what a
- * machine takes there may be `(?!…)` and `(?=…)` right after a `^` that begins the pattern.
+ * Compiles a template's pattern, with time linear in the text's length. In addition to what `machineOf`
+ * supports, `(?!…)` and `(?=…)` may directly follow a `^` at the start.
  */
 export function compilePattern(pattern: string): (text: string, effort?: Effort) => boolean {
   const looks: { machine: ReturnType<typeof machineOf>; wanted: boolean }[] = []
@@ -202,14 +202,14 @@ export function compilePattern(pattern: string): (text: string, effort?: Effort)
     looks.every(({ machine, wanted }) => machine(text, effort) === wanted) && machine(text, effort)
 }
 
-/** Of the group that follows the `^`. */
+/** Finds the end of the group after the `^`. */
 function closing(pattern: string, rest: string) {
   const end = closesAt(rest.slice(2), ')')
   if (end === -1) throw refused(pattern, 'opens a group that is never closed')
   return end + 2
 }
 
-/** Where the character stands outside of groups, classes and escapes; -1: nowhere. */
+/** Finds the character outside groups, classes and escapes; -1 if there is none. */
 function closesAt(text: string, wanted: ')' | '|') {
   let depth = 0
   let inClass = false

@@ -2,7 +2,7 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Port } from './model.ts'
 
-/** Those of one service, and with each of a range counted. */
+/** Maximum for one service, with each port of a range counted. */
 const maxEntries = 100
 const maxPorts = 128
 
@@ -13,7 +13,7 @@ export function portsOf(field: Field): Port[] {
   return ports
 }
 
-/** `expose` opens nothing: services on one network reach each other's ports anyway. */
+/** `expose` opens nothing, as services on one network reach each other's ports anyway. */
 export const exposeOf = (field: Field): number[] =>
   field.items().flatMap((item) => {
     const [ports, protocol = 'tcp'] = item.text('a port').split('/')
@@ -21,7 +21,7 @@ export const exposeOf = (field: Field): number[] =>
     return rangeOf(item, ports!)
   })
 
-/** Two services, or two entries of one, can't have one port of the host. */
+/** Throws when two services, or two entries of one, use the same host port. */
 export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
   const seen = new Set<string>()
   for (const { host, protocol } of services.flatMap(({ ports }) => ports)) {
@@ -32,14 +32,14 @@ export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
   }
 }
 
-/** As the file writes it, all in text. */
+/** As written in the file, all as text. */
 type Entry = { target: string; published: string; address: string; protocol: string }
 
 function portsOfEntry(field: Field): Port[] {
   const { target, published, address, protocol } = field.isMap ? longForm(field) : shortForm(field)
   const containers = rangeOf(field, target)
   const hosts = published === '' ? [] : rangeOf(field, published, 'this server')
-  // one port may be published at any of several
+  // One port may be published at any port of a range.
   const isPaired = hosts.length === containers.length
   if (hosts.length > 0 && !isPaired && containers.length > 1)
     throw field.refuse(`publishes ${containers.length} ports at ${hosts.length}. Pair them.`)
@@ -56,7 +56,7 @@ function shortForm(field: Field): Entry {
   const [body = '', protocol = 'tcp'] = text.split('/', 2)
   const parts = /^(?:(\[[0-9a-fA-F:]+\]|[^:[\]]*):)?(?:([\d-]*):)?([\d-]+)$/.exec(body)
   if (!parts) throw field.refuse(`is ${quote(text)}, but must be a port such as 8080:80.`)
-  // with two parts the first is the port of the host, with three its address
+  // With two parts the first is the host port; with three it is the host address.
   const [, first = '', second, target = ''] = parts
   const [address, published] = second === undefined ? ['', first] : [first, second]
   return { target, published, address, protocol }
@@ -74,7 +74,7 @@ function longForm(field: Field): Entry {
   }
 }
 
-/** `3000-3005` are six. */
+/** `3000-3005` are six ports. */
 function rangeOf(field: Field, text: string, of = 'the container'): number[] {
   const [, from, to = from] = /^([1-9]\d{0,4})(?:-([1-9]\d{0,4}))?$/.exec(text) ?? []
   const [first, last] = [Number(from), Number(to)]
@@ -87,7 +87,7 @@ function rangeOf(field: Field, text: string, of = 'the container'): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-/** Neither the system's own ports nor those of a Docker Engine: Davit chooses one instead. */
+/** Ignores the system's own ports and those of a Docker Engine; Davit chooses a port instead. */
 function hostPort(field: Field, port: number) {
   if (port >= 1024 && port !== 2375 && port !== 2376) return port
   field.note(`uses port ${port} of this server, which isn’t available. Davit chooses one.`)

@@ -20,7 +20,7 @@ import { splitWords } from '../../platform/shell-words.ts'
 import { bytesOf, durationOf } from './units.ts'
 import { adviceOn, ignoredOf } from './unsupported.ts'
 
-/** Its files are by normal path. */
+/** `files` are by normalised path. */
 export type Surroundings = Outside & {
   volumes: string[]
   networks: string[]
@@ -69,7 +69,7 @@ const serviceKeys = [
   'volumes_from',
   'profiles',
   'scale',
-  // read, and kept for an admin to allow
+  // Read, and kept for an admin to allow.
   'privileged',
   'network_mode',
   'pid',
@@ -161,7 +161,7 @@ export function serviceOf(
   }
 }
 
-/** A script belongs into a file that is mounted, and not on a line that every list shows. */
+/** A script belongs in a mounted file, not in a command line that every list shows. */
 function bounded(field: Field, words: string[]) {
   if (words.reduce((sum, word) => sum + word.length, 0) <= containerLimits.listed) return words
   throw field.refuse(`must be at most ${containerLimits.listed / 1024} KiB. Mount it as a file.`)

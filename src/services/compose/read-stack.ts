@@ -14,18 +14,18 @@ import type { Source, Tree } from './source.ts'
 import { adviceOn } from './unsupported.ts'
 
 const maxServices = 50
-/** One file may be mounted many times; all of them are written when a container is made. */
+/** One file may be mounted many times, and all copies are written when a container is created. */
 const maxFileSize = 8 * 1024 * 1024
 
-/** What a Compose file may name but not hold: files beside it, and values of variables. */
+/** What a Compose file refers to: files beside it, and values of variables. */
 export type ReadOptions = {
   files?: ReadonlyMap<string, string>
-  /** Those of them whose references have their values. */
+  /** The files whose references are already expanded. */
   expanded?: ReadonlySet<string>
   lookup?: Lookup
   /**
-   * Written for another platform, which keeps directories of its own for relative paths and makes
-   * volumes that nothing declares: each is a named volume here.
+   * True for a file of another platform, which keeps directories for relative paths and creates undeclared
+   * volumes. Here, each becomes a named volume.
    */
   foreign?: boolean
 }
@@ -33,8 +33,8 @@ export type ReadOptions = {
 export type Outside = Required<ReadOptions>
 
 /**
- * The file's services in one form, its variables put in before. Throws `invalid` naming the first key
- * that is not supported or has a value that it can't have; `x-…` keys are passed over.
+ * Normalises the file's services, whose variables are already expanded. Throws `invalid` for the first key
+ * that is unsupported or has an invalid value; `x-…` keys are ignored.
  */
 export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): Stack {
   const root = new Field(tree, [], source)
@@ -86,7 +86,7 @@ export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): 
   }
 }
 
-/** One that doesn't run isn't awaited. */
+/** Doesn't wait for services that have no container. */
 function settleDependencies(service: Service, services: Map<string, Service>, entries: Field) {
   service.dependsOn = service.dependsOn.filter(({ service: name, required }) => {
     if (services.has(name) || !required) return true
@@ -96,7 +96,7 @@ function settleDependencies(service: Service, services: Map<string, Service>, en
   })
 }
 
-/** Volumes are named after the instance: none of outside can be taken, nor a driver chosen. */
+/** Volumes are named after the instance: no external one can be used, and no driver chosen. */
 const volumesOf = (field: Field): string[] =>
   field.entries().map(([name, volume]) => {
     if (!volumeName.test(name))

@@ -3,12 +3,12 @@ import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser }
 import type { Path, Position, Source as SourceType, Tree } from './source.ts'
 import { refuseAt, Source } from './source.ts'
 
-/** Much longer than any Compose file, and less than what a body may be. */
+/** Far longer than any Compose file, and shorter than a body may be. */
 export const maxFileBytes = 1024 * 1024
-/** Some 3,000 lines; the parser takes up to 100 ms for as many. */
+/** Some 3,000 lines, for which the parser takes up to 100 ms. */
 const maxLexemes = 25_000
 const maxDepth = 100
-/** Of the tree, with each alias counted as what it stands for. */
+/** Of the tree, with each alias expanded. */
 const maxNodes = 20_000
 
 const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(
@@ -18,9 +18,9 @@ const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(
 export type Origin = { file: string; field?: string }
 
 /**
- * Reads one YAML document: the core schema of YAML 1.2, with aliases and `<<` resolved, and no scalar
- * in other words than its own. Throws `invalid` with line and column for anything else, and for text
- * that is made to cost.
+ * Reads one YAML document with YAML 1.2's core schema. Aliases and `<<` are resolved, and scalars keep their
+ * original text. Throws `invalid` with line and column for anything else, and for text that is designed to be
+ * expensive.
  */
 export function readYaml(text: string, { file, field }: Origin): { tree: Tree; source: Source } {
   const origin = { file, field: field ?? null }
@@ -43,7 +43,7 @@ export function readYaml(text: string, { file, field }: Origin): { tree: Tree; s
 
 type Refuse = (offset: number | null, complaint: string) => ReturnType<SourceType['refuse']>
 
-/** Cheaper than parsing, so that a text made of signs is refused before it is parsed. */
+/** Cheaper than parsing, so that a text made only of punctuation is refused first. */
 function countLexemes(text: string) {
   let count = 0
   for (const _ of new Lexer().lex(text)) if (++count > maxLexemes) break
@@ -51,7 +51,7 @@ function countLexemes(text: string) {
 }
 
 function compose(text: string, lines: LineCounter, refuse: Refuse) {
-  // duplicate keys are found by `resolve`: the parser compares each key with each
+  // `resolve` finds duplicate keys, as the parser compares each key with each.
   const options = { schema: 'core', uniqueKeys: false, resolveKnownTags: false } as const
   const composer = new Composer({ ...options, prettyErrors: false, lineCounter: lines })
   const documents = [...composer.compose(tokens(text, lines, refuse))]
@@ -79,7 +79,7 @@ const explain = ({ code, message }: { code: string; message: string }) =>
     ? 'This line is indented with a tab. YAML only allows spaces. Replace each tab with two.'
     : `This isn’t valid YAML: ${message.replace(/\.?$/, '.')} Correct the line.`
 
-/** The document as plain values, and what each alias stands for. */
+/** Converts the document to plain values, with aliases expanded. */
 function resolve(document: Document.Parsed, refuse: Refuse) {
   const anchors = new Map<string, ParsedNode>()
   const open = new Set<ParsedNode>()
@@ -155,7 +155,7 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
       return value
     }
     if (value === null) return null
-    // a value says how it was written, or it is text: 1.10, 0002, 0o400, True and 1e9 keep theirs
+    // Only a value with the usual notation gets a type: 1.10, 0002, 0o400, True and 1e9 stay text.
     const text = source ?? String(value)
     return String(value) === text ? (value as number | boolean) : text
   }
@@ -165,7 +165,7 @@ const isMergeKey = (key: ParsedNode) => isScalar(key) && key.type === 'PLAIN' &&
 
 const offsetOf = (node: ParsedNode | null) => node?.range?.[0] ?? null
 
-/** Walks down as far as the path is in the text, through aliases and merges. */
+/** Follows the path as far as it exists in the text, through aliases and merges. */
 function locate(
   document: Document.Parsed,
   lines: LineCounter,

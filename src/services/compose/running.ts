@@ -2,10 +2,10 @@ import type { RestartPolicy } from '../../docker/index.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 
-/** Only validated as a count: one container runs. */
+/** Only limits the count; one container runs. */
 const mostReplicas = 1000
 
-/** Whether a service of the file has a container; where it has none, a note says why. */
+/** False for a service without a container, with a note that says why. */
 export function isRun(service: Field): boolean {
   const profiles = service.get('profiles').oneOrMore()
   if (profiles.some((profile) => profile.text() !== '')) {
@@ -24,7 +24,7 @@ export function isRun(service: Field): boolean {
   return false
 }
 
-/** What the service says, else what `deploy` does. */
+/** The service's own setting, else that of `deploy`. */
 export function restartOf(service: Field): RestartPolicy | null {
   const policy = service.get('deploy').get('restart_policy')
   policy.only(['condition', 'max_attempts', 'delay', 'window'])

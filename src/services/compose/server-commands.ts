@@ -4,9 +4,9 @@ import { containerShell } from '../../docker/health-test.ts'
 export type FirstStart = { service: string; command: string[] } | { how: string }
 
 /**
- * Commands that change in a running server what it reads at its first start only, for a shell of its
- * container. The values come as OLD_VALUE and NEW_VALUE, so that no command line has them, and each
- * command may run again.
+ * Commands that change, in a running server, values that it only reads at its first start. They run in a
+ * shell of its container. Values are passed as OLD_VALUE and NEW_VALUE, so that no command line has them, and
+ * each command may be repeated.
  */
 export const serverCommands = {
   postgresql_password: psql('ALTER ROLE :"role" PASSWORD :\'value\';'),
@@ -46,7 +46,7 @@ function psql(...sql: string[]) {
   )
 }
 
-/** MariaDB's too. The password of root may be changed by the same change, before or after. */
+/** Also for MariaDB. The same change may change root's password, before or after. */
 function mysql(...sql: string[]) {
   return shell(
     'client=$(command -v mariadb || command -v mysql)',

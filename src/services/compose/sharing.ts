@@ -5,14 +5,14 @@ import { bindDanger } from './mounts.ts'
 import { dnsName } from './networks.ts'
 import { startOrder } from './order.ts'
 
-/** `links`: the name by which a service reaches another one. */
+/** Reads `links`: names by which a service reaches others. */
 export const linksOf = (field: Field): Service['links'] =>
   pairsOf(field).map(([item, service, alias = service]) => {
     if (!dnsName.test(alias)) throw item.refuse('must be a service, or service:name.')
     return { service, alias }
   })
 
-/** `volumes_from`: another service whose mounts a service has too. */
+/** Reads `volumes_from`: services whose mounts a service shares. */
 export const volumesFromOf = (field: Field): Service['volumesFrom'] =>
   pairsOf(field).map(([item, service, mode = 'rw']) => {
     if (mode !== 'rw' && mode !== 'ro') throw item.refuse('must be a service, or service:ro.')
@@ -28,10 +28,10 @@ const pairsOf = (field: Field) =>
       return [item, service!, more]
     })
 
-/** Gives each service what it takes from others, and collects the dangers that come with it. */
+/** Applies `links` and `volumes_from`, and collects the dangers that they add. */
 export function shareAmong(services: Map<string, Service>): Danger[] {
   const dangers: Danger[] = []
-  // a link is the other's name for all: they are on one network
+  // A link's name works for all services, since they share a network.
   for (const { links } of services.values())
     for (const { service, alias } of links) services.get(service)?.aliases.push(alias)
   for (const { service: name } of startOrder({ services })) {

@@ -1,20 +1,20 @@
 import { AppError } from '../../platform/errors.ts'
 
-/** What YAML holds, with maps that keep any key (`__proto__` too) and the order of the file. */
+/** A YAML value. Maps keep any key (`__proto__` too) and the order of the file. */
 export type Tree = string | number | boolean | null | Tree[] | Map<string, Tree>
 export type Path = readonly (string | number)[]
 
-/** A place in the text, both counted from 1. */
+/** Both are counted from 1. */
 export type Position = { line: number; column: number }
 
-/** Where a tree came from: what names file, line, column and key in a refusal. */
+/** The origin of a tree, for errors with file, line, column and key. */
 export class Source {
   constructor(
-    /** The file's name, as the user knows it. */
+    /** As the user knows it. */
     readonly file: string,
-    /** The field of the form or of the JSON body that held the text. */
+    /** The field of the form or the JSON body with the text. */
     readonly field: string | null,
-    /** Of the key or item at the path; of the nearest one above it when it is not in the text. */
+    /** The position of a key or item; if it isn't in the text, that of the nearest one above it. */
     readonly placeOf: (path: Path) => Position | null,
   ) {}
 
@@ -37,7 +37,7 @@ export function refuseAt(
   return new Refusal(message, field, path)
 }
 
-/** `invalid`, and what in the file it is about. */
+/** An `invalid` error with its position in the file. */
 export class Refusal extends AppError {
   constructor(
     message: string,
@@ -56,7 +56,7 @@ export const keyOf = (path: Path) =>
     '',
   )
 
-/** Undefined when the tree has nothing there. */
+/** Undefined when the path doesn't exist. */
 export const valueAt = (tree: Tree, path: Path): Tree | undefined =>
   path.reduce<Tree | undefined>((node, part) => {
     if (node instanceof Map) return node.get(String(part))

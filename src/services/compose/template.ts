@@ -18,27 +18,27 @@ import { withDerived } from './values.ts'
 import type { Values } from './values.ts'
 import { variable } from './variables.ts'
 
-/** A file of the catalogue or of the user's own, whatever form it came in. */
+/** A file of the catalogue or of a user, in any of the supported formats. */
 export type Template = {
   about: About
-  /** What is published, the first one first: it is what the instance's address leads to. */
+  /** The published ports. The instance's address leads to the first. */
   expose: Exposed[]
   variables: Map<string, Variable>
-  /** By normal path; texts take variables as the rest of the file does. */
+  /** By normalised path. Texts may use variables like the rest of the file. */
   files: Map<string, FileContent>
-  /** How clients reach it; values take variables. */
+  /** The lines for clients that connect. Values may use variables. */
   connection: { label: string; value: string }[]
-  /** What apps that are linked to it get, by name; values take variables, and `${HOST}`. */
+  /** Variables for linked apps, by name. Values may use variables and `${HOST}`. */
   provides: Map<string, string>
-  /** Keys of variables that those apps may expect, each with the name of what it gets. */
+  /** Proposed keys in those apps, each with the name of a provided variable. */
   proposes: Map<string, string>
-  /** Variables that a server reads at its first start only, by name. */
+  /** Variables that a server only reads at its first start, by name. */
   firstStart: Map<string, FirstStart>
-  /** For the user, once it runs. */
+  /** A text for the user, shown once it runs. */
   after: string | null
   /** As in `Given`. */
   foreign: boolean
-  /** The Compose file without its `x-davit`, variables still in it. */
+  /** The Compose file without its `x-davit`, with variables unexpanded. */
   tree: Tree
   source: Source
 }
@@ -55,21 +55,20 @@ export type About = {
 
 export type Exposed = { service: string; port: number; path: string }
 
-/** A port that stands for the first one that the service's image names, until the image is here. */
+/** Represents the first port that the service's image exposes, until the image is pulled. */
 export const ofImage = 0
 
 export type FileContent = { text: string } | { variable: string }
 
-/** What any file may mention without declaring it: Davit gives the address of the instance. */
+/** Variables for the instance's address, which any file may use without declaring them. */
 export const builtIn = ['DAVIT_URL', 'DAVIT_HOST']
 
-/** What `connection` and `provides` may mention besides: the name under which linked apps reach the instance. */
+/** `connection` and `provides` may also use the name under which linked apps reach the instance. */
 export const hostVariable = 'HOST'
 
 /**
- * Reads a template of the catalogue, which must have an `x-davit` block, every variable declared and used,
- * and a health check for each service that keeps running. Throws `invalid` for the first of these
- * that fails.
+ * Reads a template of the catalogue. It must have an `x-davit` block, declare and use every variable, and
+ * have a health check for each service that keeps running. Throws `invalid` for the first violation.
  */
 export function readTemplate(text: string, origin: Origin): Template {
   const { tree, source } = readYaml(text, origin)
@@ -82,12 +81,12 @@ export function readTemplate(text: string, origin: Origin): Template {
   return template
 }
 
-/** The name of a `.env` beside the file; the variable that holds its text is called so too. */
+/** The name of a `.env` beside the file, and of the variable that holds its text. */
 export const dotenv = '.env'
 
 /**
- * Reads a Compose file of the user's own. Without `x-davit` its variables are those that it mentions,
- * with the values of the `.env` beside it, which `env_file` may name.
+ * Reads a user's Compose file. Without `x-davit`, its variables are those that it uses, with values from the
+ * `.env` beside it, which `env_file` may name.
  */
 export function readCompose(
   text: string,
@@ -113,7 +112,7 @@ export function readCompose(
   return template
 }
 
-/** The template's services with these values in place. */
+/** Expands the template's variables. */
 export function stackOf(
   { tree, source, files, foreign }: Pick<Template, 'tree' | 'source' | 'files' | 'foreign'>,
   values: ReadonlyMap<string, string>,
@@ -139,8 +138,8 @@ export function stackOf(
 }
 
 /**
- * The variables that a file mentions, as the user may give them. In one of Coolify's, `isCoolify`, a
- * fallback counts for every mention, and what stands behind `:?` is one.
+ * Returns the variables that a file uses and a user may set. For a file of Coolify's, a fallback applies to
+ * every use, and the text after `:?` is a fallback too.
  */
 export function mentionedIn(
   tree: Tree,
@@ -152,7 +151,7 @@ export function mentionedIn(
   for (const { name, required, fallback, message } of mentionsIn(tree, source)) {
     if (builtIn.includes(name)) continue
     const before = found.get(name)
-    // mentioned with two fallbacks, each place keeps its own
+    // With two different fallbacks, each use keeps its own.
     const differs = before && before.default !== fallback
     const own = isCoolify
       ? (before?.default ?? fallback ?? (message.includes('$') ? null : message || null))
@@ -213,7 +212,7 @@ function refuseUnused({ variables }: Pick<Template, 'variables'>, used: string[]
       throw block.get('variables').get(name).refuse('isn’t used. Remove it, or use it.')
 }
 
-/** Variables that are taken by name alone: by a service's environment, or as a file. */
+/** Variables that are used by name only, in a service's environment or as a file. */
 const passedOn = (root: Field) => [
   ...heldBy(root.get('configs')),
   ...heldBy(root.get('secrets')),
@@ -235,7 +234,7 @@ const passedOn = (root: Field) => [
 const heldBy = (field: Field) =>
   field.entries().flatMap(([, held]) => held.get('environment').or([], (name) => [name.text()]))
 
-/** Placeholders for values that a user hasn't given, to validate the rest of the file. */
+/** Placeholders for values that a user hasn't set, to validate the rest of the file. */
 export function samplesOf({ variables }: Pick<Template, 'variables'>, given: Values = new Map()) {
   const asked = [...variables.values()].filter(({ generate }) => !generate)
   const samples = new Map([
@@ -249,7 +248,7 @@ export function samplesOf({ variables }: Pick<Template, 'variables'>, given: Val
   return withDerived(variables, samples, () => 'http://example.com')
 }
 
-/** Refuses what can't be read; a value that depends on a variable is judged once that has one. */
+/** Throws when the file is invalid. A value that depends on a variable is checked once that is set. */
 export function refuseUnreadable(template: Template) {
   try {
     stackOf(template, samplesOf(template))
@@ -272,7 +271,7 @@ function refuseUnwatched(stack: Stack, root: Field) {
   }
 }
 
-/** What is left out where a file has no `x-davit`. */
+/** The defaults for a file without `x-davit`. */
 export const undeclared = () => ({
   expose: [],
   connection: [],
@@ -282,7 +281,7 @@ export const undeclared = () => ({
   after: null,
 })
 
-/** What can be said of a file that says nothing of itself. */
+/** The description of a file without one. */
 export const unknownAbout = (name: string): About => ({
   name,
   description: '',

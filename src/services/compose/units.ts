@@ -6,10 +6,10 @@ const powers = ['', 'k', 'm', 'g', 't']
 
 const mebibyte = 1024 ** 2
 
-/** A container's memory is counted in these bytes; so are the file systems in it. */
+/** A container's memory, and the file systems in it, are limited to this. */
 const mostBytes = containerLimits.memoryMb * mebibyte
 
-/** Bytes, from Compose's `64m`, `1.5gb`, `2GiB` or a number of bytes; `k` is 1024. */
+/** In bytes, from Compose's `64m`, `1.5gb`, `2GiB` or a number of bytes; `k` is 1024. */
 export function bytesOf(
   field: Field,
   { min = 0, max = mostBytes }: { min?: number; max?: number } = {},
@@ -36,7 +36,7 @@ const milliseconds: Record<string, number> = {
 
 const day = 86_400_000
 
-/** Milliseconds, from Compose's `1m30s`; a day at most unless it says otherwise. */
+/** In milliseconds, from Compose's `1m30s`; by default a day at most. */
 export function durationOf(field: Field, { max = day }: { max?: number } = {}): number {
   const text = field.text('a time such as 30s')
   const parts = [...text.matchAll(/(\d{1,12}(?:\.\d{1,6})?)(us|ms|s|m|h)/g)]

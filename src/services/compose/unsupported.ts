@@ -1,6 +1,6 @@
 import type { Field } from './field.ts'
 
-/** What to do instead of a key that Davit doesn't support. */
+/** Alternatives to keys that Davit doesn't support. */
 const advice: Record<string, string> = {
   build: 'Davit only pulls images. Build it in a project, or use an image here.',
   cgroup_parent: 'Davit sets the limits itself.',
@@ -13,7 +13,7 @@ const advice: Record<string, string> = {
 
 export const adviceOn = (key: string) => (Object.hasOwn(advice, key) ? advice[key]! : 'Remove it.')
 
-/** What a service does without. */
+/** Keys without an effect, and why. */
 const ignored = {
   dns: 'Docker resolves names.',
   pull_policy: 'Davit pulls missing images.',
@@ -25,7 +25,7 @@ const ignored = {
 export const ignoredOf = (service: Field) =>
   service.get('image').absent ? ignored : { ...ignored, build: 'Davit uses its image.' }
 
-/** Where a cluster would run it, and how it would change it there. */
+/** Keys for placement and updates in a cluster. */
 export const ignoredOfDeploy = {
   endpoint_mode: 'There is only one server.',
   labels: 'They are for clusters.',

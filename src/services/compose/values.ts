@@ -7,19 +7,19 @@ import type { Variable } from './variables.ts'
 import { isDerived } from './variables.ts'
 
 const maxBytes = 32 * 1024
-/** Longer values have no pattern. */
+/** In characters. Longer values are refused for variables with a pattern. */
 const maxMatched = 4096
 
 export type Variables = ReadonlyMap<string, Variable>
 export type Values = ReadonlyMap<string, string>
 
-/** Where a service's port is published, as a URL without a path; `port` null: its first one. */
+/** The URL of a service's published port, without a path. A null port means its first one. */
 export type AddressOf = (service: string, port: number | null) => string
 
 /**
- * The values of an instance's variables: the user's, else the stored one, else the default, else
- * one generated now, to be stored. Existing values are never regenerated. A variable without any of these isn't in
- * the map. Throws `invalid` with each field that is wrong.
+ * Returns the values of an instance's variables: the user's, else the stored one, else the default, else a
+ * new one, to be stored. Existing values are never regenerated. A variable without any of these isn't in the
+ * map. Throws `invalid` with each invalid field.
  */
 export function fillValues(
   variables: Variables,
@@ -40,15 +40,15 @@ export function fillValues(
   return generated(variables, values)
 }
 
-/** With those that follow from addresses, which are not kept because they change with them. */
+/** Adds the values that depend on addresses. These are never stored, because they change with them. */
 export const withDerived = (variables: Variables, values: Values, addressOf: AddressOf) =>
   generated(variables, values, addressOf)
 
-/** What the user may see and change. */
+/** The variables that the user may see and change. */
 export const askedFor = (variables: Variables) =>
   [...variables.values()].filter(({ hidden }) => !hidden)
 
-/** Of a generated one an empty field means: make one, or leave the one that is there. */
+/** An empty field of a generated variable keeps its value, or generates one. */
 function known(variable: Variable, given: Values, kept: Values): string | undefined {
   const value = given.get(variable.name)
   const empty = value === undefined || (value === '' && (variable.generate || !variable.default))

@@ -1,23 +1,23 @@
-/** A value that a template asks for, or has made once. */
+/** A value that a template asks for, or that is generated once. */
 export type Variable = {
   name: string
   label: string
   description: string | null
-  /** Null: the user gives it, or its default stands. */
+  /** Null when the user sets it, or its default applies. */
   generate: Generate | null
   default: string | null
   required: boolean
-  /** As `compilePattern` takes it. */
+  /** In the syntax of `compilePattern`. */
   pattern: string | null
-  /** Sealed, masked, shown on request only. */
+  /** Encrypted, masked, and only shown on request. */
   secret: boolean
-  /** Empty: any value. */
+  /** Empty means any value. */
   options: string[]
-  /** Not asked for: it follows from others, or only helps to make them. */
+  /** Not shown to the user: it depends on others, or is only part of them. */
   hidden: boolean
 }
 
-/** How a value is made. Lengths are in characters, those of base64 in bytes before it is encoded. */
+/** The way a value is generated. Lengths are in characters; for base64, in bytes before encoding. */
 export type Generate =
   | { kind: 'text'; length: number; alphabet: Alphabet }
   | { kind: 'hex'; length: number }
@@ -26,7 +26,7 @@ export type Generate =
   | { kind: 'email' }
   /** Signed with the value of the variable `key`, else with a random key. */
   | { kind: 'jwt'; key: string | null; claims: Claims; seconds: number | null }
-  /** Where a service is published; `host` with its port where that is not the scheme's own. */
+  /** The address of a published service. `host` includes the port, unless it is the scheme's default. */
   | {
       kind: 'address'
       form: 'url' | 'host' | 'hostname'
@@ -34,19 +34,19 @@ export type Generate =
       port: number | null
       path: string
     }
-  /** Milliseconds or seconds since 1970; `of` null: now. */
+  /** Milliseconds or seconds since 1970. A null `of` means now. */
   | { kind: 'time'; unit: 'ms' | 's'; of: string | null }
   | { kind: 'port' }
-  /** The values of other variables within a text. */
+  /** A text with values of other variables. */
   | { kind: 'composed'; parts: (string | { variable: string })[] }
 
-/** Follows from something else each time, and is not kept: it changes when an address does. */
+/** True for a value that is computed each time and never stored, as it changes with an address. */
 export const isDerived = (generate: Generate | null) =>
   generate?.kind === 'address' || generate?.kind === 'composed'
 
 export type Alphabet = 'alphanumeric' | 'lowercase' | 'symbols'
 
-/** Given, or the JSON that a variable holds. */
+/** Literal claims, or a variable whose value has them as JSON. */
 export type Claims = Record<string, unknown> | { variable: string }
 
 export const variable = (name: string, more: Partial<Variable> = {}): Variable => ({
