@@ -20,7 +20,7 @@ type Applicant = {
 
 type Admission = { role: 'admin' | 'member'; inviteId: string | null }
 
-/** Creates an account: the first as admin, later ones if DAVIT_REGISTRATION allows it. */
+/** The first account is an admin's; later ones need DAVIT_REGISTRATION to allow it. */
 export async function register(
   deps: AdmissionDeps & { db: Db },
   application: z.infer<typeof registerForm> & { address: string },
@@ -29,7 +29,7 @@ export async function register(
   const { email, password, name = null } = application
   const isGuess = wantsSetupCode(deps)
   const tried = isGuess ? countTry(db, application) : null
-  admit(deps, application) // a refused visitor costs no hash; the decisive check is below
+  admit(deps, application) // a refused visitor must not cost a hash; the decisive check is below
   tried?.forgive()
 
   const passwordHash = await hashPassword(password)
@@ -43,7 +43,7 @@ export async function register(
   )
 }
 
-/** The role of the applicant. Throws the reason of a refusal. */
+/** Throws the reason when the applicant is refused. */
 export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {
   const { db, setupCode } = deps
   if (!hasUsers(db)) {
@@ -56,11 +56,11 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
   return { role: 'member', inviteId: getOpenInvite(db, shown.invite)?.id ?? null }
 }
 
-/** Whether registering needs the printed setup code: for the first account. */
+/** True for the first account, if a setup code was printed. */
 export const wantsSetupCode = ({ db, setupCode }: AdmissionDeps) =>
   setupCode !== null && !hasUsers(db)
 
-/** Why this visitor may not register; null when they may. */
+/** Null when the visitor may register. */
 export function whyClosed({ db, config }: AdmissionDeps, invite: string | null | undefined) {
   if (!hasUsers(db) || config.registration === 'open') return null
   const reason = 'Anyone with an account here can use Docker on this server'

@@ -15,7 +15,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const
 
-/** A readable name for a user agent; one that isn't a browser's is shown unchanged. */
+/** Returns a readable name, or the user agent itself if it isn't a browser's. */
 export function deviceOf(userAgent: string) {
   const browser = firstMatch(browsers, userAgent)
   const system = firstMatch(systems, userAgent)

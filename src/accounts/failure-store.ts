@@ -8,7 +8,7 @@ export const insertFailure = (db: Store, values: typeof loginFailures.$inferInse
 export const forgetFailures = (db: Store, ids: string[]) =>
   db.delete(loginFailures).where(inArray(loginFailures.id, ids)).run()
 
-/** Of an e-mail, from everywhere or from one network. */
+/** With a network, only the failures from there. */
 export const forgiveFailures = (db: Store, of: LoginSubject & { email: string }) =>
   db.delete(loginFailures).where(isOf(of)).run()
 
@@ -20,7 +20,7 @@ const isOf = ({ email, address }: LoginSubject) =>
     address === undefined ? undefined : eq(loginFailures.address, address),
   )
 
-/** Also those in the future, when the clock was set back: no one has to wait for them. */
+/** Includes times in the future, from before the clock was set back: no one has to wait for them. */
 export const forgetOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
   db
     .delete(loginFailures)

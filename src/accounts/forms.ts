@@ -13,7 +13,7 @@ const email = line('an e-mail address', { max: 254 })
 
 const { min, max } = passwordLength
 
-/** A new password is used as typed: no trimming, no required character classes. */
+/** A new password is used as entered: no trimming, no required character classes. */
 const newPassword = z
   .string('must be a password.')
   .refine((text) => !text.includes('\0'), 'can’t contain a NUL character.')
@@ -29,7 +29,7 @@ export const registerForm = z.object({
   invite: line('the code of an invitation', { max: 128 }).nullish(),
 })
 
-/** Doesn't reveal which e-mails or passwords can exist: any input is looked up. */
+/** Looks up any input, so that a refusal doesn't reveal which e-mails or passwords can exist. */
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
   password: z.string('must be your password.').max(4096, 'is too long.'),

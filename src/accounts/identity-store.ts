@@ -7,7 +7,6 @@ import type { Store } from './store.ts'
 export type Identity = typeof identities.$inferSelect
 type IdentityKey = Pick<Identity, 'provider' | 'baseUrl' | 'providerUserId'>
 
-/** The user whom an identity belongs to. */
 export const getUserByIdentity = (db: Db, key: IdentityKey) =>
   db
     .select({ user: users, identity: identities })
@@ -28,7 +27,7 @@ export const listIdentities = (db: Db, userId: string) =>
 export const insertIdentity = (db: Db, values: typeof identities.$inferInsert) =>
   db.insert(identities).values(values).returning().get()
 
-/** Updates the name and the token from the provider. */
+/** The name and token are the provider's newest. */
 export const updateIdentity = (
   db: Db,
   { id, ...values }: Pick<Identity, 'id' | 'login' | 'accessToken'>,

@@ -18,7 +18,6 @@ const json = component(
   }),
 )
 
-/** The open invitations of all admins. */
 export const inviteRoutes = (deps: AccountDeps) =>
   resourceRoutes(deps.db, {
     kind: 'invite',

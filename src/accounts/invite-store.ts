@@ -8,10 +8,10 @@ import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import type { Store } from './store.ts'
 
-/** Milliseconds in which an invitation can be used. */
+/** In milliseconds. */
 const lifetime = 7 * 24 * 3_600_000
 
-/** Creates an invitation; its token is only in the link. */
+/** The token is only in the link. */
 export function makeInvite(
   { db, config }: { db: Store; config: Config },
   { id: createdBy }: Pick<User, 'id'>,
@@ -25,7 +25,7 @@ export function makeInvite(
   return { token, invite: db.insert(invites).values(values).returning().get() }
 }
 
-/** Why invitations don't work here, or null. */
+/** Null when invitations work. */
 export const whyNoInvites = ({ registration }: Config) =>
   registration === 'invite'
     ? null
@@ -33,7 +33,7 @@ export const whyNoInvites = ({ registration }: Config) =>
 
 export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
 
-/** The invitation of a link, as long as it can be used. */
+/** Undefined once it is used or expired. */
 export const getOpenInvite = (db: Store, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 

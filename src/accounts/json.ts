@@ -8,7 +8,7 @@ export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
   createdAt,
 })
 
-/** As admins see one. */
+/** For admins. */
 export const governedUserJson = (user: UserRow) => ({
   ...userJson(user),
   disabledAt: user.disabledAt,

@@ -11,14 +11,17 @@ type Owner = Pick<UserRow, 'id' | 'passwordHash'>
 const cookieName = (c: Context, { config }: BrowserDeps) =>
   hostCookie('svc_browser', { isSecure: isHttps(c, config) })
 
-/** Seconds for which a browser is known after a login. */
+/** In seconds, after a login. */
 const maxAge = 180 * 24 * 3600
 
-/** A new password ends it: someone else may have logged in with the old one. */
+/** A new password invalidates it, since someone else may have logged in with the old one. */
 const signatureOf = ({ secrets }: BrowserDeps, { id, passwordHash }: Owner, browser: string) =>
   secrets.sign(`browser ${browser} of ${id} ${passwordHash ?? ''}`)
 
-/** Remembers that this user logged in with this browser, so that strangers who try their e-mail don't keep them out. */
+/**
+ * Remembers that this user logged in with this browser, so that strangers who try their e-mail don't lock
+ * them out.
+ */
 export function rememberBrowser(c: Context, deps: BrowserDeps, user: Owner) {
   const browser = randomToken()
   const value = `${browser}.${signatureOf(deps, user, browser)}`
@@ -26,7 +29,7 @@ export function rememberBrowser(c: Context, deps: BrowserDeps, user: Owner) {
   setCookie(c, cookieName(c, deps), value, options)
 }
 
-/** The id of a browser that this user logged in with; null for any other. */
+/** Null unless this user has logged in with the browser. */
 export function knownBrowser(c: Context, deps: BrowserDeps, user: Owner): string | null {
   for (const value of cookieValues(c, cookieName(c, deps))) {
     const [browser = '', signature = ''] = value.split('.')

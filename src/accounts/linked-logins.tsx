@@ -12,7 +12,7 @@ import type { ProviderName } from './oauth-provider.ts'
 
 type FormProps = { provider: ProviderName; hasPassword: boolean; draft?: Draft | undefined }
 
-/** The provider accounts that a user can log in with, and the form to link one. */
+/** The provider accounts for logging in, and the form to link one. */
 export const LinkedLogins = ({
   linked,
   provider,
@@ -39,7 +39,7 @@ export const LinkedLogins = ({
   </SettingsSection>
 )
 
-/** Leaves for the provider and comes back: only a refusal is swapped in. */
+/** Redirects to the provider and back. Only an error is swapped in. */
 export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProps) => (
   <PostForm
     class="form"

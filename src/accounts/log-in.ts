@@ -6,7 +6,7 @@ import { findUser, getUserByEmail } from './store.ts'
 import type { UserRow } from './store.ts'
 import { tryPassword } from './throttle.ts'
 
-/** The user of these credentials. An unknown e-mail and a wrong password get the same response in the same time. */
+/** Returns the user. An unknown e-mail and a wrong password get the same response in the same time. */
 export async function logIn(
   { db }: { db: Db },
   {
@@ -18,7 +18,7 @@ export async function logIn(
     email: string
     password: string
     address: string
-    /** The id of the browser, where that user logged in with it before. */
+    /** The id of the browser if that user logged in with it before, else null. */
     browserOf: (user: UserRow) => string | null
   },
 ) {
@@ -27,17 +27,16 @@ export async function logIn(
   const browser = user ? browserOf(user) : null
   const fits = await tryPassword(db, { email, address, browser, password, hash })
   if (user && fits) return user
-  // anything but an address may be a password in the wrong field
+  // a text that isn't an address may be a password in the wrong field
   const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
   recordEvent(db, { actor, action: 'login.failed', address })
   throw new AppError('unauthorized', 'Wrong e-mail address or password.')
 }
 
 /**
- * Confirms the user's identity, and returns them: throws unless this is their password.
- * Users without one, who log in with a provider, need none. Failures are throttled separately
- * from logins, so that a stranger who fails there can't lock the owner out of changing the
- * password.
+ * Confirms the user's identity, and returns them; throws unless this is their password. Users without one,
+ * who log in with a provider, need none. Failures are throttled separately from logins, so that a stranger
+ * who fails there can't lock the owner out of changing the password.
  */
 export async function confirmPassword(
   db: Db,
@@ -51,7 +50,7 @@ export async function confirmPassword(
   const { passwordHash: hash } = user
   if (hash === null) return user
   if (!password) throw wrong('is missing.')
-  // who gets here has a session: as few attempts from all networks together as from one
+  // This requires a session, so all networks together get as few attempts as a single one.
   const counted = { email: `password of ${userId}`, address, isLogin: false }
   if (!(await tryPassword(db, { ...counted, password, hash }))) throw wrong('is wrong.')
   return user

@@ -3,12 +3,11 @@ import { passwordLength } from './passwords.ts'
 
 type FieldProps = { value?: string; hint?: string; autofocus?: boolean }
 
-/** The fields of a login. */
 export const EmailField = (shown: FieldProps) => (
   <TextField name="email" label="E-mail" type="email" autocomplete="username" required {...shown} />
 )
 
-/** In forms that change how a user logs in it confirms their identity. */
+/** Confirms the user's identity in forms that change how they log in. */
 export const CurrentPassword = ({
   id,
   name = 'current_password',
@@ -32,7 +31,6 @@ export const CurrentPassword = ({
   />
 )
 
-/** The new password. */
 export const NewPassword = ({ label }: { label: string }) => (
   <TextField
     name="password"

@@ -16,8 +16,8 @@ type OAuthDeps = AccountDeps & AdmissionDeps
 type Arrival = { profile: Profile; accessToken: string }
 
 /**
- * The user of a provider's profile, or a new one if registration is open. An
- * account is found by the provider's id only: a matching e-mail proves nothing.
+ * Returns the user of a provider's profile, or a new one if registration is open. An account is only found by
+ * the provider's id: a matching e-mail proves nothing.
  */
 export function logInWithProfile(
   deps: OAuthDeps,
@@ -32,7 +32,7 @@ export function logInWithProfile(
   return { user, isNew: false }
 }
 
-/** Links an identity to the logged-in user; one that belongs to someone else stays theirs. */
+/** Throws when the identity belongs to someone else. */
 export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
   const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
   if (known && known.user.id !== userId)
@@ -49,7 +49,7 @@ const fields = registerForm.shape
 
 function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
   const provider = providerNames[findOAuthSettings(deps).provider]
-  // data from a provider follows the same rules as typed input
+  // data from a provider follows the same rules as a person's input
   const email = fields.email.safeParse(arrival.profile.email).data
   if (!email)
     throw new AppError(

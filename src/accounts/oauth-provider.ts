@@ -10,12 +10,12 @@ type Settings = NonNullable<Config['oauth']>
 
 export type ProviderName = Settings['provider']
 
-/** The user at the provider. Only the id identifies them: names and e-mails can change hands. */
+/** The user at the provider, who is only identified by the id, as names and e-mails can change owners. */
 export type Profile = {
   providerUserId: string
   login: string
   name: string | null
-  /** Only if verified by the provider; else null. */
+  /** Null unless the provider has verified it. */
   email: string | null
 }
 
@@ -43,7 +43,7 @@ const likeGitHub = {
   readProfile: readUser,
 }
 
-/** Endpoints as the providers' documentation gives them; all three take PKCE with S256. */
+/** Endpoints from the providers' documentation. All three support PKCE with S256. */
 const providers: Record<ProviderName, Provider> = {
   github: { ...likeGitHub, scopes: ['read:user', 'user:email'] },
   gitea: { ...likeGitHub, scopes: ['read:user'] },
@@ -73,10 +73,10 @@ const providers: Record<ProviderName, Provider> = {
 
 export const providerOf = ({ provider }: Settings) => providers[provider]
 
-/** The provider's name on a button. */
+/** The names on buttons. */
 export const providerNames = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' }
 
-/** Asks the provider for the owner of the token. */
+/** Returns the owner of the token. */
 export async function fetchProfile(
   settings: Settings,
   { accessToken: token, ...access }: { accessToken: string; allow: string[]; signal: AbortSignal },
@@ -88,7 +88,7 @@ export async function fetchProfile(
     return await providerOf(settings).readProfile({ ...api, headers })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    const { status, message } = error // its advice is for tokens created by a person
+    const { status, message } = error // its hint is about tokens that a person created
     throw providerTrouble(
       status === null
         ? `didn’t return your profile: ${message}`

@@ -12,7 +12,7 @@ import type { AccountDeps } from './session.ts'
 
 type OAuthDeps = AccountDeps & AdmissionDeps
 
-/** Logging in with the provider, which also completes linking; missing unless configured. */
+/** A login with the provider, which also completes linking. Not found unless configured. */
 export const oauthRoutes = (deps: OAuthDeps) => {
   const audit = auditor(deps.db)
 

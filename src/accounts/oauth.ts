@@ -16,10 +16,10 @@ import { deleteAttemptsBefore, insertAttempt, takeAttempt } from './identity-sto
 import { providerOf, providerTrouble } from './oauth-provider.ts'
 import type { AccountDeps } from './session.ts'
 
-/** Milliseconds in which the browser must come back from the provider. */
+/** In milliseconds: the browser must return from the provider within this time. */
 const attemptLifetime = 600_000
 
-/** Sent to the paths of the login only. */
+/** Only sent to the login's paths. */
 const cookie = { name: 'svc_oauth', path: '/auth' }
 
 export function findOAuthSettings({ config }: AccountDeps) {
@@ -27,7 +27,7 @@ export function findOAuthSettings({ config }: AccountDeps) {
   return config.oauth
 }
 
-/** The provider URL for this browser, for a login or to link an account to that user; only this browser can complete it. */
+/** The provider's URL for a login, or to link an account to that user. Only this browser can complete it. */
 export function authorizationUrl(c: Context, deps: AccountDeps, userId: string | null) {
   const { db, secrets, config } = deps
   const settings = findOAuthSettings(deps)
@@ -48,7 +48,7 @@ export function authorizationUrl(c: Context, deps: AccountDeps, userId: string |
   ).href
 }
 
-/** The attempt that this browser started, usable once; an unknown, used or expired one is refused. */
+/** Returns the attempt that this browser started, once. Throws when it is unknown, used or expired. */
 export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
   const held = takeBoundCookie(c, deps, cookie)
   const brought = c.req.queries('state') ?? []
@@ -67,7 +67,7 @@ export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
   return { userId: attempt.userId, verifier: deps.secrets.open(attempt.verifier, stateHash) }
 }
 
-/** Exchanges the code for an access token; GitHub responds 200 even when it refuses. */
+/** Exchanges the code for an access token. GitHub responds with 200 even when it refuses. */
 export async function exchangeCode(
   deps: AccountDeps,
   { code, verifier, signal }: { code: string; verifier: string; signal: AbortSignal },
@@ -102,5 +102,5 @@ export async function exchangeCode(
   }
 }
 
-/** From the settings, never from the Host header of a request. */
+/** From the settings, never from a request's Host header. */
 const callbackUrl = (config: Config) => `${originOf(config)}/auth/oauth/callback`

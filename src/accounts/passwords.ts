@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
-// The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
-// npm package @zxcvbn-ts/language-common 4.1.3. As text, so that it is embedded in the executable.
+// The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed npm
+// package @zxcvbn-ts/language-common 4.1.3. As text, so that it is embedded in the executable.
 import commonPasswords from './common-passwords.txt' with { type: 'text' }
 import { inTurn, Semaphore } from '../platform/semaphore.ts'
 
-/** Characters, not bytes. */
+/** In characters, not bytes. */
 export const passwordLength = { min: 8, max: 256 }
 
 let common: Set<string> | undefined
@@ -17,7 +17,7 @@ export function isCommonPassword(password: string) {
 /** OWASP's minimum for argon2id: 19 MiB and 2 passes. */
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** Each hash uses 19 MiB and a core for a while: a queue of more than a few seconds is refused. */
+/** Each hash takes 19 MiB and a core for a while, so a queue of more than a few seconds is refused. */
 const hashes = new Semaphore(availableParallelism())
 const queue = {
   maxWaiting: 128,
@@ -28,7 +28,7 @@ const queue = {
 export const hashPassword = (password: string) =>
   inTurn(hashes, queue, () => Bun.password.hash(password, argon2id))
 
-/** Whether the password matches the hash; without a hash it is false, in the same time. */
+/** Without a hash it is false, after the same time. */
 export async function isPassword(password: string, hash: string | null) {
   const fits = await inTurn(hashes, queue, () =>
     Bun.password.verify(password, hash ?? hashOfNothing),

@@ -12,7 +12,7 @@ import type { ProviderName } from './oauth-provider.ts'
 
 type Profile = { user: User; hasPassword: boolean }
 type FormProps = Profile & { draft?: Draft | undefined }
-/** The input of the form that was refused. */
+/** The input of the form with errors. */
 export type Drafts = { profile?: Draft; password?: Draft; link?: Draft }
 
 export const ProfilePage = ({

@@ -23,14 +23,14 @@ import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './store.ts'
 
-/** A user's own events on the profile. */
+/** Maximum of the user's own events on the profile. */
 const shownEvents = 10
 
 type ProfileFormProps = { user: User; hasPassword: boolean; draft: Draft }
 
 /**
- * The profile and the password: for sessions, never for a token. A new e-mail
- * address ends their other sessions, a new password all of them.
+ * For sessions, never for a token. A new e-mail address ends the user's other sessions, a new password all of
+ * them.
  */
 export const profileRoutes = (deps: AccountDeps) => {
   const { db, config } = deps
@@ -101,7 +101,7 @@ export const profileRoutes = (deps: AccountDeps) => {
     }
   }
 
-  /** The refused form, alone or in its page. */
+  /** Shows the form with its errors, alone or in its page. */
   function again(name: keyof Drafts, form: (props: ProfileFormProps) => JSX.Element) {
     return (c: Context, draft: Draft) => ({
       ...profile(c, { [name]: draft }),

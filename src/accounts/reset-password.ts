@@ -8,10 +8,10 @@ import { deleteTokensOf } from './token-store.ts'
 import { deleteSessionsOf, getUserByEmail, listUsers, updateUser } from './store.ts'
 import { forgiveFailures } from './failure-store.ts'
 
-/** How many users an error names at most. */
+/** Maximum of users that an error lists. */
 const mostNamed = 10
 
-/** The account of that address; the error lists the existing ones. */
+/** Finds the account by e-mail; the error lists the existing ones. */
 export function userForReset(db: Db, email: string) {
   const user = getUserByEmail(db, email.trim().toLowerCase())
   if (user) return user
@@ -25,8 +25,8 @@ export function userForReset(db: Db, email: string) {
 }
 
 /**
- * For the operator of the server: sets a password, clears failed logins, and removes all other
- * credentials of that user: sessions, API tokens, linked logins.
+ * For the server's operator: sets a password, clears failed logins, and removes all other credentials of that
+ * user, such as sessions, API tokens and linked logins.
  */
 export async function resetPassword(
   db: Db,
@@ -51,7 +51,6 @@ export async function resetPassword(
   )
 }
 
-/** Refuses an invalid password. */
 function checkNewPassword(password: string) {
   const result = passwordForm.shape.password.safeParse(password)
   if (!result.success)

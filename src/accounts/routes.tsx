@@ -27,7 +27,7 @@ import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
 type RouteDeps = AccountDeps & AdmissionDeps
 
-/** Login, logout and registration: open to everyone. */
+/** Open to everyone. */
 export const accountRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
   const loginView = (c: Context, draft: Draft) => ({
@@ -83,7 +83,6 @@ export const accountRoutes = (deps: RouteDeps) => {
     })
 }
 
-/** The sessions of a user. */
 export const sessionRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 

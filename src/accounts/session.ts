@@ -32,7 +32,6 @@ import type { VisitorDeps } from '../web/visitor.ts'
 import { rememberBrowser } from './known-browser.ts'
 import { rememberPage } from './next-page.ts'
 
-/** What logins and identities need. */
 export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
 
 /** Over HTTPS only the name with the prefix counts, so that nothing without TLS can plant a session. */
@@ -40,15 +39,17 @@ const cookieName = (c: Context, { config }: Pick<AccountDeps, 'config'>) =>
   hostCookie('svc_session', { isSecure: isHttps(c, config) })
 
 const day = 24 * 3_600_000
-/** Milliseconds of lifetime, renewed after half of it. */
+/** In milliseconds; renewed after half of it. */
 const lifetime = 30 * day
-/** Milliseconds between two updates of when a session or token was last used: a write for each request would be expensive. */
+/**
+ * In milliseconds, between two updates of the last use of a session or token, since a write per request would
+ * be expensive.
+ */
 const noteEvery = 60_000
 
 /**
- * Sets `user` and `isLoginAlive`, and `session` from the cookie or `token` from the
- * header, or null. Cookies of a request with a token are ignored. Refuses only an
- * invalid token.
+ * Sets `user`, `isLoginAlive`, and `session` from the cookie or `token` from the header, or null. Ignores
+ * cookies of a request with a token. Only throws for an invalid token.
  */
 export const loadSession = (deps: AccountDeps) =>
   factory.createMiddleware(async function readSession(c, next) {
@@ -68,7 +69,7 @@ export const loadSession = (deps: AccountDeps) =>
       const found = getSession(deps.db, hashToken(token))
       return found ? [{ ...found, token }] : []
     })
-    const found = live.at(-1) // one before it was set under a longer path
+    const found = live.at(-1) // an earlier one was set under a longer path
     c.set('session', found?.session ?? null)
     c.set('user', found?.user ?? null)
     if (found) keepAlive(c, deps, found)
@@ -76,8 +77,8 @@ export const loadSession = (deps: AccountDeps) =>
   })
 
 /**
- * Whether the session or API token of a request is still valid, and its user still has the
- * same role: checked for every open stream after each change of logins, and every few seconds.
+ * True while the request's session or API token is valid and its user has the same role. Checked for every
+ * open stream after each change of logins, and every few seconds.
  */
 export function isLoginAlive(db: Db, c: Context) {
   const login = c as Context<Env>
@@ -85,7 +86,7 @@ export function isLoginAlive(db: Db, c: Context) {
   return role !== null && role === login.get('user')?.role
 }
 
-/** Logs the user in on this browser: always with a new token, and the session it replaces ends. */
+/** Always uses a new token, and ends the session that it replaces. */
 export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   if (user.disabledAt)
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
@@ -146,8 +147,8 @@ const sessionCookie = (c: Context, { config }: AccountDeps) => ({
 })
 
 /**
- * The API token of a request in `Authorization: Bearer`, the only accepted place, with
- * its user; null without one. Throws when it is invalid, for whatever reason.
+ * Reads the API token from `Authorization: Bearer`, the only accepted place. Returns it with its user; null
+ * without one. Throws when it is invalid for any reason.
  */
 export function readBearer(c: Context, db: Db) {
   const header = c.req.header('Authorization') ?? ''
@@ -167,13 +168,13 @@ export function readBearer(c: Context, db: Db) {
   return found
 }
 
-/** Whether it was updated just now. */
+/** True when it was updated recently. */
 function isFresh(at: Date, now: number) {
   const since = now - at.getTime()
   return since < noteEvery && since > -tolerance
 }
 
-/** Requires a login. A missing page is reported as missing even without a login. */
+/** Requires a login. A missing page is not found even without one. */
 export const requireUser = (deps: VisitorDeps) =>
   factory.createMiddleware(async function checkUser(c, next) {
     if (c.var.user || !hasHandler(c)) return next()

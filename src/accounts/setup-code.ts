@@ -2,13 +2,13 @@ import type { Config } from '../config.ts'
 import { isLoopback } from '../platform/hosts.ts'
 import { randomCode, sameSecret } from '../platform/secrets.ts'
 
-/** The setup code for the first account; null when only this machine can reach Davit. */
+/** Null when only this machine can reach Davit. */
 export const setupCodeFor = ({ host, url, domain }: Pick<Config, 'host' | 'url' | 'domain'>) =>
   isLoopback(host) && (url === null || isLoopback(url.hostname)) && domain === null
     ? null
     : randomCode()
 
-/** Whether the code matches, ignoring case and separators. */
+/** Ignores case and separators. */
 export const isSetupCode = (typed: string, code: string) =>
   sameSecret(lettersOf(typed), lettersOf(code))
 

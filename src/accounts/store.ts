@@ -13,7 +13,7 @@ export type SessionRow = typeof sessions.$inferSelect
 /** The database, or a transaction of it. */
 export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
 
-/** False until the first account exists; the first visitor is then sent to create it. */
+/** False until the first account exists, which the first visitor is redirected to create. */
 export const hasUsers = (db: Store) => getRow(db, users, undefined) !== undefined
 
 export const hasSeveralUsers = (db: Store) =>
@@ -25,7 +25,7 @@ export const getUserByEmail = (db: Store, email: string) =>
 export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
   db.insert(users).values(values).returning().get()
 
-/** A page of all users plus one more row, newest first, and how much each has. */
+/** Newest first, with one more row than the page, which shows that more follow. Counts what each user has. */
 export const listUsers = (db: Store, { cursor, limit }: Page) =>
   db
     .select({
@@ -48,7 +48,7 @@ export function findUser(db: Store, id: string): UserRow {
   return user
 }
 
-/** Whether it is the id of an active admin. */
+/** True for the id of an active admin. */
 export function isAdmin(db: Pick<Store, 'select'>, id: string | null) {
   const user = id === null ? undefined : getUser(db, id)
   return user?.role === 'admin' && user.disabledAt === null
@@ -56,7 +56,7 @@ export function isAdmin(db: Pick<Store, 'select'>, id: string | null) {
 
 type UserChanges = { [Field in keyof UserRow]?: UserRow[Field] | undefined }
 
-/** Changes the fields present; undefined leaves one as it is. */
+/** Undefined leaves a field unchanged. */
 export function updateUser(db: Store, id: string, values: UserChanges): UserRow {
   if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
   return refuseDuplicate(
@@ -68,7 +68,7 @@ export function updateUser(db: Store, id: string, values: UserChanges): UserRow 
 export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =>
   db.insert(sessions).values(values).returning().get()
 
-/** The valid session of a token's hash, with its user without the password's hash. */
+/** Finds a valid session by its token's hash. Its user has no password hash. */
 export const getSession = (db: Store, tokenHash: string) =>
   liveSession(db).get({ tokenHash, now: Date.now() })
 
@@ -90,13 +90,13 @@ const liveSession = preparedOnce((db: Store) =>
     .prepare(),
 )
 
-/** Of an API token: not expired. */
+/** Matches API tokens that haven't expired. */
 export const isValid = (now: Date | SQLWrapper) =>
   or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now))
 
 type Login = { token: { id: string } | null; session: { id: string } | null }
 
-/** The role of the user of a valid API token or session, else null. */
+/** Null when the API token or session isn't valid. */
 export function roleOf(db: Store, { token, session }: Login) {
   const { ofToken, ofSession } = rolesOf(db)
   const now = Date.now()
@@ -141,7 +141,7 @@ export const listSessions = (db: Store, userId: string) =>
 export const deleteSession = (db: Store, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()
 
-/** Ends one of the user's own sessions; someone else's counts as missing. */
+/** Someone else's session counts as missing. */
 export const deleteOwnSession = (db: Store, { id, userId }: { id: string; userId: string }) =>
   deleteFound(db, sessions, and(eq(sessions.id, id), eq(sessions.userId, userId)), 'session')
 
@@ -157,7 +157,7 @@ export const deleteSessionsOf = (db: Store, userId: string) =>
 export const deleteExpiredSessions = (db: Store) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
 
-/** Ends the user's oldest sessions, except the given number of newest ones. */
+/** Ends the user's oldest sessions; the `keep` newest stay. */
 export function deleteStaleSessions(db: Store, { userId, keep }: { userId: string; keep: number }) {
   const newest = db
     .select({ id: sessions.id })
@@ -170,12 +170,12 @@ export function deleteStaleSessions(db: Store, { userId, keep }: { userId: strin
     .run()
 }
 
-/** Milliseconds that a clock may be set back before stored times are reset. */
+/** In milliseconds: a clock may be set back this much before stored times are reset. */
 export const tolerance = 24 * 3_600_000
 
 /**
- * Rows created in the future count as created now: a clock that was ahead for a while leaves
- * nothing that stays valid for years.
+ * Rows created in the future count as created now, so that nothing stays valid for years after the clock was
+ * ahead for a while.
  */
 export function resetFutureTimes(db: Store) {
   const now = new Date()

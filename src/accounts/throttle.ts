@@ -10,24 +10,27 @@ import {
 } from './failure-store.ts'
 import { isPassword } from './passwords.ts'
 
-/** Milliseconds for which failures count. */
+/** In milliseconds: the time for which failures count. */
 const window = 15 * 60_000
 
-/** Failures of an e-mail from one network, of one from anywhere, of a network, and of a known browser. */
+/**
+ * Maximums of failures: of an e-mail from one network, of an e-mail in total, of a network, and of a known
+ * browser.
+ */
 const limits = { own: 5, email: 100, network: 20, browser: 5 }
 
 type Try = {
   email: string
   address: string
-  /** Known from an earlier login of this user: it may try although others failed. */
+  /** Known from an earlier login of this user. It may try even after others have failed. */
   browser?: string | null
-  /** False where strangers can't try: the e-mail then has no more attempts from anywhere than from one network. */
+  /** False when strangers can't try: then the limit for one network applies to the e-mail in total. */
   isLogin?: boolean
 }
 
 /**
- * Whether the password matches the hash. Until it does, the attempt counts as a failure, unless it was
- * refused without a comparison.
+ * True when the password matches the hash. Otherwise the attempt counts as a failure, unless it was refused
+ * without a comparison.
  */
 export async function tryPassword(
   db: Db,
@@ -43,8 +46,8 @@ export async function tryPassword(
 }
 
 /**
- * Counts an attempt as a failure before it is checked, so that parallel attempts can't bypass
- * the limits; success clears it and earlier ones with `forgive`. Throws once there were too many.
+ * Counts an attempt as a failure before it is checked, so that parallel attempts can't bypass the limits.
+ * `forgive` clears it and earlier ones after a success. Throws after too many.
  */
 export function countTry(db: Db, { email, address, browser, isLogin = true }: Try) {
   const network = networkOf(address)
@@ -57,7 +60,7 @@ export function countTry(db: Db, { email, address, browser, isLogin = true }: Tr
         { email, nth: isLogin ? limits.email : limits.own },
         { address: network, nth: limits.network },
       ]
-  // a known browser counts for its network too, which without its cookie must not have more attempts
+  // A known browser counts for its network too, which must not have more attempts without its cookie.
   const rows = [{ email, address: network }]
   if (browser) rows.push({ email: `browser ${browser}`, address: '' })
   const ids = db.transaction(
@@ -73,7 +76,7 @@ export function countTry(db: Db, { email, address, browser, isLogin = true }: Tr
   )
   return {
     forget: () => forgetFailures(db, ids),
-    /** After a success, earlier failures were typos: those of others, elsewhere, were not. */
+    /** After a success, the failures from here were typos; those from elsewhere weren't. */
     forgive: () => rows.forEach((row) => forgiveFailures(db, row)),
   }
 }

@@ -27,7 +27,7 @@ const json = component(
   }),
 )
 
-/** A user's API tokens: created, listed and revoked in a session, never with a token. */
+/** API tokens are created, listed and revoked in a session, never with a token. */
 export const tokenRoutes = ({ db }: { db: Db }) =>
   resourceRoutes(db, {
     kind: 'token',

@@ -6,7 +6,7 @@ import type { ApiToken, Env } from '../web/factory.ts'
 
 type Scope = ApiToken['scopes'][number]
 
-/** The changes that `deploy` allows. Every other one, and so every new one, needs `write`. */
+/** The changes that `deploy` allows. All others, including new ones, need `write`. */
 export const deployRoutes = [
   'POST /projects/:id/deployments',
   'POST /projects/:id/deploy',
@@ -15,7 +15,7 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
-/** GET routes that do more than read, or show secrets: also those in a Compose file that someone wrote. */
+/** GET routes that do more than read, or show secrets, including those in a user's Compose file. */
 const writeRoutes = [
   'GET /containers/:id/terminal',
   'GET /envs/:envId/runs/:id/attach',
@@ -23,14 +23,14 @@ const writeRoutes = [
   'GET /services/:id/secrets',
 ]
 
-/** What only a logged-in person may change: logins, passwords, tokens, users. */
+/** Changes that only a logged-in person may make: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
   path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)(\/|$)/.test(path)
 
-/** Each scope includes those before it. */
+/** Each scope includes the ones before it. */
 const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }
 
-/** Restricts an API token to its scopes. Requests without one pass. */
+/** Restricts an API token to its scopes. Requests without a token pass. */
 export const checkScope = factory.createMiddleware(async function checkTokenScope(c, next) {
   const { token } = c.var
   const route = token && routeOf(c)
@@ -38,18 +38,21 @@ export const checkScope = factory.createMiddleware(async function checkTokenScop
   await next()
 })
 
-/** The route by its pattern. */
+/** The path is a pattern. */
 type Route = { method: string; path: string }
 
-/** Method and path of a route, without the patterns of its parameters. */
+/** The method and path, without the patterns of parameters. */
 export const routeName = ({ method, path }: Route) =>
   `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
 
-/** Whether a request may see texts that may have secrets in them, such as commands: what could change them may. */
+/**
+ * True for requests that may see texts which can contain secrets, such as commands: those that could change
+ * them may.
+ */
 export const seesTexts = ({ var: { token } }: Context<Env>) =>
   !token || token.scopes.some((scope) => ranks[scope] >= ranks.write)
 
-/** The lowest scope that may do this; null when no token may. */
+/** Null when no token may use the route. */
 export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null

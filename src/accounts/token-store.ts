@@ -14,7 +14,7 @@ const day = 24 * 3_600_000
 
 type NewToken = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
 
-/** Creates an API token; its text is returned only here. */
+/** Only here is the token's text returned. */
 export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: NewToken) {
   refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
   const token = `dvt_${randomToken()}`
@@ -23,7 +23,7 @@ export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Ne
   return { token, row: db.insert(apiTokens).values(values).returning().get() }
 }
 
-/** The valid token of a hash, with its user without the password's hash. */
+/** Finds a valid token by its hash. Its user has no password hash. */
 export const getToken = (db: Store, tokenHash: string) =>
   db
     .select({

@@ -14,7 +14,7 @@ export const LoginPage = ({
   draft: Draft
   /** An additional way to log in. */
   provider: ProviderName | null
-  /** Whether a form was sent after the session had ended. */
+  /** True when a form was sent after the session had ended. */
   isBehindForm: boolean
   mayRegister: boolean
 }) => (
@@ -46,7 +46,7 @@ export const LoginPage = ({
 
 type RegisterPageProps = {
   draft: Draft
-  /** The account is the installation's first, its admin. */
+  /** True for the installation's first account, which is an admin's. */
   isFirst: boolean
   wantsSetupCode: boolean
   invite: string | null

@@ -28,25 +28,25 @@ import { countLines, eachLines, findLastLines, findLines, listLastLines } from '
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/** What a page itself carries; its viewer asks for the rest. */
+/** The lines in the page itself; its viewer requests the rest. */
 export const tail = { limit: 100, maxLength: 64 * 1024 }
 
 type Reading = { logDb: LogDb; masks: Masks }
-/** What parts the lines of a log into groups, for those who follow it. */
+/** Groups the lines of a log for those who follow it. */
 export type LogParts = {
   take: (lines: Line[]) => void
-  /** What the log is of may have come further. */
+  /** Call it when the state of the log's subject may have changed. */
   tell: () => void
-  /** What is new or has changed of the groups since; null for nothing. */
+  /** Returns the groups that changed since the last call; null when none did. */
   takeChanged: () => object | null
 }
 
-/** Where a reader begins: after that line, and maybe again, having had others before. */
+/** A reader continues after the line `last`. With `isAgain` it reconnects, having had earlier lines. */
 type Beginning = { last: number; isAgain: boolean }
 
 export type StreamDeps = Reading & { logs: Logs; streams: Streams; changes: ChangeFeed }
 
-/** Lines of a log: rows for the viewer, JSON with what else there is to say, or all of them as text. */
+/** Responds with rows for the viewer, with JSON and `more`, or with all lines as a text file. */
 export async function answerLog(
   c: Context,
   deps: Reading,
@@ -60,7 +60,7 @@ export async function answerLog(
     log: LogKey
     name: string
     asked: OutputQuery
-    /** A line of the file. */
+    /** Formats a line of the file. */
     text?: (line: Line) => string
     more?: () => object | Promise<object>
   },
@@ -88,7 +88,7 @@ async function linesFor(
   return { ...(await findLines(deps, log, { ...filter, limit, after: cursor })), previous: null }
 }
 
-/** Says where the same question goes on. */
+/** Sets Link headers for the same query with earlier and later lines. */
 export function linkOn(
   c: Context,
   { previous, next }: { previous: number | null; next: number | null },
@@ -97,7 +97,7 @@ export function linkOn(
   if (next !== null) c.header('Link', linkTo(c, 'next', { after: next }))
 }
 
-/** The same question about the lines before or after that sequence. */
+/** The same query for the lines before or after a sequence number. */
 function linkTo(c: Context, rel: 'prev' | 'next', place: Record<string, number>) {
   const { pathname, searchParams } = new URL(c.req.url)
   for (const name of ['before', 'after', 'cursor']) searchParams.delete(name)
@@ -110,8 +110,8 @@ async function* asText(pieces: ReturnType<typeof eachLines>, text: (line: Line) 
 }
 
 /**
- * The log of a deployment or job. Pages are asked for as JSON or, by the viewer, as a fragment, also the
- * hits of a search, with their count, and a file; everything else follows it to its end.
+ * The log of a deployment or job. Requests for JSON, for a fragment by the viewer, for the hits of a search
+ * with their count, and for a file get a page; all others follow the log to its end.
  */
 export function answerJobLog<Status extends string>(
   c: Context<Env>,
@@ -127,7 +127,7 @@ export function answerJobLog<Status extends string>(
     name: string
     asked: JobLogQuery
     statuses: Statuses<Status>
-    /** Its parts as they are there. */
+    /** Groups the lines as the log grows. */
     parts?: (from: Beginning) => Promise<LogParts>
   },
 ) {
@@ -144,13 +144,13 @@ export function answerJobLog<Status extends string>(
   return answerLog(c, deps, { log, name, asked, more })
 }
 
-/** Lines are asked for as JSON or as a fragment; everything else follows the log. */
+/** True unless JSON or a fragment is requested. */
 export const asksForStream = (c: Context, { format }: { format?: string | undefined }) =>
   format !== undefined ||
   c.req.header('Accept')?.includes('text/event-stream') === true ||
   clientOf(c) === 'browser'
 
-/** The lines after the one that is asked for, those that are stored from now on, and the statuses between. */
+/** Streams the lines after the requested one, new lines, and changes of status between them. */
 export function streamLog<Status extends string = never>(
   c: Context<Env>,
   deps: StreamDeps,
@@ -166,12 +166,12 @@ export function streamLog<Status extends string = never>(
     parts?: ((from: Beginning) => Promise<LogParts>) | undefined
   },
 ) {
-  // one that was not given out yet would hide the lines up to it
+  // A sequence number that doesn't exist yet would hide the lines before it.
   const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(deps.logDb, log).last)
   async function* events(signal: AbortSignal) {
     const isWhole = asked.level === undefined
     const from = { last: after, isAgain: lastEventId(c) > 0 }
-    const grouped = asked.live && isWhole ? await parts?.(from) : undefined // for pages only
+    const grouped = asked.live && isWhole ? await parts?.(from) : undefined // only for pages
     function* changedGroups() {
       const changed = grouped?.takeChanged()
       if (changed) yield sseEvent({ event: 'groups', data: JSON.stringify(changed) })
@@ -198,7 +198,7 @@ export function streamLog<Status extends string = never>(
   })
 }
 
-/** What the containers of an environment or service wrote: a page, or its lines as they are asked for. */
+/** The output of the containers of an environment or service, as a page or in the requested format. */
 export async function answerOutput(
   c: Context,
   { config, ...deps }: Reading & { config: Config; db: Db; logs: Logs },
@@ -212,11 +212,11 @@ export async function answerOutput(
     source: { id: string; name: string }
     asked: OutputQuery
     title: string
-    /** Of what wrote it. */
+    /** The state of the environment or service. */
     state?: Look
-    /** What the page stands in. */
+    /** Renders the page around the log. */
     frame: (view: JSX.Element) => JSX.Element
-    /** Has the parts of the frame follow what they show; the log does so itself. */
+    /** Updates the live parts of the frame; the log updates itself. */
     live?: Liveness
   },
 ) {
@@ -253,5 +253,5 @@ export async function answerOutput(
 const textWithProcess = ({ text, ...line }: Line) =>
   datedText({ ...line, text: line.process ? `${processLabel(line)} | ${text}` : text })
 
-/** The log of what the containers of an environment or service wrote. */
+/** The log of the containers' output. */
 export const outputOf = ({ id }: { id: string }): LogKey => ({ sourceId: id, logId: '' })

@@ -6,26 +6,29 @@ import { storable } from './block.ts'
 import type { Placed, Position } from './position.ts'
 import { withoutTrailing } from '../platform/without-trailing.ts'
 
-/** A line as the container wrote it, with the time of its beginning. */
+/** A line as the container wrote it, with the time of its first piece. */
 type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'> & { cuts: Cuts }
 
-/** Characters after which a line without an end is taken as it is; so it is when so many wait behind it. */
+/**
+ * In characters: a longer line is cut off and taken without its end, as is one that `maxWaiting` others wait
+ * for.
+ */
 const maxLine = 1024 * 1024
 const maxWaiting = 10_000
 
 /**
- * Joins the pieces of long lines. What it hands out ends where no line of either stream is
- * unfinished, so that one position says what has been read.
+ * Joins the pieces of long lines. It only returns lines up to a point at which no line of either stream is
+ * unfinished, so that a single position describes what was read.
  */
 export class LineAssembler {
   readonly #open: Record<LogEntry['stream'], WrittenLine | null> = { stdout: null, stderr: null }
-  /** When a line of each stream began whose end has not been seen; its end will have that time too. */
+  /** For each stream, the start time of a line that was taken without its end; the rest has the same time. */
   readonly #endless: Record<LogEntry['stream'], { since: string; tail: string } | null> = {
     stdout: null,
     stderr: null,
   }
   #lines: WrittenLine[] = []
-  /** How many of the lines can be handed out, and the position after them. */
+  /** How many of the lines can be returned, and the position after them. */
   #whole = 0
   #position: Position | null = null
   #last: Position | null = null
@@ -42,12 +45,12 @@ export class LineAssembler {
     else this.#settle()
   }
 
-  /** Since when a line has no end; null when none is open. */
+  /** The start time of an unfinished line; null when there is none. */
   get openSince() {
     return this.#open.stdout?.timestamp ?? this.#open.stderr?.timestamp ?? null
   }
 
-  /** From when on a line that was taken without its end may still go on; null when none may. */
+  /** The start time of a line that was taken without its end and may continue; null when there is none. */
   get endlessSince() {
     const [first = null] = Object.values(this.#endless)
       .flatMap((line) => line?.since ?? [])
@@ -55,7 +58,7 @@ export class LineAssembler {
     return first
   }
 
-  /** Takes the lines that are open for whole: their end is not waited for any longer. */
+  /** Completes unfinished lines without waiting for their end. */
   close() {
     this.#open.stdout = this.#open.stderr = null
     this.#settle()
@@ -67,7 +70,7 @@ export class LineAssembler {
     return { lines, position: this.#position }
   }
 
-  /** Forgets what was not taken: it is read again. */
+  /** Discards everything that wasn't taken; it is read again. */
   drop() {
     this.#lines = []
     this.#whole = 0
@@ -90,7 +93,7 @@ export class LineAssembler {
   }
 }
 
-/** What is kept of a line: what a terminal would show of it, without secrets, in pieces. */
+/** The stored form of a line, in pieces: what a terminal would show, without secrets. */
 export const keptTexts = ({ text, cuts }: WrittenLine, mask: Mask) => {
   if (!text.includes('\r')) return storable(mask(text, { cuts }))
   return storable(mask(lastDrawn(withoutTrailing(text, '\r')), { cuts }))

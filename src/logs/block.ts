@@ -2,10 +2,10 @@ import { cutLine } from '../docker/index.ts'
 import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
- * The text of a block: a row for each line, which begins with the letter of its stream and the time
- * to the base 36. Before lines of another origin stands a row `@deployment container process replica`, of
- * which an earlier version wrote the first two, or `@1` for the second of those rows. A line break within
- * a line is a NUL, which no text has.
+ * The text of a block has a row for each line, which begins with the letter of its stream and the time in
+ * base 36. A row `@deployment container process replica` precedes lines of another origin; an earlier version
+ * wrote only the first two fields. `@1` refers to the second of those rows. A line break within a line is a
+ * NUL, which no stored text contains.
  */
 const letters = { stdout: 'o', stderr: 'e', system: 's' } as const
 const streams = { o: 'stdout', e: 'stderr', s: 'system' } as const
@@ -13,7 +13,7 @@ const streams = { o: 'stdout', e: 'stderr', s: 'system' } as const
 const originRow = ({ deploymentId, container, process, replica }: Origin) =>
   `@${[deploymentId, container, process, replica].join(' ').trimEnd()}\n`
 
-/** Of lines that no container wrote. */
+/** For lines that no container wrote. */
 export const noOrigin: Origin = { deploymentId: '', container: '', process: '', replica: null }
 
 function readOrigin(row: string): Origin {
@@ -23,13 +23,13 @@ function readOrigin(row: string): Origin {
 
 const isReference = /^@\d+$/
 
-/** Which origins the rows of a block name, and that of the last line. */
+/** Tracks the origins that a block names, and the origin of its last line. */
 export class Origins {
   readonly #rows: string[] = []
   #current = originRow(noOrigin)
   #origin: Origin | undefined
 
-  /** Of a block as it is. */
+  /** Continues an existing block. */
   constructor(text = '') {
     for (const row of text.match(/^@.*$/gm) ?? []) {
       if (isReference.test(row)) this.#current = this.#rows[Number(row.slice(1))]!
@@ -37,7 +37,7 @@ export class Origins {
     }
   }
 
-  /** What stands before a line of that origin. */
+  /** Returns the row that must precede a line of that origin. */
   rowBefore(origin: Origin | undefined) {
     if (origin === this.#origin) return ''
     this.#origin = origin
@@ -59,11 +59,11 @@ export const lineRows = (lines: NewLine[], origins = new Origins()) =>
     )
     .join('')
 
-/** A text as lines that can be stored: cut where it is long, and without NUL, which no text has. */
+/** Splits long texts into lines that can be stored, and removes NUL, which blocks use for line breaks. */
 export const storable = (text: string) =>
   cutLine(text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text)
 
-/** A text as it stands in a block. */
+/** Encodes a text for a block. */
 export const packed = (text: string) =>
   hasBreak.test(text) ? text.replaceAll('\0', '\uFFFD').replaceAll('\n', '\0') : text
 
@@ -76,7 +76,7 @@ export const pack = (text: string) => Bun.zstdCompressSync(text)
 export const unpack = (data: Buffer) =>
   data.length === 0 ? '' : Bun.zstdDecompressSync(data).toString()
 
-/** The lines of a block; `first` is the sequence of its first one. */
+/** Reads the lines of a block; `first` is the sequence number of its first line. */
 export function readBlock({ first, data }: { first: number; data: Buffer }): Line[] {
   const lines: Line[] = []
   const origins: Origin[] = []

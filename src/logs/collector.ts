@@ -17,19 +17,19 @@ import type { Masks } from './masks.ts'
 import { Reader } from './reader.ts'
 import { ReadBatches } from './read-batches.ts'
 
-/** Containers that are read at a time. */
+/** Containers that are read at the same time. */
 const maxPulls = 4
 
-/** Milliseconds before the engine is asked again for what could not be listed. */
+/** In milliseconds, until the containers are listed again after a failure. */
 const retryDelay = 1000
 
-/** Milliseconds that a container about to be removed is waited for. */
+/** In milliseconds: the maximum wait for the output of a container that is to be removed. */
 const timeoutMs = 5000
 
-/** As the engine's events have it. */
+/** As a number, like in the engine's events. */
 const sigkill = '9'
 
-/** SIGHUP, SIGUSR1 and SIGUSR2 ask for something else than an end. */
+/** SIGHUP, SIGUSR1 and SIGUSR2, which usually don't ask a program to end. */
 const signalsOfWork = ['1', '10', '12']
 
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
@@ -43,14 +43,14 @@ type CollectorDeps = {
   logs: Logs
 }
 
-/** Stores the output of the containers of apps and services, beyond their life. */
+/** Stores the output of the containers of apps and services, even after their removal. */
 export class Collector {
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
-  /** Of each log that is written to. */
+  /** By log. */
   readonly #rounds = new Map<string, ReadBatches>()
-  /** When the engine was asked to stop a container, and to kill it, until it reports its end. */
+  /** When the engine was asked to stop and to kill a container. Kept until the engine reports its end. */
   readonly #stops = new Map<string, { asked?: Date; killed?: Date }>()
   #signal: AbortSignal | null = null
 
@@ -58,7 +58,7 @@ export class Collector {
     this.#deps = deps
   }
 
-  /** Reads until the signal. What containers write after it is found when this is run again. */
+  /** Reads until the signal. Output that is written later is read by the next run. */
   async run({ signal }: { signal: AbortSignal }) {
     this.#signal = signal
     const { feed, instanceId } = this.#deps
@@ -70,7 +70,7 @@ export class Collector {
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
-  /** For a container about to be removed: resolves when what it wrote is stored, or after some seconds. */
+  /** For a container that is to be removed: resolves when its output is stored, or after some seconds. */
   async finish(containerId: string) {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: containerId }
@@ -105,7 +105,7 @@ export class Collector {
       deleteCursors(this.#deps.logDb, [id])
   }
 
-  /** False when no one reads that container. */
+  /** Returns false when no one reads that container. */
   #tell(id: string, news: LifecycleEvent) {
     const reader = this.#readers.get(id)
     if (!reader || reader.closed) return false
@@ -113,7 +113,7 @@ export class Collector {
     return true
   }
 
-  /** Has a container read, unless it is being read already; null when its output is not kept. */
+  /** Starts reading a container unless it is being read; null when its output isn't kept. */
   #read(container: Target, news: LifecycleEvent): Reader | null {
     const { id } = container
     const current = this.#readers.get(id)
@@ -148,7 +148,9 @@ export class Collector {
     return reader
   }
 
-  /** Reads what runs and what was not read to its end, and ends what is gone. */
+  /**
+   * Starts reading containers that run or weren't read to their end, and stops for those that are removed.
+   */
   async #look(signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
@@ -180,10 +182,10 @@ export class Collector {
   }
 }
 
-/** Containers of a build have the labels that a Dockerfile gives them, whatever those are. */
+/** Containers of a build have the labels of its Dockerfile, which can have any value. */
 const isId = /^[0-9a-f-]{36}$/
 
-/** Where the reading of a container begins; null for one of neither an environment nor a service. */
+/** The start position for a new container; null for one of neither an environment nor a service. */
 function newCursor({ id, name, labels }: Target): Cursor | null {
   const { kind, environmentId, serviceId, deploymentId } = readLabels(labels)
   const sourceId = kind === 'app' ? environmentId : kind === 'service' ? serviceId : ''

@@ -5,39 +5,39 @@ import type { Mark } from './marks.ts'
 import type { Cursor } from './cursor-store.ts'
 
 /**
- * What was heard of a container. `look` stands for what may have been missed: only then does what
- * the engine shows count, because in a loop of restarts that is ahead of the events.
+ * Events of a container. `look` means that some may have been missed: only then does an inspection count,
+ * since in a loop of restarts it is ahead of the events.
  */
 export type LifecycleEvent =
   | { kind: 'started'; at: Date }
-  /** The kernel killed a process of it for its memory. */
+  /** The kernel killed one of its processes because memory ran out. */
   | { kind: 'oom'; at: Date }
   /**
-   * `isAsked`: someone asked the engine to kill it; `grace` is how many milliseconds after they had
-   * asked it to stop.
+   * `isAsked` means that someone asked the engine to kill it. `grace` is in milliseconds: the time between
+   * their request to stop it and the kill.
    */
   | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean; grace?: number | undefined }
   | { kind: 'look' }
 
-/** Milliseconds between two marks of killed processes: a web server may lose one with each request. */
+/** In milliseconds, between two marks of killed processes: a web server may lose one with each request. */
 const rarely = 60_000
 
-/** Milliseconds after an end in which the engine may not know its reason yet. */
+/** In milliseconds: how long after an end the engine may not know its reason yet. */
 const recent = 5000
 
-/** The starts and ends of one container, each of them marked once, by an event or by a look. */
+/** Marks each start and end of one container once, whether by an event or an inspection. */
 export class ContainerLifecycle {
-  /** When it ended; null while it runs. */
+  /** Null while it runs. */
   endedAt: Date | null
-  /** Whether it has ended and the engine does not start it again by itself. */
+  /** True when it has ended and the engine won't restart it. */
   isOver = false
-  /** Whether there was ever anything to read. */
+  /** True if there was ever anything to read. */
   hasStarted: boolean
   readonly #cursor: Cursor
   #isUp: boolean
   #ranOut = false
   #startedAt = 0
-  /** When it was last marked that a process of it was killed for memory. */
+  /** When a process killed for memory was last marked. */
   #lostAt = -Infinity
 
   constructor(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
@@ -47,12 +47,12 @@ export class ContainerLifecycle {
     this.#isUp = isKnown && cursor.endedAt === null
   }
 
-  /** Up to when (milliseconds since 1970) the run that is known wrote: what came later is the next one's. */
+  /** The end of the known run's output, in milliseconds since 1970. Later output belongs to the next run. */
   get limit() {
     return this.endedAt && !this.isOver ? this.endedAt.getTime() : Infinity
   }
 
-  /** Whether its end is news, it was killed, and no one has said why: of memory that ran out the engine may tell later. */
+  /** True when it was just killed for an unknown reason. The engine may report later that memory ran out. */
   lacksReason(news: LifecycleEvent[], found: Container) {
     if (this.#ranOut || found.oomKilled || news.some(({ kind }) => kind === 'oom')) return false
     const ends = news.filter((item) => item.kind === 'ended')
@@ -61,13 +61,13 @@ export class ContainerLifecycle {
     return isLook && found.exitCode === killed && this.#hasJustEnded(found)
   }
 
-  /** Whether an inspection shows the end of a run that no event has reported yet. */
+  /** True when an inspection shows an end that no event has reported yet. */
   #hasJustEnded({ state, startedAt, finishedAt }: Container) {
     if (state !== 'exited' || !startedAt || !finishedAt) return false
     return startedAt > (this.endedAt ?? 0) && Date.now() - finishedAt.getTime() < recent
   }
 
-  /** The marks for what is new of it; `found` is what it is now. */
+  /** Returns marks for the events; `found` is the current inspection. */
   hear(news: LifecycleEvent[], found: Container): Mark[] {
     const marks: Mark[] = []
     const runs = !['created', 'exited', 'dead'].includes(found.state)
@@ -100,7 +100,7 @@ export class ContainerLifecycle {
     return mark
   }
 
-  /** The container lives on, so that its next end has another reason. */
+  /** The container keeps running, so its next end has another reason. */
   #lostOne(at: Date, { memoryLimit }: Container): Mark[] {
     this.#ranOut = false
     if (at.getTime() < this.#lostAt + rarely) return []
@@ -133,7 +133,7 @@ export class ContainerLifecycle {
 const endsAfter = (news: LifecycleEvent[], at: number) =>
   news.slice(at + 1).some(({ kind }) => kind === 'ended')
 
-/** A busy engine tells that memory ran out after the end that came of it. */
+/** A busy engine may report that memory ran out after the end that this caused. */
 function isToldLater(news: LifecycleEvent[], end: number) {
   const next = news.slice(end + 1).find(({ kind }) => kind !== 'look')
   return next?.kind === 'oom'

@@ -3,7 +3,7 @@ import type { LogDb } from '../db/index.ts'
 import { outputCursors } from '../db/log-schema.ts'
 import { preparedOnce } from '../db/queries.ts'
 
-/** How far the output of a container has been read. */
+/** The position up to which a container's output was read. */
 export type Cursor = typeof outputCursors.$inferSelect
 
 export const getCursor = (logDb: LogDb, containerId: string): Cursor | undefined =>

@@ -1,11 +1,14 @@
 import { Rewriting } from './rewriting.ts'
 import type { Rewritten } from './rewriting.ts'
 
-/** A character by its number (`\u{e9}`, `\u00e9`, `%u00e9`, `\U000000e9`, `&#xe9;`, `&#233;`) or name, and a colour. */
+/**
+ * A character by its number (`\u{e9}`, `\u00e9`, `%u00e9`, `\U000000e9`, `&#xe9;`, `&#233;`) or name, or a
+ * colour.
+ */
 const character =
   /\\[ux]\{([\dA-Fa-f]{1,6})\}|[\\%]u([\dA-Fa-f]{4})|\\U([\dA-Fa-f]{8})|&#[xX]([\dA-Fa-f]{1,6});|&#(\d{1,7});|&([A-Za-z]{2,6}\d{0,2});|\u001b\[[\d;]*m/y
 
-/** A byte, as URLs and most languages write it; as C and shells do; as Lua and OCaml do. */
+/** Bytes, as in URLs and most languages; as in C and shells; as in Lua and OCaml. */
 const hex = { unit: /(?:%|\\x)([\dA-Fa-f]{2})/y, base: 16 }
 const octal = { unit: /\\([0-3][0-7]{2})/y, base: 8 }
 const decimal = { unit: /\\([0-2]\d\d)/y, base: 10 }
@@ -13,17 +16,19 @@ const decimal = { unit: /\\([0-2]\d\d)/y, base: 10 }
 /** A character by its number in Haskell. */
 const number = /\\([0-3]\d\d|\d{1,7})/y
 
-/** What may begin an escape whose rest was cut off, or a character of several bytes, or a quote (`$'`). */
+/**
+ * The start of an escape, of a character with several bytes, or of a quote (`$'`), whose rest was cut off.
+ */
 const unfinished =
   /(?:(?:%|\\x)[89A-Fa-f][\dA-Fa-f]|\\[1-3]\d\d){0,3}(?:\\(?:[ux](?:[\dA-Fa-f]{0,3}|\{[\dA-Fa-f]{0,6})|U[\dA-Fa-f]{0,7}|\d{0,2})|%(?:[\dA-Fa-f]?|u[\dA-Fa-f]{0,3})|&#?[\dA-Za-z]{0,8}|\u001b\[?[\d;]{0,8}|\$)?$/
 
-/** Where the end of a text that was cut there may mean something else with its rest. */
+/** Returns the position from which the end of a cut text may have another meaning with its rest. */
 export const unfinishedAt = (text: string) =>
   text.length - unfinished.exec(text.slice(-40))![0].length
 
 const [backslash, percent, ampersand, colours] = [0x5c, 0x25, 0x26, 0x1b]
 
-/** A text in which escapes are the characters that they stand for; null where it has none. */
+/** Replaces escapes by their characters; null when there are none. */
 export function unescaped(text: string): Rewritten | null {
   if (!/[\\%&\u001b]/.test(text)) return null
   const rewriting = new Rewriting(text)
@@ -41,10 +46,10 @@ export function unescaped(text: string): Rewritten | null {
   return hasEscape ? rewriting.end() : null
 }
 
-/** What an escape that begins there stands for. */
+/** The character of an escape, and the position after it. */
 type Escape = { code: number; end: number }
 
-/** What a colour stands for: greater than each character, it is left out. */
+/** The code for a colour: above every character, so that it is omitted. */
 const nothing = 0x110000
 
 function escapeAt(text: string, at: number): Escape | null {
@@ -82,7 +87,7 @@ function numberAt(text: string, at: number): Escape | null {
   return { code: parseInt(digits!, isOctal ? 8 : 10), end: number.lastIndex }
 }
 
-/** The character whose bytes in UTF-8 are written there. */
+/** Reads a character that is written as the bytes of its UTF-8. */
 function utf8At(text: string, at: number, { unit, base }: typeof hex): Escape | null {
   const first = byteAt(text, at, { unit, base })
   const rest = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3
@@ -104,7 +109,7 @@ function byteAt(text: string, at: number, { unit, base }: typeof hex) {
   return found ? parseInt(found[1]!, base) : -1
 }
 
-/** What a backslash and a character stand for; 0 for letters and digits that mean nothing alone. */
+/** The character for a backslash and another one; 0 for letters and digits without a meaning of their own. */
 const simple = Uint16Array.from({ length: 0x80 }, (_, code) => {
   const sign = String.fromCharCode(code)
   const letter = 'abefnrtv'.indexOf(sign)
@@ -115,7 +120,7 @@ const simple = Uint16Array.from({ length: 0x80 }, (_, code) => {
       : code
 })
 
-/** The names that HTML 4 has for the characters of Latin-1, from 160 on, and those of its own signs. */
+/** HTML 4's names of Latin-1 characters, from 160 on, and of its own special characters. */
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
 const names = new Map([

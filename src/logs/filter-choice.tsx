@@ -1,16 +1,16 @@
 import type { Child } from 'hono/jsx'
 import type { Level } from './level.ts'
 
-/** Which lines of a log are shown: those that match all of it, every line where it is empty. */
+/** Filters a log: lines must match all conditions. Empty for all lines. */
 export type Chosen = {
   process?: string[] | undefined
   level?: Level[] | undefined
   search?: string | undefined
-  /** Of a container, which has two. */
+  /** The stream of a container's output. */
   stream?: 'stdout' | 'stderr' | undefined
 }
 
-/** The part of an address that chooses lines; empty for all. */
+/** The filter as a query string; empty for all lines. */
 export const queryOf = ({ process = [], level = [], search, stream }: Chosen) =>
   String(
     new URLSearchParams([
@@ -21,7 +21,7 @@ export const queryOf = ({ process = [], level = [], search, stream }: Chosen) =>
     ]),
   )
 
-/** A link to the page with other lines; it adds a choice to those there are, or takes one away. */
+/** Links to the same page with one choice added or removed. */
 export const Choice = ({
   path,
   chosen,
@@ -30,7 +30,7 @@ export const Choice = ({
   ...attributes
 }: {
   path: string
-  /** What is shown after a click. */
+  /** The filter after a click. */
   chosen: Chosen
   isShown: boolean
   children: Child
@@ -48,7 +48,7 @@ export const Choice = ({
   )
 }
 
-/** Lines of which levels a log shows. */
+/** Filters by level. */
 export const LevelChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => {
   const { level: shown = [] } = chosen
   return (

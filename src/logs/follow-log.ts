@@ -11,13 +11,16 @@ import { shownNow } from './shown-lines.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/** The status of a log's subject, sent between the lines: `now` as it is stored, `isEnd` of the last one. */
+/**
+ * The statuses of a log's subject, sent between its lines. `now` is the stored one; `isEnd` is true for the
+ * last.
+ */
 export type Statuses<Status> = { now: () => Status; isEnd: (status: Status) => boolean }
 
 /**
- * The lines after `after` that pass the filter, stored ones first, then live ones, without a gap or a
- * repeat, and every change of status between. Ends after the last status. A slow reader isn't
- * disconnected: it continues from the database. When lines were written matters for the first ones only.
+ * Yields the lines after `after` that pass the filter, stored ones first, then live ones, without gaps or
+ * repeats, and every change of status between. Ends after the last status. A slow reader isn't disconnected,
+ * but continues from the database. The filter by time only applies to stored lines.
  */
 export async function* followLog<Status extends string = never>(
   deps: { logDb: LogDb; logs: Logs; masks: Masks },
@@ -38,7 +41,7 @@ export async function* followLog<Status extends string = never>(
   let status: Status | null = null
   for await (const event of deps.logs.follow(channelOf(log), signal)) {
     if (event === resync) {
-      // read after subscribing, and before the lines: a status that is the last has all lines stored
+      // Read after subscribing and before the lines: when the status is the last one, all lines are stored.
       const now = statuses?.now()
       const end = since === undefined ? 0 : getExtent(deps.logDb, log).last
       const least = since ?? 0

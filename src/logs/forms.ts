@@ -10,7 +10,7 @@ const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const wantsMoment =
   'must be a time such as 2026-11-20T03:00:00Z, or how long ago: 30s, 10m, 2h, 1d.'
 
-/** A time, or how long ago, in milliseconds since 1970. */
+/** A time, or a duration before now. In milliseconds since 1970. */
 export const moment = z
   .string(wantsMoment)
   .max(40, wantsMoment)
@@ -24,7 +24,7 @@ export const moment = z
 
 const listOf = (value: unknown) => (value === undefined ? value : [value].flat())
 
-/** As programs write it; lines without one are left out. */
+/** As programs write it. With a level, lines without one don't match. */
 const level = z
   .preprocess(
     listOf,
@@ -34,12 +34,12 @@ const level = z
   )
   .optional()
 
-/** Which lines of a log are asked for. */
+/** Selects lines of a log. */
 export const logQuery = z.object({
   after: sequence.default(0),
-  /** Of the page before; the same as `after`. */
+  /** From the previous page; an alias of `after`. */
   cursor: sequence.optional(),
-  /** The last lines before that one, instead of those after one. */
+  /** Selects the last lines before that sequence number, instead of those after one. */
   before: sequence.optional(),
   limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
   search: block('a string', { max: 500 }).optional(),
@@ -50,12 +50,12 @@ export const logQuery = z.object({
   download: z.string().optional(),
 })
 
-/** Which lines the page itself carries: the last ones, before one if it is given. */
+/** Selects the lines in the page itself: the last ones, or the last ones before `before`. */
 export const shownQuery = logQuery.pick({ before: true, search: true, level: true })
 
 export type ShownQuery = z.output<typeof shownQuery>
 
-/** Asked by a page with live parts: the version that it shows. */
+/** Sent by a page with live parts: the version that it shows. */
 export const seenVersion = z.string().max(40).optional()
 
 export type LogQuery = z.output<typeof logQuery>
@@ -67,25 +67,25 @@ const process = z
   )
   .optional()
 
-/** The same of what containers write, of which some processes can be chosen. */
+/** Also filters by process. */
 export const outputQuery = logQuery.extend({ process })
 
 export type OutputQuery = z.output<typeof outputQuery>
 
-/** The same of the log of a deployment or job, which can be followed too. */
+/** For the log of a deployment or job, which can be followed too. */
 export const jobLogQuery = logQuery.extend({
-  /** Of the stream's data; html when left out. */
+  /** The format of the stream's data; html by default. */
   format: streamFormat.optional(),
   live: seenVersion,
 })
 
 export type JobLogQuery = z.output<typeof jobLogQuery>
 
-/** From where on new lines are sent, and how. */
+/** Selects the lines of a stream. */
 export const logStreamQuery = z.object({
   after: sequence.default(0),
   level,
-  /** Of the stream's data; html when left out. */
+  /** The format of the stream's data; html by default. */
   format: streamFormat.optional(),
   live: seenVersion,
 })

@@ -2,16 +2,16 @@ export const allLevels = ['error', 'warn', 'info', 'debug'] as const
 
 export type Level = (typeof allLevels)[number]
 
-/** Characters of a line in which its level is looked for. */
+/** Characters of a line that are searched for its level. */
 const looked = 400
 
 const escapes = /\u001b\[[0-9;:]*m/g
 
-/** Where a program says it as a field: in JSON, as `level=error`, or as a number of pino's and bunyan's. */
+/** A level in a field: in JSON, as `level=error`, or as a number by pino and bunyan. */
 const field =
   /(?:^|[\s{,"])(?:level|severity|lvl|loglevel|levelname)"?\s{0,3}[:=]\s{0,3}"?([a-z]{3,11}|[1-6]0)\b/i
 
-/** Where it stands by itself: in capitals, in brackets, or as the first word before a colon. */
+/** A level as a word: in capitals, in brackets, or as the first word before a colon. */
 const capitals =
   /(?:^|[^A-Za-z0-9_-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRITICAL|CRIT|ALERT|EMERG|EMERGENCY|FATAL|PANIC)(?![A-Za-z0-9_-])/
 const bracketed =
@@ -24,7 +24,7 @@ const thrown =
 
 const places = [leading, tool, field, capitals, bracketed]
 
-/** The level at which a program wrote a line, as far as that can be seen. */
+/** Detects the level of a line; null when it has none. */
 export function levelOf(text: string): Level | null {
   const plain = (text.length > looked ? text.slice(0, looked) : text).replace(escapes, '')
   const said = places.map((place) => place.exec(plain)).find((found) => found !== null)

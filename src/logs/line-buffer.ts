@@ -14,42 +14,45 @@ import type { Pulled } from './pull.ts'
 import type { Batch, BatchSlot } from './read-batches.ts'
 import { inStreamOrder } from './stream-order.ts'
 
-/** Characters after which what has come is stored, though more is to come. */
+/** In characters, after which lines are stored even in the middle of a pull. */
 const enough = 256 * 1024
 
 /**
- * Milliseconds by which lines of stdout and stderr may be out of order: as much as costs few lines.
- * The rest of a long line has the time of its beginning, and is waited for somewhat longer.
+ * In milliseconds: how far stdout and stderr may be out of order, chosen so that few lines are read twice.
+ * The rest of a long line has the time of its start, and is awaited for longer.
  */
 const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 
-/** Bytes from which on the engine's files (three of 10 MB) have turned over; and what it writes around a text. */
+/**
+ * In bytes. From `turnedOver` on the engine has rotated its files (three of 10 MB); `wrapping` is its
+ * overhead per entry.
+ */
 const turnedOver = 19_000_000
 const wrapping = 75
 
-/** The engine's timestamps, with their nanoseconds. */
+/** Includes the nanoseconds of the engine's timestamps. */
 const engineClock = {
   timeOf: ({ timestamp }: { timestamp: string }) =>
     timeOf({ timestamp }) + Number(timestamp.slice(23, 29)) / 1e6,
   lead: 1,
 }
 
-/** A mark that the pull at work has made is made again by the next try. */
+/** With `isOfPull` the current pull added the mark, and a retry adds it again. */
 type PendingMark = Mark & { isOfPull?: true }
 
-/** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
+/** Converts what is pulled from one container to lines, inserts marks between them, and has them stored. */
 export class LineBuffer {
-  /** What the container runs. */
+  /** The process that the container runs. */
   process: Process = { process: '', replica: null }
   #mask: SourceMask = nothingHidden
-  /** Lines per second, of the last pull that brought any. */
+  /** Lines per second in the last pull that returned any. */
   rate = 0
-  /** Whether the last pull came too late for some lines. */
+  /** True when the last pull was too late for some lines. */
   hadGap = false
   readonly #write: (batches: Batch[]) => void
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
-  /** Marks to come, in order; and how many of them the pull at work reaches. */
+  /** Pending marks in order; the first `#due` belong before the end of the current pull. */
   #marks: PendingMark[] = []
   #due = 0
   #waiting = 0
@@ -58,13 +61,13 @@ export class LineBuffer {
   #span: { first: number; last: number } | null = null
   #isFirst = false
   #startedAt = 0
-  /** Up to when everything is known to have been read; 0 when that is not known. */
+  /** The time up to which everything is known to be read; 0 when unknown. */
   #readUpTo = 0
   #openAtLast: string | null = null
-  /** Of the log of a job; what containers of releases write is bounded by its oldest lines. */
+  /** Only for a job's log: other output is limited by removing its oldest lines. */
   readonly #bounds: LogBounds | null
 
-  /** `write` stores what can't wait for its turn. */
+  /** `write` stores lines immediately, without waiting for other containers. */
   constructor(
     { logDb }: { logDb: LogDb },
     { cursor, log, write }: { cursor: Cursor; log: LogKey; write: (batches: Batch[]) => void },
@@ -74,7 +77,7 @@ export class LineBuffer {
     this.#bounds = log.logId ? new LogBounds(getLogUse(logDb, log)) : null
   }
 
-  /** Whether nothing more that the container writes would be kept. */
+  /** True when no further output would be kept. */
   get isFull() {
     return this.#bounds?.isClosedTo('stdout') === true
   }
@@ -84,7 +87,7 @@ export class LineBuffer {
     return timestamp && stream ? { timestamp, stream, ordinal } : null
   }
 
-  /** Milliseconds before the position from which on there may be something new. */
+  /** In milliseconds: how far before the position new entries may still appear. */
   get overlap() {
     const few = Math.max(
       overlaps.least,
@@ -101,10 +104,10 @@ export class LineBuffer {
     this.#marks.sort((a, b) => (a.after === b.after ? 0 : a.after - b.after))
   }
 
-  /** Before each pull: marks of now stand before its end. */
+  /** Call it before each pull. Marks that are pending now belong before the end of the pull. */
   begin(mask: SourceMask) {
     this.#mask = mask
-    // of a pull that broke off: it is done again
+    // Discards what a failed pull read; it is repeated.
     this.#assembler.drop()
     this.#marks = this.#marks.filter(({ isOfPull }) => !isOfPull)
     this.#isFirst = this.position === null
@@ -130,10 +133,10 @@ export class LineBuffer {
     if (this.#waiting >= enough) this.#store()
   }
 
-  /** After a pull that went through: stores what it brought, and answers how many entries that was. */
+  /** Call it after a complete pull. Stores the lines, and returns the number of entries. */
   async settle({ endedAt, turn }: { endedAt: Date | null; turn: BatchSlot }) {
     const open = this.#assembler.openSince
-    // one that is still open at the second pull may stay so forever
+    // A line that is still unfinished at the second pull may never end.
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
     this.#openAtLast = open
     if (this.#span && this.#isFirst && this.#bytes > turnedOver)
@@ -145,12 +148,12 @@ export class LineBuffer {
     return this.#count
   }
 
-  /** Nothing was written until that time (milliseconds since 1970). */
+  /** Reports that nothing was written up to that time (milliseconds since 1970). */
   quietUpTo(time: number) {
     this.#readUpTo = Math.max(this.#readUpTo, time)
   }
 
-  /** Stores the mark that is the last. */
+  /** Stores the last mark. */
   close(mark: Mark) {
     this.begin(this.#mask)
     this.#interject(mark)
@@ -162,7 +165,7 @@ export class LineBuffer {
     if (batch) this.#write([batch])
   }
 
-  /** What can be stored; null when that is nothing. */
+  /** Returns everything that can be stored; null when there is nothing. */
   #collect({ endedAt }: { endedAt?: Date | null }): Batch | null {
     this.#waiting = 0
     const { lines: written, position } = this.#assembler.take()
@@ -193,13 +196,13 @@ export class LineBuffer {
     if (lines.length + written.length === 0 && cursor.endedAt === this.#cursor.endedAt) return null
     const stored = () => {
       this.#cursor = cursor
-      this.#marks.splice(0, taken) // not before: what could not be stored comes with the next try
+      this.#marks.splice(0, taken) // only now, since a retry must still have marks that couldn't be stored
       this.#due = Math.max(0, this.#due - taken)
     }
     return { lines, cursor, state: this.#mask.state, stored }
   }
 
-  /** A mark that the pull at work has made itself. */
+  /** Adds a mark for the current pull. */
   #interject(mark: Mark) {
     this.mark({ ...mark, isOfPull: true })
     this.#due++

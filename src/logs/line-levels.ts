@@ -1,18 +1,21 @@
 import { levelOf } from './level.ts'
 import type { Level } from './level.ts'
 
-/** What a line is written by: lines of others can stand between those that belong together. */
+/** The writer of a line: lines of different writers can alternate. */
 type Written = { stream: string; text: string; container?: string }
 
-/** Characters of a line in which it is looked for what it belongs to. */
+/** Characters of a line that are checked. */
 const looked = 400
 
 const escapes = /\u001b\[[\d;]*m/g
-/** What a build's lines begin with. */
+/** The prefix of a build's lines. */
 const step = /^#\d+ (?:\d+\.\d+ )?/
 const indented = /^[ \t]+(?!\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\b)\S/
 
-/** How lines go on that aren't indented: stack traces of Java, .NET, JavaScript, Python, Go, Rust, Ruby and PHP, and what Postgres adds. */
+/**
+ * Continuation lines without indentation: stack traces of Java, .NET, JavaScript, Python, Go, Rust, Ruby
+ * and PHP, and what Postgres adds.
+ */
 const goingOn = [
   /^(?:Caused by|Suppressed|Wrapped by): |^\.\.\. \d+ (?:more|common frames)|^-+(?:>| End of )/,
   /^at \S.*(?:\)|:\d+)$|^[}\])]+[,;]?$|^\[cause\]: /,
@@ -23,13 +26,13 @@ const goingOn = [
 ]
 const php = /^#\d+ (?:\S+\(\d+\): |\{main\})/
 
-/** Where the line behind indented ones says what it was, by the name of a class. */
+/** After these, the line that follows the indented ones names the error by its class. */
 const opening = /Traceback \(most recent call last\):/
 const named = /^(?:\w+\.)*[A-Z]\w*(?:: |:?$)/
 
 /**
- * The levels of lines in their order: those that belong together, such as a stack trace, have the one of
- * the first of them.
+ * Determines the levels of lines in order. Lines that belong together, such as a stack trace, have the level
+ * of the first.
  */
 export class LineLevels {
   readonly #last = new Map<string, { level: Level | null; isOpen: boolean }>()
@@ -41,7 +44,7 @@ export class LineLevels {
     const own = plain.slice(part.length)
     const key = `${stream} ${container} ${part.split(' ', 1)[0]}`
     const last = this.#last.get(key)
-    if (own === '') return null // what stands between the parts of a trace
+    if (own === '') return null // an empty line between the parts of a trace
     const isIndented = indented.test(own)
     const isClass = last?.isOpen && named.test(own)
     const isPart = isPhp || isIndented || isClass || goingOn.some((form) => form.test(own))
@@ -53,13 +56,16 @@ export class LineLevels {
   }
 }
 
-/** Containers, streams and steps that are told apart. */
+/** Maximum of containers, streams and steps that are tracked. */
 const mostKeys = 1000
 
-/** Lines before those that are wanted, from which it is seen what the first belong to: Java prints 1,024 of a trace. */
+/**
+ * The number of earlier lines that are read to find what the first lines belong to: Java prints up to 1,024
+ * lines of a trace.
+ */
 export const leadingLines = 1100
 
-/** Whether lines, one after another, are of these levels; every one is where none are given. */
+/** Returns a filter for consecutive lines; without levels all lines match. */
 export function atLevels(wanted: Level[] | undefined) {
   if (!wanted) return () => true
   const levels = new LineLevels()

@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from 'hono'
 import { textInPieces } from '../web/text-file.ts'
 
-/** Characters of lines that are rendered before other work has its turn. */
+/** Characters of lines that are rendered before other work may run. */
 const atOnce = 32 * 1024
 
 type Line = { text: string }
 
-/** Lines as HTML, for the viewer of a log. */
+/** For the viewer of a log. */
 export const linesAsHtml = <L extends Line>(
   c: Context,
   { lines, html }: { lines: L[]; html: (line: L) => string },
@@ -17,7 +17,7 @@ export const linesAsHtml = <L extends Line>(
     pieces: rendered(lines, (some) => some.map(html).join('')),
   })
 
-/** Lines as the `items` of a list, with what else there is to say. */
+/** A list with the lines as `items`. */
 export function linesAsJson<L extends Line>(
   c: Context,
   { lines, json, ...rest }: { lines: L[]; json: (line: L) => unknown } & Record<string, unknown>,

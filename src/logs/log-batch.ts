@@ -1,13 +1,13 @@
 import { lineHtml, lineJson } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 
-/** Lines of a log that are stored already, in order, rendered once for all who watch. */
+/** Stored lines of a log in order, rendered once for all followers. */
 export class LogBatch {
   readonly #encoded = new Map<(line: Line) => string, Uint8Array>()
 
   constructor(
     readonly lines: Line[],
-    /** Of the secrets that are hidden in them; null when that isn't known. */
+    /** Identifies the secrets that are masked in the lines; null when unknown. */
     readonly state: string | null = null,
   ) {}
 
@@ -19,7 +19,7 @@ export class LogBatch {
     return this.lines.at(-1)!.sequence
   }
 
-  /** The lines after that sequence; itself when that is all of them. */
+  /** The lines after a sequence number; itself if these are all of them. */
   after(sequence: number) {
     if (this.first > sequence) return this
     return new LogBatch(
@@ -28,28 +28,28 @@ export class LogBatch {
     )
   }
 
-  /** The lines that pass; itself when all do, null when none does. */
+  /** The lines that pass; itself if all do, null if none does. */
   only(passes: (line: Line) => boolean) {
     const lines = this.lines.filter(passes)
     if (lines.length === this.lines.length) return this
     return lines.length > 0 ? new LogBatch(lines, this.state) : null
   }
 
-  /** As SSE events whose data is a line's HTML. */
+  /** SSE events with a line's HTML each. */
   get html() {
     return this.encoded(lineHtml)
   }
 
-  /** As SSE events whose data is a line's JSON. */
+  /** SSE events with a line's JSON each. */
   get json() {
     return this.encoded(jsonOf)
   }
 
-  /** As SSE events, once for each way to render a line; their ids are its numbers by default. */
+  /** SSE events, encoded once per way of rendering. Their ids are sequence numbers by default. */
   encoded(render: (line: Line) => string, idOf: (line: Line) => number | string = sequenceOf) {
     const known = this.#encoded.get(render)
     if (known) return known
-    // neither HTML nor JSON of a line has a line break in it
+    // HTML and JSON of a line contain no line breaks.
     const events = this.lines.map((line) => `id: ${idOf(line)}\ndata: ${render(line)}\n\n`)
     const made = new TextEncoder().encode(events.join(''))
     this.#encoded.set(render, made)
@@ -61,11 +61,11 @@ const sequenceOf = ({ sequence }: Line) => sequence
 
 const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
 
-/** Characters of lines that come together, and about what a row of HTML has beside its text. */
+/** In characters per part, including the approximate overhead of a row's HTML. */
 const maxCharacters = 64 * 1024
 const perRow = 100
 
-/** Lines in parts of some length: what a reader who lags holds in memory is one of these, rendered. */
+/** Splits lines into parts of limited length. A slow reader keeps one of these, rendered, in memory. */
 export function* partsOf<L extends { text: string }>(lines: L[]): Generator<L[]> {
   let from = 0
   let length = 0

@@ -5,16 +5,18 @@ import { blocksAfter } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/** What a log takes: lines, and bytes of text. */
+/** The number of lines, and bytes of text. */
 export type LogUse = { lines: number; bytes: number }
 
 type Stream = NewLine['stream']
 
-/** What the log of one deployment or job may take. Lines of Davit itself find some room beyond it. */
+/** The limits for the log of one deployment or job. Lines of Davit itself may slightly exceed them. */
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
 
-/** Keeps what prints without end from filling the disk: its log ends with a line that says so. */
+/**
+ * Limits a log, so that endless output doesn't fill the disk. A last line says that the limit was reached.
+ */
 export class LogBounds {
   readonly #use: LogUse
   readonly #bounds: LogUse
@@ -26,12 +28,12 @@ export class LogBounds {
     this.#isFull = use.lines > bounds.lines
   }
 
-  /** Whether nothing of that stream is kept any more. */
+  /** True when no further lines of that stream are kept. */
   isClosedTo(stream: Stream) {
     return this.#isFull && stream !== 'system'
   }
 
-  /** The line, or in the place of the first that finds no room the one that says so; else null. */
+  /** Returns the line, or the note about the limit instead of the first line above it; after that null. */
   admit(line: NewLine): NewLine | null {
     if (this.isClosedTo(line.stream)) return null
     const { lines, bytes } = this.#use
@@ -54,10 +56,10 @@ export class LogBounds {
   }
 }
 
-/** Bytes of a block beside the text of each line. */
+/** In bytes: the overhead of a line in a block. */
 const perLine = 11
 
-/** What a log takes already: for one that is written on after a restart. */
+/** The current size of a log that is continued after a restart. */
 export function getLogUse(logDb: LogDb, log: LogKey): LogUse {
   const lines = getExtent(logDb, log).last
   let bytes = -perLine * lines

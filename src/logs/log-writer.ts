@@ -13,28 +13,28 @@ import { inStreamOrder } from './stream-order.ts'
 
 type Stream = NewLine['stream']
 
-/** A batch is stored after so many milliseconds, lines or characters, whichever comes first. */
+/** A batch is stored after this many milliseconds, lines or characters, whichever comes first. */
 const maxDelay = 50
 const maxLines = 500
 const maxLength = 64 * 1024
 
-/** When lines came, which a builder sends each stream of by itself. */
+/** The time of arrival, since a builder sends each stream separately. */
 const clock = { timeOf: ({ time }: NewLine) => time, lead: 5 }
 
 /**
- * Writes the log of one deployment or job in batches. Call `flush` before every change of state. It never
- * throws: a log that can't be stored blocks nothing, and reports missing lines later.
+ * Writes the log of one deployment or job in batches. Call `flush` before every change of state. Never
+ * throws: a log that can't be stored blocks nothing, and missing lines are reported later.
  */
 export class LogWriter {
   readonly #log: LogKey
   readonly #logs: Logs
-  /** Hides what no log may show. */
+  /** Masks secrets in the following lines. */
   mask = nothingHidden
   readonly #pieces = new PieceMask<Stream>()
   #waiting: NewLine[] = []
   #waitingLength = 0
   readonly #bounds: LogBounds
-  /** Lines that could not be stored, which the log says as soon as it can. */
+  /** Lines that couldn't be stored; the log reports them as soon as possible. */
   #lost = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 

@@ -7,38 +7,38 @@ import type { Line, NewLine } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
-/** What followers of a log receive: stored lines, or the outcome of its subject. */
+/** Followers of a log receive stored lines, or the new status of its subject. */
 export type LogEvent = LogBatch | { status: string }
 
-/** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
+/** In characters: the newest block accepts lines up to this length, as a quiet app fills it slowly. */
 const mergedLength = 64 * 1024
 
 /**
- * Characters, a line counted as some, after which the memory that they took is asked back. Of lines that
- * someone follows it takes several times as much: they are numbered, rendered and encoded.
+ * In characters, with an overhead per line, after which a garbage collection is requested. Lines of a
+ * followed log count several times, since they are numbered, rendered and encoded.
  */
 const collected = 2 * 2 ** 20
 const perLine = 100
 const timesFollowed = 5
 
-/** Milliseconds that a reader waits for lines that the engine has, and Davit not yet. */
+/** In milliseconds: how long a reader waits for lines that the engine has and Davit hasn't read yet. */
 const refreshTime = 500
 
-/** The end of a log, as it is stored. */
+/** The stored end of a log. */
 type End = {
   /** The newest block. */
   block: Omit<Block, 'data'> | null
-  /** Characters in it. */
+  /** In characters, of that block. */
   length: number
-  /** The sequence of the last line. */
+  /** The sequence number of the last line. */
   last: number
-  /** Bytes of all blocks. */
+  /** In bytes, of all blocks. */
   bytes: number
-  /** Those in the newest block. */
+  /** The origins in the newest block. */
   origins: Origins
 }
 
-/** The owner of the log: the channel on which its lines are published. */
+/** The channel on which the log's lines are published. */
 export const channelOf = ({ sourceId, logId }: LogKey) => logId || sourceId
 
 /** The only writer of logs: stores lines, then publishes them. */
@@ -46,12 +46,12 @@ export class Logs extends Hub<LogEvent> {
   readonly #logDb: LogDb
   readonly #maxOutput: number
   readonly #ends = new Map<string, End>()
-  /** Of who begins to follow a log. */
+  /** Notifies when someone starts to follow a log. */
   readonly #arrivals = new Hub<void>()
-  /** Characters that were written since memory was asked back. */
+  /** Characters written since the last requested garbage collection. */
   #written = 0
 
-  /** `logSize`: bytes of what the containers of one environment or service wrote that are kept. */
+  /** `logSize` is in bytes, for the stored output of one environment or service. */
   constructor({ logDb, config }: { logDb: LogDb; config: { logSize: number } }) {
     super()
     this.#logDb = logDb
@@ -64,12 +64,15 @@ export class Logs extends Hub<LogEvent> {
     return leave
   }
 
-  /** Calls back when someone begins to follow the log, until the signal or the call of what it returns. */
+  /**
+   * Calls back when someone starts to follow the log, until the signal, or until the returned function is
+   * called.
+   */
   whenFollowed(log: LogKey, signal: AbortSignal, wake: () => void) {
     return this.#arrivals.listen(channelOf(log), signal, { push: wake })
   }
 
-  /** Resolves when a log that no one follows, and that is read seldom for it, was read again, or after half a second. */
+  /** Waits up to half a second for an unfollowed log, which is read rarely, to be read again. */
   async refresh(log: LogKey) {
     const channel = channelOf(log)
     if (!this.#arrivals.isHeard(channel)) return
@@ -80,7 +83,7 @@ export class Logs extends Hub<LogEvent> {
     over.abort()
   }
 
-  /** Stores lines, numbered after those that there are, and what `also` stores with them, or nothing. */
+  /** Stores lines with the next sequence numbers together with `also`, or nothing. */
   write(
     log: LogKey,
     lines: NewLine[],
@@ -89,7 +92,7 @@ export class Logs extends Hub<LogEvent> {
     this.writeAll([{ log, lines, state }], also)
   }
 
-  /** The same for several logs: all of it or nothing. */
+  /** Like `write` for several logs, in one transaction. */
   writeAll(
     written: { log: LogKey; lines: NewLine[]; state: string | null }[],
     also: () => void = () => {},
@@ -119,22 +122,22 @@ export class Logs extends Hub<LogEvent> {
     }
   }
 
-  /** Some lines of logs were removed, or one is not written to any longer: what is known is not true any more. */
+  /** Drops cached ends when lines were removed, or a log is complete. */
   forget(log?: LogKey) {
     if (log) this.#ends.delete(channelOf(log))
     else this.#ends.clear()
   }
 
-  /** By itself it comes back late where something prints without pause. */
+  /** Otherwise memory is freed late while something prints without pause. */
   #askMemoryBack(log: LogKey, lines: NewLine[]) {
     const times = this.isHeard(channelOf(log)) ? timesFollowed : 1
     for (const { text } of lines) this.#written += times * (text.length + perLine)
     if (this.#written < collected) return
     this.#written = 0
-    Bun.gc(false) // beside other work: at once it would hold up the main loop some times a second
+    Bun.gc(false) // asynchronous: a synchronous one would block the main loop several times a second
   }
 
-  /** The sequence of the first line of each. */
+  /** Returns the sequence number of each log's first line. */
   #store(written: { log: LogKey; parts: NewLine[][] }[], also: () => void) {
     try {
       return this.#logDb.transaction(() => {
@@ -147,7 +150,7 @@ export class Logs extends Hub<LogEvent> {
         })
       })
     } catch (error) {
-      for (const { log } of written) this.forget(log) // what it says was not stored
+      for (const { log } of written) this.forget(log) // the cached end describes lines that weren't stored
       throw error
     }
   }
@@ -200,7 +203,7 @@ export class Logs extends Hub<LogEvent> {
     const newest = getNewestBlock(this.#logDb, log)
     const { last, bytes } = getExtent(this.#logDb, log)
     const end: End = { block: null, length: 0, last, bytes, origins: new Origins() }
-    // lines that an earlier version stored may stand behind it
+    // Lines of an earlier version may follow the block.
     if (newest && newest.last === last) {
       const { data, ...block } = newest
       const text = unpack(data)
@@ -211,7 +214,7 @@ export class Logs extends Hub<LogEvent> {
   }
 }
 
-/** Characters that a line takes in a block beside its text. */
+/** In characters: the overhead of a line in a block. */
 const perRow = 11
 
 const lengthOf = (lines: NewLine[]) =>

@@ -1,10 +1,10 @@
 import type { Container } from '../docker/index.ts'
 import { deploymentName } from './log-line.tsx'
 
-/** A line of ours in the output. Times are milliseconds since 1970. */
+/** A line of Davit's own in the output. Times are in milliseconds since 1970. */
 export type Mark = {
   time: number
-  /** It stands after all that was written up to then, and before what came later. */
+  /** Placed after everything written up to this time. */
   after: number
   text: string
 }
@@ -12,8 +12,8 @@ export type Mark = {
 type Named = { name: string; deploymentId: string }
 
 /**
- * Stands where the run before ended: an app can have written its first lines before the engine says
- * that it has started.
+ * Placed at the end of the previous run, as an app can write its first lines before the engine reports its
+ * start.
  */
 export const startMark = (
   container: Named,
@@ -24,7 +24,7 @@ export const startMark = (
   text: `${named(container)} started${endedBefore ? ' again' : ''}.`,
 })
 
-/** At the place where the engine reported the end: by then the last lines are written. */
+/** Placed at the time at which the engine reported the end, when the last lines have been written. */
 export const endMark = (
   container: Named,
   {
@@ -43,7 +43,7 @@ export const endMark = (
   text: `${named(container)} ended: exit code ${exitCode}${grace !== undefined ? `, killed ${(grace / 1000).toFixed(0)} s after it was asked to stop` : oomKilled ? ', out of memory' : ''}.`,
 })
 
-/** For a process that the kernel killed while the container lives on. */
+/** For a process that the kernel killed while its container keeps running. */
 export const memoryMark = (
   container: Named,
   { at, memoryLimit }: { at: Date } & Pick<Container, 'memoryLimit'>,
@@ -59,14 +59,14 @@ export const removalMark = (container: Named): Mark => ({
   text: `${named(container)} was removed before its last lines could be read. Some may be missing.`,
 })
 
-/** For a container whose files were full before they were first read. */
+/** For a container whose log files were rotated before they were first read. */
 export const lateMark = (container: Named, from: number): Mark => ({
   time: Date.now(),
   after: 0,
   text: `The log of ${container.name} was full when it was first read: lines from before ${clock(from)} may be missing.`,
 })
 
-/** For lines that the engine threw away before they were read; it does not count them. */
+/** For lines that the engine dropped before they were read, and doesn't count. */
 export const gapMark = ({
   from,
   to,

@@ -3,44 +3,46 @@ import { readingsOf, spellingsOf } from './readings.ts'
 import type { Reading, Spelling } from './readings.ts'
 import type { Range, Rewritten } from './rewriting.ts'
 
-/** Whether a text goes on before its beginning, or after its end: a secret may lie across a cut. */
+/** True when a text continues before its start, or after its end: a secret may extend across a cut. */
 export type Cuts = {
   before: boolean
   after: boolean
-  /** The end of what stands before: an escape may lie across too. */
+  /** The end of the previous piece, since an escape may extend across a cut too. */
   tail?: string | undefined
 }
 
-/** The end of a piece, for the one that goes on with it: as long as an escape within escapes. */
+/** The end of a piece, for the piece that continues it: the length of nested escapes. */
 export const tailOf = (piece: string) => piece.slice(-64)
 
-/** Where a text stands. */
+/** The context of a text. */
 type MaskContext = {
-  /** Where it was cut: a secret may lie across. */
+  /** A secret may extend across a cut. */
   cuts?: Cuts
-  /** Milliseconds since 1970: what ceased to be secret before then isn't hidden. All is, where it is left out. */
+  /** In milliseconds since 1970. Values that ceased to be secret before this aren't masked. */
   since?: number | undefined
 }
 
-/** Hides what is secret in a text, also what of it lies at the places where the text was cut. */
+/** Masks secrets in a text, including parts of them at its cuts. */
 export type Mask = (text: string, place?: MaskContext) => string
 
-/** Of what has no secrets. */
+/** For texts without secrets. */
 export const noMask: Mask = (text) => text
 
 /** Shorter texts are too common to be masked, and too short to be secrets. */
 export const minLength = 4
 
-/** Characters by which longer forms are found. */
+/** Characters of a prefix by which longer forms are found. */
 const usualStart = 8
 
 /**
- * Characters of secrets from which on every text is hidden whole: more than can be stored, and looking
- * for them would take memory without end.
+ * In characters of secrets, above which every text is masked completely. It is more than can be stored, and
+ * searching for them would take unlimited memory.
  */
 const mostCharacters = 2 ** 20
 
-/** What may be compared for each character of a text, and in all, before the rest of it is hidden. */
+/**
+ * Comparisons per character of a text and in total. When they are used up, the rest of the text is masked.
+ */
 const maxComparisons = { each: 24, least: 2000, most: 4_000_000 }
 
 type Form = Spelling & { until: number }
@@ -53,22 +55,21 @@ export function masking(secrets: string[]): Mask {
 }
 
 /**
- * Texts that are hidden where they occur. What a text costs is bounded, whatever the secrets are: where
- * too many of them begin alike, more is hidden than is secret.
+ * Masks texts wherever they occur, at a bounded cost. If too many start alike, more is masked than is secret.
  */
 export class SecretSet {
-  /** About how many bytes it takes. */
+  /** Approximate, in bytes of memory. */
   bytes = 0
   #characters = 0
   readonly #forms = new Map<string, Form>()
-  /** By a hash of their first four characters: the short forms, and the others. */
+  /** By a hash of the first four characters: short forms, and long ones. */
   readonly #short = new Map<number, Form[]>()
   readonly #long = new Map<number, Form[]>()
-  /** The others by a hash of their first eight. */
+  /** Long forms by a hash of the first eight characters. */
   readonly #usual = new Map<number, Form[]>()
-  /** Which of the hashes of four characters there are. */
+  /** A flag for each hash of four characters that occurs. */
   readonly #known = new Uint8Array(0x10000)
-  /** Whether any of them can be written with quotes or blanks in it. */
+  /** True if any of them can be written with quotes or blanks in it. */
   #hasQuotes = false
 
   /** `until` is when it ceased to be secret (milliseconds since 1970), if it did. */
@@ -76,7 +77,7 @@ export class SecretSet {
     for (const _ of this.adding(secret, until));
   }
 
-  /** The same in small steps, for what can be long. */
+  /** Like `add` in small steps, for long secrets. */
   *adding(secret: string, until = Infinity): Generator<void> {
     if (!this.#forms.has(secret)) this.#characters += secret.length
     if (this.#characters > mostCharacters) return
@@ -87,7 +88,7 @@ export class SecretSet {
     }
   }
 
-  /** From now on every text is hidden whole. */
+  /** Masks every text completely from now on. */
   hideAll() {
     this.#characters = Infinity
   }
@@ -152,7 +153,7 @@ export class SecretSet {
     return ranges
   }
 
-  /** Characters of the longest form that begins there. */
+  /** Length of the longest form that begins at the position. */
   #lengthAt(search: Search, { at, hash }: { at: number; hash: number }) {
     const { text, isCut, whole } = search
     const short = longest(search, at, this.#short.get(hash))
@@ -161,7 +162,9 @@ export class SecretSet {
     return isCut ? Math.max(short, longest(search, at, this.#long.get(hash))) : short
   }
 
-  /** Characters from there on that are the end of a form, or all of them if they are of one's middle. */
+  /**
+   * Length of the text from the position on that is the end of a form, or all of it if it is a form's middle.
+   */
   #headOf(search: Search, from: number) {
     const { text, since, isCut, whole } = search
     const start = text.slice(from, from + minLength)
@@ -185,19 +188,19 @@ export class SecretSet {
 
 type Search = Pick<Reading, 'text' | 'whole'> & {
   since: number
-  /** Whether it goes on after its end. */
+  /** True when the text continues after its end. */
   isCut: boolean
-  /** What the comparisons may still cost. */
+  /** The remaining budget for comparisons. */
   steps: number
 }
 
 const stepsFor = ({ length }: string) =>
   Math.min(maxComparisons.least + maxComparisons.each * length, maxComparisons.most)
 
-/** What it costs to look at a form, in characters that are compared. */
+/** The cost of checking a form, in compared characters. */
 const visit = 4
 
-/** Characters of the longest of the forms that stands there; one that is broken off by a cut counts too. */
+/** Length of the longest form at the position; one that a cut breaks off counts too. */
 function longest(search: Search, at: number, forms: Form[] = []) {
   const { text, since, isCut, whole } = search
   let found = 0
@@ -212,28 +215,28 @@ function longest(search: Search, at: number, forms: Form[] = []) {
   return found
 }
 
-/** Characters of base64 that have the last bits of what stands before them, and of a line break behind it. */
+/** Counts base64 characters that encode the last bits of the text before them, and those for a line break. */
 const sharedBehind = (text: string, at: number) =>
   /^[\w+/-]*/.exec(text.slice(at, at + 3))![0].length
 
-/** The first character of a reading that comes from behind there in its source. */
+/** The index of a reading's first character that comes from after the position in its source. */
 function firstBehind(place: number, { text, sourceOf }: Rewritten) {
   let at = 0
   while (at < text.length && sourceOf([at, at + 1])[1] <= place) at++
   return at
 }
 
-/** How many characters, up to so many, are the same from there on. */
+/** Counts equal characters, up to `end`. */
 function sameFrom(a: string, from: number, b: string, at: number, end: number) {
   let same = 0
   while (same < end && a.charCodeAt(from + same) === b.charCodeAt(at + same)) same++
   return same
 }
 
-/** Bytes that a form takes beside its text. */
+/** In bytes: the overhead of a form. */
 const perForm = 150
 
-/** The hash, in 16 bits, of the last four characters: with each, the one of five characters before falls out. */
+/** A 16-bit hash of the last four characters: with each new one the oldest drops out. */
 const rolled = (hash: number, code: number) => ((hash << 4) ^ code) & 0xffff
 
 function hashAt(text: string, at: number) {
@@ -242,7 +245,7 @@ function hashAt(text: string, at: number) {
   return hash
 }
 
-/** Of the eight characters there, in 32 bits. */
+/** A 32-bit hash of eight characters. */
 const longHashAt = (text: string, at: number) =>
   Math.imul(hashAt(text, at), 0x9e3779b1) ^ hashAt(text, at + minLength)
 
@@ -252,7 +255,7 @@ function put(map: Map<number, Form[]>, hash: number, form: Form) {
   else map.set(hash, [form])
 }
 
-/** The text with `***` in the place of the ranges, and of several that overlap. */
+/** Replaces the ranges by `***`; overlapping ranges become one. */
 function hide(text: string, ranges: Range[]) {
   let shown = ''
   let end = 0
@@ -269,9 +272,9 @@ function hide(text: string, ranges: Range[]) {
   return shown + text.slice(end)
 }
 
-/** Masks lines of which the long ones come in pieces, each on its own. */
+/** Masks lines, of which long ones arrive in separate pieces. */
 export class PieceMask<Stream extends string> {
-  /** The ends of the last lines that go on, by stream, and by stream and step. */
+  /** The ends of unfinished lines, by stream, and by stream and step. */
   readonly #unfinished = new Map<string, string>()
 
   apply(
@@ -291,5 +294,5 @@ export class PieceMask<Stream extends string> {
   }
 }
 
-/** What the lines of a build begin with, each step's, which can come in turns. */
+/** The prefix of a build's lines, whose steps can alternate. */
 const stepOf = /^#\d{1,6} /

@@ -18,12 +18,12 @@ import { secretsInEnv } from './secret-names.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 
-/** What hides the secrets of an environment or service; with another `state` there are others to hide. */
+/** Masks the secrets of an environment or service. `state` changes whenever the secrets do. */
 export type SourceMask = { mask: Mask; state: string }
 
-/** What else is secret. */
+/** Additional secrets. */
 type Also = {
-  /** Of a container (`KEY=value`), which may be older than the last change. */
+  /** A container's environment (`KEY=value`), which may be older than the last change. */
   env?: string[]
   secrets?: string[]
 }
@@ -31,16 +31,16 @@ type Also = {
 type MaskDeps = { db: Db; secrets: Secrets }
 type CachedMask = { state: string; made: Promise<SourceMask & { bytes: number }>; bytes: number }
 
-/** Bytes of masks that are kept for the next time. */
+/** Maximum bytes of cached masks. */
 const mostBytes = 32 * 2 ** 20
 
-/** Of what has no secrets. */
+/** For sources without secrets. */
 export const nothingHidden: SourceMask = { mask: noMask, state: '' }
 
 /**
- * What hides secrets in logs: those of today, and what was secret once, in what was written until then
- * and by containers that were made before. Ask again for each batch of lines: what was made is kept for
- * as long as it is true.
+ * Masks secrets in logs: current ones everywhere, and former ones in what was written while they were secret,
+ * or by containers created before that ended. Request a mask for each batch of lines; it is cached while it
+ * is valid.
  */
 export class Masks {
   readonly #deps: MaskDeps
@@ -51,7 +51,7 @@ export class Masks {
     this.#deps = deps
   }
 
-  /** Of the secrets of an environment or service as they are at this moment. */
+  /** Identifies the current secrets of an environment or service. */
   stateOf(sourceId: string): string {
     const { db } = this.#deps
     const changes = ownChangesOf(db)
@@ -62,19 +62,18 @@ export class Masks {
     return state
   }
 
-  /** What hides the secrets of an environment or service. */
   async of(sourceId: string, also: Also = {}): Promise<SourceMask> {
     const state = this.stateOf(sourceId)
     const { env = [], secrets = [] } = also
     const key = `${sourceId} ${Bun.hash([...env, ...secrets].join('\0'))}`
     const known = this.#made.get(key)
-    this.#made.delete(key) // the last one in the map was asked for last
+    this.#made.delete(key) // reinserted, so that the map is ordered by last use
     const entry = known?.state === state ? known : this.#make(key, { sourceId, state, also })
     this.#made.set(key, entry)
     return entry.made
   }
 
-  /** What hides the secrets in what a container writes; one of neither an environment nor a service has none. */
+  /** Masks the secrets in a container's output. One of neither an environment nor a service has none. */
   async ofContainer({ labels, env }: Pick<Container, 'labels' | 'env'>): Promise<SourceMask> {
     const { serviceId, environmentId, deploymentId } = readLabels(labels)
     const sourceId = serviceId || environmentId
@@ -116,7 +115,7 @@ export class Masks {
       try {
         for (const value of open()) await add(value)
       } catch {
-        set.hideAll() // what can't be opened may be anywhere
+        set.hideAll() // a value that can't be decrypted may appear anywhere
       }
     const keys = new Set(variables.map(({ key }) => key))
     for (const entry of env) {
@@ -125,13 +124,13 @@ export class Masks {
     }
     for (const value of [...secretsInEnv(env), ...others]) await add(value)
     for (const { id, endedAt } of sources.flatMap((source) => listPastSecrets(db, source))) {
-      const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // its clock may have been put back
+      const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // the clock may have been set back
       await add(openPastSecret(deps, id), until)
     }
     return { mask: set.mask, state, bytes: set.bytes }
   }
 
-  /** Drops what was asked for longest ago, where there is too much. */
+  /** Drops the least recently used masks above the limit. */
   #forget() {
     let bytes = 0
     for (const [key, entry] of [...this.#made].reverse())

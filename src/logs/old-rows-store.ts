@@ -7,20 +7,20 @@ import { lineRows, pack } from './block.ts'
 import type { Block, LogKey } from './store.ts'
 
 /*
- * Earlier versions stored each line of a deployment's log as a row. Such rows are read as blocks until
- * they have been moved into some, which goes on while Davit runs, and after it was killed.
+ * Earlier versions stored each line of a deployment's log as a row. Such rows are read as blocks until they
+ * are migrated, which happens while Davit runs, and continues after a kill.
  */
 
 const { sequence } = deploymentLogs
 
-/** Rows, and characters, that make a block. */
+/** The maximum of rows, and of characters, in one block. */
 const blockSize = { rows: 1000, length: 64 * 1024 }
 
-/** The rows after that sequence as a block; undefined where there are none. */
+/** Returns rows after a sequence number as a block; undefined when there are none. */
 export const getRowsAfter = (logDb: LogDb, { after, ...log }: LogKey & { after: number }) =>
   blockOf(logDb, log, { which: gt(sequence, after), order: asc(sequence) })
 
-/** The rows before that sequence as a block. */
+/** Returns rows before a sequence number as a block. */
 export const getRowsBefore = (logDb: LogDb, { before, ...log }: LogKey & { before: number }) =>
   blockOf(logDb, log, { which: lt(sequence, before), order: desc(sequence) })
 
@@ -52,7 +52,10 @@ export const deleteSomeRows = (logDb: LogDb, logId: string) =>
     .returning({ sequence })
     .all().length > 0
 
-/** Moves the first rows there are into a block, or removes them where their deployment is gone; false when there are none. */
+/**
+ * Moves the first rows into a block, or removes them if their deployment is deleted; false when there are
+ * none.
+ */
 export function moveSomeRows({ db, logDb }: { db: Db; logDb: LogDb }) {
   const logId = logDb.select({ id: deploymentLogs.deploymentId }).from(deploymentLogs).get()?.id
   if (logId === undefined) return false
@@ -75,7 +78,7 @@ const isOf = (logId: string) => eq(deploymentLogs.deploymentId, logId)
 
 type Row = typeof deploymentLogs.$inferSelect
 
-/** Row by row, so that lines of 16 KiB fill the memory no more than short ones. */
+/** Reads row by row, so that lines of 16 KiB take no more memory than short ones. */
 function blockOf(
   logDb: LogDb,
   log: LogKey,

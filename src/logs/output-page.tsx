@@ -11,7 +11,7 @@ import { counted } from '../web/units.ts'
 type Extent = ReturnType<typeof getExtent>
 type Bounds = Pick<Config, 'logDays' | 'logSize'>
 
-/** What the containers of an environment or service wrote, as it is written. */
+/** Shows the output of an environment's or service's containers, and follows it. */
 export const OutputPage = ({
   path,
   name,
@@ -21,11 +21,11 @@ export const OutputPage = ({
   choices,
   chosen,
 }: {
-  /** Where its lines are; `/stream` below it follows them. */
+  /** The URL of its lines; `/stream` below it follows them. */
   path: string
   name: string
   extent: Extent
-  /** The last ones. */
+  /** The last lines. */
   lines: Line[]
   config: Bounds
   /** The processes that the lines can be filtered by. */
@@ -65,7 +65,7 @@ const noteOf = ({ first }: Extent, lines: Line[]) =>
     ? `The last ${counted(lines.length, 'line')}, times in UTC.`
     : null
 
-/** How far back it goes, and why no farther. */
+/** Says how far back the log reaches, and why not further. */
 const Reach = ({
   extent: { since, bytes },
   config: { logDays, logSize },
@@ -84,7 +84,7 @@ const Reach = ({
   </p>
 )
 
-/** Wakes up with log-view.js: only the browser knows what its user's clock says. */
+/** Shown by log-view.js, since only the browser knows its user's time zone. */
 export const TimeForm = () => (
   <form class="log-time" data-scripted hidden>
     <label for="log-time">Go to</label>

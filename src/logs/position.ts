@@ -1,8 +1,8 @@
 import type { LogEntry } from '../docker/index.ts'
 
 /**
- * A place in a container's output: the entry with that timestamp and stream, the `ordinal`th of its
- * like. It stays true while the engine's files rotate, which no offset does.
+ * A position in a container's output: the `ordinal`th entry with that timestamp and stream. Unlike an offset,
+ * it stays valid when the engine rotates its files.
  */
 export type Position = Pick<LogEntry, 'timestamp' | 'stream'> & { ordinal: number }
 
@@ -27,7 +27,7 @@ export const isAt = (a: Position, b: Position) =>
 /** Milliseconds since 1970. */
 export const timeOf = ({ timestamp }: Pick<Position, 'timestamp'>) => Date.parse(timestamp)
 
-/** That many milliseconds before it, as the engine takes a time. */
+/** An earlier time in the format of the engine's API. */
 export function secondsBefore({ timestamp }: Pick<Position, 'timestamp'>, milliseconds: number) {
   const nanoseconds = /\.(\d{9})/.exec(timestamp)?.[1] ?? '000000000'
   const whole = BigInt(Math.floor(timeOf({ timestamp }) / 1000)) * 1_000_000_000n
@@ -35,6 +35,6 @@ export function secondsBefore({ timestamp }: Pick<Position, 'timestamp'>, millis
   return `${at / 1_000_000_000n}.${String(at % 1_000_000_000n).padStart(9, '0')}`
 }
 
-/** The same as a timestamp, to be compared as a text; exact to the millisecond. */
+/** A later time as a timestamp that can be compared as text; exact to the millisecond. */
 export const timestampAfter = (position: Pick<Position, 'timestamp'>, milliseconds: number) =>
   new Date(timeOf(position) + milliseconds).toISOString().replace('Z', '999999Z')

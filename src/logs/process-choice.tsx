@@ -3,13 +3,13 @@ import type { Chosen } from './filter-choice.tsx'
 import { accessProcess, processLabel } from './log-line.tsx'
 import type { ProcessCount } from './process-store.ts'
 
-/** Colours that there are; see tokens.css. */
+/** The number of colours in tokens.css. */
 const colours = 8
 
-/** The class of the colour that a process has by its place in a list. */
+/** The colour class of a process, by its position in a list. */
 export const colourOf = (at: number) => `p${at % colours}`
 
-/** What a log can be filtered by: its processes, or the containers of the only one; and the requests. */
+/** The choices for a filter: processes, or the containers of the only one, and requests. */
 export function choicesOf(processes: ProcessCount[]): string[] {
   const own = processes.filter(({ process }) => process !== accessProcess)
   return [...ownChoices(own), ...(own.length < processes.length ? [accessProcess] : [])]
@@ -23,8 +23,8 @@ function ownChoices(processes: ProcessCount[]) {
 }
 
 /**
- * Whose lines a log shows: each name adds or removes one. Where there is nothing to choose it is hidden,
- * until log-processes.js finds a line of another process.
+ * Filters by process: each name adds or removes one. Without a choice it is hidden, until log-processes.js
+ * finds a line of another process.
  */
 export const ProcessChoice = ({
   path,
@@ -33,7 +33,7 @@ export const ProcessChoice = ({
 }: {
   path: string
   choices: string[]
-  /** All are shown where no process is. */
+  /** Without a process all lines are shown. */
   chosen: Chosen
 }) => {
   const { process: shown = [] } = chosen

@@ -6,13 +6,16 @@ import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
 import type { Line, Process } from './log-line.tsx'
 
-/** What a name may look like in a block: a label can be anyone's. */
+/** The format of a name in a block. Labels are untrusted. */
 const isName = /^[\w.-]{1,255}$/
 
-/** Containers from before a log begins that may have written its first lines: when they ended isn't stored. */
+/**
+ * Maximum of containers from before the start of a log that may have written its first lines; their end isn't
+ * stored.
+ */
 const mostBefore = 20
 
-/** Which process a container runs: as the database has it, else as its labels say. */
+/** The process that a container runs: by the database, else by its labels. */
 export function processOf(db: Db, { id, labels }: Pick<Container, 'id' | 'labels'>): Process {
   const known = db.select().from(instances).where(eq(instances.containerId, id)).get()
   const process = known?.component ?? labels[partLabel] ?? ''
@@ -34,7 +37,7 @@ const hasReplicas = (db: Db, { releaseId, component }: typeof instances.$inferSe
     .limit(1)
     .get() !== undefined
 
-/** Whether requests for an environment or service were counted, which have lines among the processes'. */
+/** True when requests for an environment or service were counted. These have lines like a process. */
 export const hasRequests = (logDb: LogDb, sourceId: string) =>
   logDb
     .select({ id: trafficSeries.id })
@@ -44,9 +47,9 @@ export const hasRequests = (logDb: LogDb, sourceId: string) =>
     .get() !== undefined
 
 /**
- * The processes of an environment or service whose lines may be in a log that begins then, with how many
- * containers each had at most: in the order in which they first ran, so that each keeps its place and
- * colour. Those of the given lines are among them.
+ * Lists the processes whose lines may be in a log since that time, each with its maximum of containers. In
+ * the order of their first runs, so that each keeps its place and colour. Includes the processes of the given
+ * lines.
  */
 export function listProcesses(
   db: Db,

@@ -4,20 +4,20 @@ import type { Placed, Position } from './position.ts'
 
 type Snapshot = (options: Pick<LogSnapshotOptions, 'tail' | 'since'>) => AsyncIterable<LogEntry[]>
 
-/** Entries that are new; `gap` says that some between the position and the first of them are gone. */
+/** New entries. `gap` means that some between the position and the first of them are missing. */
 export type Pulled = { entries: Placed[]; gap: boolean }
 
-/** An answer that does not reach back to the position is asked for again with so many times the entries. */
+/** A response that doesn't reach back to the position is requested again with this many times the entries. */
 const growth = 8
 const maxTail = 100_000
 
-/** Entries behind a gap that come together, where there are so many: with fewer no rate can be computed. */
+/** Entries after a gap are collected up to this number, since fewer don't allow computing a rate. */
 const measurable = 1000
 
 /**
- * What a container wrote after the position, oldest first; all there is without one. Output of
- * stdout and stderr can stand in the files slightly out of order: `overlap` milliseconds of what
- * was read already are asked for again, and left out. `expected` is about how many entries there are.
+ * Yields what a container wrote after the position, oldest first; everything without a position. Output of
+ * stdout and stderr can be slightly out of order in the engine's files, so `overlap` milliseconds before the
+ * position are requested again, and known entries skipped. `expected` is the approximate number of entries.
  */
 export async function* pull(
   snapshot: Snapshot,
@@ -48,9 +48,9 @@ const larger = (tail: number | undefined) =>
 
 const nothing: Pulled = { entries: [], gap: false }
 
-/** Looks for the position in an answer, and hands on what comes after it. */
+/** Finds the position in a response, and returns the entries after it. */
 class Search {
-  /** True when the answer began too late to tell: ask for more. */
+  /** True when the response begins too late to decide, so more must be requested. */
   cut = false
   readonly #placer = new Placer()
   readonly #position: Position
@@ -58,7 +58,7 @@ class Search {
   readonly #tail: number | undefined
   #passed = false
   #seen = 0
-  /** What stands before the position or, in its absence, is new. */
+  /** Entries before the position; if the position is missing, they are new. */
   #waiting: Placed[] = []
 
   constructor(
@@ -79,7 +79,7 @@ class Search {
     return this.#isDoubtful() ? nothing : this.#look(from)
   }
 
-  /** What is left when the answer has ended. */
+  /** Returns the remaining entries at the end of the response. */
   end(): Pulled {
     if (this.cut || this.#passed || this.#seen === 0) return nothing
     if (this.#tail && this.#seen >= this.#tail) return this.#giveUp()
@@ -87,7 +87,7 @@ class Search {
     return this.#passed ? found : { entries: this.#waiting, gap: true }
   }
 
-  /** Where the tail begins amid entries of the position's time, they can't be counted. */
+  /** If the tail begins amid entries with the position's timestamp, their ordinals are unknown. */
   #isDoubtful() {
     return this.#tail && this.#waiting[0]?.timestamp === this.#position.timestamp
   }

@@ -7,18 +7,18 @@ import type { Cursor } from './cursor-store.ts'
 import { hasSource } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/** Milliseconds in which the engine has written down what a container wrote. */
+/** In milliseconds: by then the engine has written a container's output to its files. */
 const delay = 50
 
-/** Milliseconds that those who have read wait for the others of a round. */
+/** In milliseconds: how long finished readers wait for the others of a batch. */
 const waitMs = 1000
 
 /** Lines of one container, in the order in which it wrote them. */
 export type Batch = {
   lines: NewLine[]
-  /** Up to where it has been read with them. */
+  /** The position after these lines. */
   cursor: Cursor
-  /** Of the secrets that are hidden in them. */
+  /** Identifies the secrets that are masked in them. */
   state: string
   /** Called when they are stored. */
   stored: () => void
@@ -26,15 +26,15 @@ export type Batch = {
 
 type RoundsDeps = { db: Db; logDb: LogDb; logs: Logs }
 
-/** Its environment or service is gone: nothing more is to be kept. */
+/** The environment or service was deleted, so nothing more is kept. */
 export class SourceGone extends Error {}
 
 /**
- * Has the containers of one log read at the same time, up to the same time, so that what they write is
- * stored in the order in which it was written.
+ * Reads all containers of one log at the same time and up to the same time, so that their output is stored in
+ * the order in which it was written.
  */
 export class ReadBatches {
-  /** How many containers are read. */
+  /** The number of containers being read. */
   readers = 0
   readonly #deps: RoundsDeps
   #round: ReadBatch | null = null
@@ -47,7 +47,7 @@ export class ReadBatches {
     this.#deps = deps
   }
 
-  /** Takes part in the round at work, or begins one. */
+  /** Joins the current batch, or starts one. */
   enter(): BatchSlot {
     if (!this.#round?.isOpen) {
       this.#round = new ReadBatch((batches) => this.write(batches))
@@ -57,22 +57,25 @@ export class ReadBatches {
     return new BatchSlot(this.#round)
   }
 
-  /** Resolves when the next one begins. */
+  /** Resolves when the next batch starts. */
   get next() {
     return this.#next.promise
   }
 
-  /** Whether someone follows the log. */
+  /** True when someone follows the log. */
   get isFollowed() {
     return this.#deps.logs.isHeard(channelOf(this.log))
   }
 
-  /** Calls back when someone begins to follow the log, until the signal or the call of what it returns. */
+  /**
+   * Calls back when someone starts to follow the log, until the signal, or until the returned function is
+   * called.
+   */
   whenFollowed(signal: AbortSignal, wake: () => void) {
     return this.#deps.logs.whenFollowed(this.log, signal, wake)
   }
 
-  /** Stores the lines of several containers in the order of time, or nothing. */
+  /** Stores the lines of several containers, ordered by time, or nothing. */
   write(batches: Batch[]) {
     if (batches.length === 0) return
     const { db, logDb, logs } = this.#deps
@@ -86,7 +89,7 @@ export class ReadBatches {
   }
 }
 
-/** The part of one container in a round. */
+/** The part of one container in a batch. */
 export class BatchSlot {
   readonly #round: ReadBatch
   #isOver = false
@@ -96,12 +99,12 @@ export class BatchSlot {
     round.enter()
   }
 
-  /** Up to when (milliseconds since 1970) lines are taken, by all alike. */
+  /** The same for all containers of a batch, in milliseconds since 1970. */
   get until() {
     return this.#round.until
   }
 
-  /** Resolves when they are stored, with those of the others. */
+  /** Resolves when the lines are stored, with those of the others. */
   store(batch: Batch | null): Promise<void> | void {
     this.#isOver = true
     if (batch) return this.#round.store(batch)
@@ -131,7 +134,7 @@ class ReadBatch {
   }
 
   async store(batch: Batch) {
-    if (!this.isOpen) return this.#write([batch]) // the others have not waited
+    if (!this.isOpen) return this.#write([batch]) // the others didn't wait for this one
     this.#batches.push(batch)
     this.#timer ??= setTimeout(() => this.#end(), waitMs)
     this.leave()
@@ -155,7 +158,7 @@ class ReadBatch {
   }
 }
 
-/** Lines of several containers in the order of time; those of each stay as they are. */
+/** Merges lines of several containers by time, keeping the order within each. */
 function inOrder(lists: NewLine[][]): NewLine[] {
   if (lists.length === 1) return lists[0]!
   const left = lists.filter(({ length }) => length > 0).map((lines) => ({ lines, at: 0 }))

@@ -11,10 +11,10 @@ import { ShownLines } from './shown-lines.ts'
 import { getBlockAfter, getBlockBefore, getExtent, getSequenceBefore } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
-/** Milliseconds after which a search answers with what it has; its cursor says where it goes on. */
+/** In milliseconds, after which a search returns what it found; its cursor continues. */
 const timeoutMs = 2000
 
-/** Characters after which an answer ends: its cursor says where the next one goes on. */
+/** In characters, after which a response ends; its cursor continues. */
 const usualLength = 2 ** 20
 
 /** Lines that are read at a time to find the last ones that pass a filter. */
@@ -24,13 +24,13 @@ const levelPage = { limit: 1000 + leadingLines, maxLength: 2 * page.maxLength }
 export type Reading = { logDb: LogDb; masks: Masks }
 type ReadOptions = {
   limit: number
-  /** Characters after which there are no more lines. */
+  /** In characters, after which no more lines are returned. */
   maxLength?: number | undefined
 }
 
-/** What a line has to be to be wanted; what is left out doesn't matter. */
+/** Conditions for lines; undefined ones match everything. */
 export type LogFilter = {
-  /** A text, whatever the case of its letters. */
+  /** Case-insensitive. */
   search?: string | undefined
   stream?: Line['stream'] | undefined
   /** Milliseconds since 1970, both inclusive. */
@@ -38,13 +38,13 @@ export type LogFilter = {
   until?: number | undefined
   /** The name of a container. */
   container?: string | undefined
-  /** Names of processes, or of one container of one: `worker`, `worker 2`. */
+  /** Names of processes, or of one container of a process: `worker`, `worker 2`. */
   process?: string[] | undefined
-  /** A line without one passes no level. */
+  /** With levels, a line without a level doesn't match. */
   level?: Level[] | undefined
 }
 
-/** The last lines that pass the filter, oldest first; fewer when they are very long, or take long to find. */
+/** Oldest first. Returns fewer lines when they are very long, or take long to find. */
 export const listLastLines = async (
   deps: Reading,
   log: LogKey,
@@ -52,8 +52,8 @@ export const listLastLines = async (
 ): Promise<Line[]> => (await findLastLines(deps, log, wanted)).lines
 
 /**
- * The same, before that sequence if one is given: `previous` is the sequence to go on before, null when
- * the log has been looked at up to its beginning.
+ * Like `listLastLines`, optionally before a sequence number. `previous` is where to continue; null when the
+ * log's start was reached.
  */
 export async function findLastLines(
   deps: Reading,
@@ -89,7 +89,7 @@ export async function findLastLines(
   return { lines: found.reverse(), previous: before }
 }
 
-/** How many of the lines only say what others belong to: those before them come with the next ones. */
+/** Counts the lines that only serve as context for later ones; they are returned by the next call. */
 const leadOf = (lines: Line[], first: number) =>
   lines.length > 0 && lines[0]!.sequence > first
     ? Math.min(leadingLines, Math.floor(lines.length / 2))
@@ -121,8 +121,8 @@ async function linesBefore(
 }
 
 /**
- * The lines after that sequence that pass the filter. It stops after two seconds, or when the lines are
- * very long: `next` is the sequence to go on after, null when all was looked at.
+ * Returns the lines after a sequence number that pass the filter. Stops after two seconds, or when the lines
+ * are very long. `next` is where to continue; null at the end of the log.
  */
 export async function findLines(
   deps: Reading,
@@ -144,7 +144,7 @@ export async function findLines(
   return { lines, next: null }
 }
 
-/** How many lines of the whole log pass the filter; null when counting takes more than some seconds. */
+/** Counts the lines of the whole log that pass the filter; null when it takes more than some seconds. */
 export async function countLines(deps: Reading, log: LogKey, filter: LogFilter) {
   const end = performance.now() + timeoutMs
   let count = 0
@@ -156,8 +156,9 @@ export async function countLines(deps: Reading, log: LogKey, filter: LogFilter) 
 }
 
 /**
- * The lines after that sequence that, as they may be shown now, pass the filter, a block at a time: each
- * is taken apart once. `last` is the sequence up to which was looked. Other work has its turn between.
+ * Yields the lines after a sequence number that pass the filter, as they may be shown now, block by block:
+ * each block is read once. `last` is the last sequence number that was checked. Yields to other work between
+ * blocks.
  */
 export async function* eachLines(
   { logDb, masks }: Reading,
@@ -174,7 +175,7 @@ export async function* eachLines(
   const passes = given ?? passing(filter)
   const { mask } = await masks.of(log.sourceId)
   const shown = new ShownLines(mask)
-  // the line before, if it is a piece of a long one, decides what of the next one is hidden
+  // If the previous line is a piece of a longer one, it determines what is masked in the next.
   const from = Math.max(after, start) - (level ? leadingLines : mask === noMask ? 0 : 1)
   let last = after
   let seen = from
@@ -182,7 +183,7 @@ export async function* eachLines(
     if (block.firstTime > until) return
     const lines: Line[] = []
     for (const stored of level || mayContain(block, search) ? readBlock(block) : []) {
-      if (stored.sequence <= seen) continue // the newest block can have grown since it was read
+      if (stored.sequence <= seen) continue // the newest block may have grown since it was read
       seen = stored.sequence
       const line = shown.of(stored)
       if (passes(line) && seen > last) lines.push(line)
@@ -195,13 +196,13 @@ export async function* eachLines(
   }
 }
 
-/** Most blocks of a search need not be taken apart; what is hidden appears in none of them. */
+/** Avoids reading most blocks in a search. Masked text can't match in any of them. */
 const mayContain = ({ data }: Block, search = '') =>
   search === '' ||
   search.includes('*') ||
   unpack(data).toLowerCase().includes(packed(search).toLowerCase())
 
-/** Whether a line, as it may be shown, is wanted; of lines in their order, some of which belong together. */
+/** Returns a filter for lines as they may be shown. Call it for lines in order, as some belong together. */
 export function passing({
   search = '',
   stream,
@@ -229,7 +230,7 @@ export function passing({
   }
 }
 
-/** The blocks with lines after that sequence, oldest first. */
+/** Oldest first. */
 export function* blocksAfter(logDb: LogDb, log: LogKey, after: number): Generator<Block> {
   for (let block = getBlockAfter(logDb, { ...log, after }); block;) {
     yield block

@@ -22,45 +22,49 @@ import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 
 /**
- * Milliseconds between two pulls of a container that writes, while someone follows its log, and while no
- * one does: each pull costs the engine and Davit some milliseconds, however little it brings. All logs
- * that no one follows are read at the same time.
+ * In milliseconds, between two pulls of a container: while someone follows its log, and while no one does.
+ * Each pull costs the engine and Davit some milliseconds, however little it returns. All logs that no one
+ * follows are read at the same time.
  */
 const interval = 1000
 const longInterval = 5000
 
-/** Lines per second from which on a container is pulled often in any case: the engine keeps only so many. */
+/**
+ * In lines per second, above which a container is always pulled often: the engine keeps only so many lines.
+ */
 const chatty = 100
 
-/** Pulls in a row that brought nothing, after which the engine is asked to ring. */
+/** After this many empty pulls in a row, Davit waits for a signal of the engine instead. */
 const quietAfter = 3
 
-/** Milliseconds after which a quiet container is looked at though nothing rang. */
+/** In milliseconds: a quiet container is pulled at least this often. */
 const longestQuiet = 60_000
 
-/** Milliseconds that a ring may come after what it rings for. */
+/** In milliseconds: how late the engine's signal for new output may be. */
 const ringDelay = 100
 
-/** Milliseconds in which the end follows that came of memory that ran out. */
+/** In milliseconds: how soon an end follows when memory ran out. */
 const endDelay = 500
 
-/** Entries that are asked for at least. */
+/** The minimum of entries that are requested. */
 const fewest = 500
 
 const look = { kind: 'look' } as const
 
 type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
 
-/** Milliseconds by which an entry may be later than its round began; by more, the clocks differ. */
+/**
+ * In milliseconds: an entry may be this much later than the start of its batch; with more, the clocks differ.
+ */
 const longestRound = 2000
 
 /**
- * Reads the output of one container, from where it was left, until it has ended. It never follows:
- * the engine's files are the buffer, so that the app waits for no reader, and what it writes while
- * no one reads is found later.
+ * Reads the output of one container from the stored position until its end. It never follows the engine's
+ * stream: the engine's files are the buffer, so the app never waits for a reader, and output that no one
+ * reads is found later.
  */
 export class Reader {
-  /** True when it hears nothing more: a container that starts again needs a new reader. */
+  /** True when it accepts no more events: a container that starts again needs a new reader. */
   closed = false
   /** Resolves when it has ended. */
   readonly done: Promise<void>
@@ -74,13 +78,13 @@ export class Reader {
   readonly #life: ContainerLifecycle
   #news: LifecycleEvent[]
   #wake = Promise.withResolvers<void>()
-  /** Of those who wait until all is stored. */
+  /** Resolves for those who wait until everything is stored. */
   #caughtUp: PromiseWithResolvers<void> | null = null
   #isDone = false
   #tty = false
-  /** Whose secrets are hidden. */
+  /** The container whose secrets are masked. */
   #found: Pick<Container, 'labels' | 'env'> = { labels: {}, env: [] }
-  /** Pulls in a row that brought nothing; when the last one began, and the milliseconds it took. */
+  /** Empty pulls in a row; when the last pull began, and how many milliseconds it took. */
   #empty = 0
   #pulledAt = performance.now()
   #took = 0
@@ -96,13 +100,13 @@ export class Reader {
       signal,
     }: {
       cursor: Cursor
-      /** Whether it was read before. */
+      /** True if it was read before. */
       isKnown: boolean
-      /** Why it is read. */
+      /** The event that caused the reading. */
       news: LifecycleEvent
-      /** Of the log in which what it writes is kept. */
+      /** The batches of the log that stores its output. */
       rounds: ReadBatches
-      /** Bounds how many containers are read at a time. */
+      /** Limits the containers that are read at the same time. */
       pulls: Semaphore
       signal: AbortSignal
     },
@@ -128,11 +132,11 @@ export class Reader {
     this.#wake.resolve()
   }
 
-  /** Resolves when all that the container has written by now is stored. */
+  /** Resolves when everything that the container has written by now is stored. */
   catchUp() {
     if (this.#isDone) return Promise.resolve()
     this.#caughtUp ??= Promise.withResolvers()
-    this.tell(look) // before it is heard no one's wait is over
+    this.tell(look) // until this is handled no wait is over
     return this.#caughtUp.promise
   }
 
@@ -152,9 +156,9 @@ export class Reader {
   }
 
   async #round() {
-    this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
-    if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps it for later
-    using turn = this.#rounds.enter() // before others, who wake with it, have read
+    this.#wake = Promise.withResolvers() // before anything can fail, or no later wait would follow
+    if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps the output for later
+    using turn = this.#rounds.enter() // before others, which wake at the same time, have finished reading
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
     const count = await this.#pull(turn)
@@ -168,7 +172,7 @@ export class Reader {
     else await this.#waitForRing()
   }
 
-  /** Until it is time for the next pull, another reader of the log begins one, or someone follows the log. */
+  /** Waits until the next pull is due, another reader of the log starts one, or someone follows the log. */
   async #restBetween() {
     const { rate, hadGap } = this.#intake
     if (this.#rounds.isFollowed || rate >= chatty || hadGap || this.#empty > 0)
@@ -179,16 +183,13 @@ export class Reader {
     leave()
   }
 
-  /**
-   * Half of the time is left to the engine at least; only where it is slow, and lines would be lost
-   * by waiting, somewhat less. Who prints faster than can be read loses some in any case.
-   */
+  /** Leaves half of the time to the engine, or somewhat less if it is slow and waiting would lose lines. */
   #pace() {
     const wait = this.#intake.hadGap ? this.#took : Math.min(this.#took, interval)
     return Math.max(interval - this.#took, wait)
   }
 
-  /** Marks what happened to the container. */
+  /** Marks the container's events. */
   async #hear() {
     const { db, docker, logDb } = this.#deps
     const { containerId } = this.#cursor
@@ -204,7 +205,7 @@ export class Reader {
     if (found) {
       this.#tty = found.tty
       const marks = this.#life.hear(news, found)
-      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job says it itself
+      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job reports these itself
       if (this.#life.hasStarted) this.#found = found
       else this.closed = true
       return
@@ -214,7 +215,7 @@ export class Reader {
     this.closed = true
   }
 
-  /** Takes in what is new, and stores it with what others wrote by then; answers how many lines that was. */
+  /** Reads new entries, stores them with those of other containers, and returns the number of lines. */
   async #pull(turn: BatchSlot) {
     const mayComeLater = this.#rounds.readers > 1 && !this.#life.endedAt && !this.#caughtUp
     await this.#takeIn(mayComeLater ? turn.until : Infinity)
@@ -243,13 +244,13 @@ export class Reader {
     this.#took = performance.now() - now
   }
 
-  /** What was written after an end is not taken before the end is marked. */
+  /** Output after an end isn't read before the end is marked. */
   #limit() {
     const end = this.#news.find((item) => item.kind === 'ended')
     return Math.min(this.#life.limit, end ? end.at.getTime() : Infinity)
   }
 
-  /** An idle container costs nothing: the first byte that the engine sends says that there is something. */
+  /** Makes an idle container cost nothing: the engine's first byte signals new output. */
   async #waitForRing() {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
@@ -258,7 +259,7 @@ export class Reader {
       () => {},
     )
     try {
-      await this.#rest(interval) // by then the engine listens: what came before is found by one more pull
+      await this.#rest(interval) // by then the engine listens; one more pull finds what came before
       if (this.#news.length > 0) return
       using turn = this.#rounds.enter()
       if ((await this.#pull(turn)) > 0) return
@@ -269,7 +270,7 @@ export class Reader {
     this.#empty = 0
   }
 
-  /** Until something is heard, or it rings; after a long while that is a look. */
+  /** Waits for an event or the signal; after a long time it looks anyway. */
   async #waitForNews(ring?: Promise<void>) {
     const end = performance.now() + longestQuiet
     await this.#rest(longestQuiet, ring)
@@ -288,7 +289,7 @@ export class Reader {
 const pause = (milliseconds: number, signal: AbortSignal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => {})
 
-/** A container that is being removed refuses its log; the next look finds it gone. */
+/** The engine refuses the log of a container that is being removed; the next look finds it gone. */
 const isOnItsWayOut = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
 

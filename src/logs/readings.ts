@@ -2,17 +2,18 @@ import { unescaped, unfinishedAt } from './escapes.ts'
 import { Rewriting } from './rewriting.ts'
 import type { Rewritten } from './rewriting.ts'
 
-/** Escapes within escapes, such as JSON within JSON, that are undone. */
+/** Maximum depth of nested escapes that are decoded, such as JSON within JSON. */
 const mostNested = 4
 
 export type Reading = Rewritten & {
-  /** Where the end of a text that was cut may mean something else with its rest. */
+  /** The end of a cut text may have another meaning from this position on. */
   whole: number
 }
 
 /**
- * A text as it is, then without escapes, again and again, and without quotes, where programs write them
- * into a value: `it'\''s`, `it''s`. There a plus counts as the blank of a form. At last as mails write it.
+ * Yields a text as it is, then with escapes decoded again and again, and without the quotes that programs
+ * write into a value: `it'\''s`, `it''s`. There, a plus is read as a form's blank. Finally with the escapes
+ * of mails decoded.
  */
 export function* readingsOf(
   text: string,
@@ -60,10 +61,10 @@ const isQuoteMark = Uint8Array.from({ length: 0x80 }, (_, code) =>
   '\'"`\\'.includes(String.fromCharCode(code)) ? 1 : 0,
 )
 
-/** How a secret is looked for in the readings of a text. */
+/** A text that is searched for in the readings of a log line. */
 export type Spelling = { text: string; isBase64: boolean }
 
-/** A secret in each of its readings, whole and line by line, and what its bytes are written as. */
+/** Yields each reading of a secret, whole and line by line, and the usual encodings of its bytes. */
 export function* spellingsOf(secret: string): Generator<Spelling> {
   for (const { text } of readingsOf(secret, { isCut: false, hasQuotes: true })) {
     yield { text, isBase64: false }
@@ -77,7 +78,7 @@ export function* spellingsOf(secret: string): Generator<Spelling> {
   }
 }
 
-/** Bytes from which on no language prints them one by one. */
+/** In bytes: no language prints longer values byte by byte. */
 const mostListed = 1000
 
 function* numbersOf(bytes: Buffer) {
@@ -91,12 +92,12 @@ function* numbersOf(bytes: Buffer) {
   yield hex.replace(/..(?!$)/g, '$& ')
 }
 
-/** Wherever the bytes begin in what is encoded, and in lines as tools break it. */
+/** Yields base64 for each offset of the bytes within the encoded data, and with the usual line breaks. */
 function* base64Of(bytes: Buffer) {
   for (const alphabet of ['base64', 'base64url'] as const)
     for (let before = 0; before < 3; before++) {
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString(alphabet)
-      // the characters at its ends have bits of what stands around it
+      // The first and last characters also encode bits of the surrounding data.
       const [from, to] = [before * 8, (before + bytes.length) * 8]
       const own = text.slice(Math.ceil(from / 6), Math.floor(to / 6))
       yield own

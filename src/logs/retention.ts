@@ -18,24 +18,26 @@ import type { LogKey } from './store.ts'
 
 const day = 86_400_000
 
-/** Milliseconds between two runs. */
+/** In milliseconds, between two runs. */
 const interval = 3_600_000
 
-/** Milliseconds of lines that one run takes at most: a clock that is wrong for an hour costs no more. */
+/**
+ * In milliseconds: the maximum age that one run removes, so that an hour with a wrong clock costs no more.
+ */
 const atOnce = day
 
-/** Deployments of an environment whose logs stay however old they are. */
+/** The newest deployments of an environment, whose logs are always kept. */
 const newest = 20
 
-/** Logs that are looked at before others have their turn. */
+/** Logs that are checked before other work may run. */
 const logsAtOnce = 100
 
-/** Milliseconds that are left to others while what an earlier version stored is moved. */
+/** In milliseconds, left to other work while logs of an earlier version are migrated. */
 const rest = 20
 
 type RetentionDeps = { config: Config; db: Db; logDb: LogDb; logs: Logs }
 
-/** Deletes old logs, now and every hour, and migrates those of an earlier version, until the signal. */
+/** Until the signal: deletes old logs, now and every hour, and migrates those of an earlier version. */
 export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
   const work = async () => {
     await dropOldOutput(deps)
@@ -45,7 +47,7 @@ export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortS
   await repeat(interval, work, { signal, failed: 'old logs were not removed' })
 }
 
-/** Removes what containers wrote that is older than the settings say, and the logs of what is gone. */
+/** Removes output that is older than the settings allow, and logs whose subject was deleted. */
 export async function dropOldOutput({ config, db, logDb, logs }: RetentionDeps) {
   for (const sourceId of listSources(logDb))
     if (!hasSource(db, sourceId)) await removeLogsOf(logDb, sourceId)
@@ -55,7 +57,7 @@ export async function dropOldOutput({ config, db, logDb, logs }: RetentionDeps) 
   logs.forget()
 }
 
-/** Removes the logs of deployments that ended longer ago than the settings say; the newest stay. */
+/** Removes the logs of deployments that ended earlier than the settings allow; the newest stay. */
 export async function dropOldLogs(
   { config, db, logDb }: Pick<RetentionDeps, 'config' | 'db' | 'logDb'>,
   { signal }: { signal?: AbortSignal } = {},
@@ -63,7 +65,7 @@ export async function dropOldLogs(
   let until = Date.now() - config.logDays * day
   let seen = 0
   const next = (log?: LogKey) => getNextLog(logDb, log?.logId ?? '')
-  // in the order of the deployments, because their ids are in the order of time
+  // In the order of deployments, since their ids are ordered by time.
   for (let log = next(); log; log = next(log)) {
     if (++seen % logsAtOnce === 0) await turn()
     if (signal?.aborted) return

@@ -1,16 +1,16 @@
-/** From an index to the one behind it. */
+/** From an index up to, and excluding, another. */
 export type Range = [from: number, to: number]
 
-/** A text that was made from another one, and where its characters come from. */
+/** A text made from another one, with the positions of its characters in the source. */
 export type Rewritten = { text: string; sourceOf: (range: Range) => Range }
 
-/** Characters of a text that is being written: for the next one, as long as there is room. */
+/** Reused for each text while it is large enough. */
 let room = new Uint16Array(0x4000)
 
-/** Writes a text that is no longer than its source, and keeps where each character of it stood there. */
+/** Writes a text that is no longer than its source, and records the source position of each character. */
 export class Rewriting {
   readonly #codes: Uint16Array<ArrayBuffer>
-  /** From where to where, of each character. */
+  /** The start and end of each character in the source. */
   readonly #places: Uint32Array
   #length = 0
 
@@ -20,7 +20,7 @@ export class Rewriting {
     this.#places = new Uint32Array(2 * length)
   }
 
-  /** A character, which stands there in the source. */
+  /** Appends a character that stands for a range of the source. */
   put(code: number, from: number, to: number) {
     if (code <= 0xffff) return this.#put(code, from, to)
     if (code > 0x10ffff) return

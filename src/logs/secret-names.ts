@@ -1,11 +1,10 @@
-/** Names of variables that one keeps to oneself; browsers apply it, too. */
+/** Names of variables that are probably secret; also used in the browser. */
 export const secretNames =
   /PASS(WORD|WD|PHRASE)?\d*(_|$)|PWD|SECRET|TOKEN|CREDENTIAL|(API|APP|PRIVATE|ENCRYPTION|ACCESS|SIGNING|MASTER)_?KEY|(^|[^C]_|[^I]C_)KEY$|DSN(_|$)|(DATABASE|DB|REDIS|MONGO|AMQP)_UR[IL]/i
 
-/** Whether a variable of that name is one to keep to oneself. */
 export const looksSecret = (name: string) => secretNames.test(name)
 
-/** What looks secret in the environment (`KEY=value`) of a container of a service. */
+/** Returns values that look secret in a container's environment (`KEY=value`). */
 export const secretsInEnv = (env: string[]) =>
   env.flatMap((entry) => {
     const at = entry.indexOf('=')
@@ -13,5 +12,5 @@ export const secretsInEnv = (env: string[]) =>
     return looksSecret(entry.slice(0, at)) && !isPlain.test(value) ? [value] : []
   })
 
-/** What is set beside secrets under names like theirs: switches, counts and paths of files. */
+/** Values that are set under similar names, but aren't secret: switches, counts and paths. */
 const isPlain = /^(true|false|none|\d{1,5}|\/.*)$/i

@@ -5,10 +5,10 @@ import { newId } from '../db/new-id.ts'
 import { links, pastSecrets, services, variables } from '../db/schema.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
-/** Beginning of a sealed value: the nonce that it is sealed with, another one after every change. */
+/** The start of an encrypted value: its nonce, which differs after every change. */
 const versionLength = 16
 
-/** The secret variables of an environment; `version` is another one after every change of the value. */
+/** The secret variables of an environment. `version` differs after every change of the value. */
 export const listSecretVariables = (db: Db, environmentId: string) =>
   db
     .select({
@@ -21,21 +21,21 @@ export const listSecretVariables = (db: Db, environmentId: string) =>
     .orderBy(asc(variables.id))
     .all()
 
-/** What the value of a secret variable is sealed as. */
+/** The additional data with which a secret variable's value is encrypted. */
 export const sealedVariable = (id: string) => `variable ${id}`
 
-/** The value of a secret variable; empty when it was deleted. */
+/** Empty when the variable was deleted. */
 export function openSecretVariable({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
   const where = and(eq(variables.id, id), variables.secret)
   const row = db.select({ value: variables.value }).from(variables).where(where).get()
   return row ? secrets.open(row.value, sealedVariable(id)) : ''
 }
 
-/** Those of the values of a service that no log may show, for its row. */
+/** Encrypts the values of a service that no log may show, for its row. */
 export const sealServiceSecrets = (secrets: Secrets, serviceId: string, values: string[]) =>
   secrets.seal(JSON.stringify(values), sealedSecrets(serviceId))
 
-/** What was sealed last; none when there is no such service. Throws when it can't be read. */
+/** Empty when there is no such service. Throws when the values can't be decrypted. */
 export function openServiceSecrets(
   { db, secrets }: { db: Db; secrets: Secrets },
   serviceId: string,
@@ -44,13 +44,13 @@ export function openServiceSecrets(
   return row ? JSON.parse(secrets.open(row.sealed ?? '', sealedSecrets(serviceId))) : []
 }
 
-/** The ids under which the secrets are that something may write: its own, and the services linked to it. */
+/** The ids whose secrets may be in a log: the environment or service itself, and linked services. */
 export const secretSources = (db: Db, sourceId: string) => [
   sourceId,
   ...listValues(db, links.serviceId, eq(links.environmentId, sourceId)),
 ]
 
-/** Another text whenever the secrets of an environment or service, present or past, are others. */
+/** Changes whenever the present or former secrets of an environment or service change. */
 export const secretsState = (db: Db, sourceId: string) =>
   [
     ...listSecretVariables(db, sourceId).map(({ id, key, version }) => `${id} ${key} ${version}`),
@@ -70,13 +70,13 @@ const sealedOf = (db: Db, serviceId: string) =>
     .where(eq(services.id, serviceId))
     .get()
 
-/** Whose they were. */
+/** The former owner. */
 type Owner = { environmentId: string } | { serviceId: string }
 
-/** Of one environment or service; what ended longest ago is forgotten first. */
+/** Maximums for one environment or service; the oldest are forgotten first. */
 const maxSecrets = { values: 500, characters: 250_000 }
 
-/** Remembers values that cease to be secret, sealed, so that what was written while they were stays masked. */
+/** Stores values that cease to be secret, encrypted, so that they stay masked in what was written before. */
 export const rememberSecrets = (
   { db, secrets }: { db: Db; secrets: Secrets },
   source: Owner,
@@ -97,7 +97,7 @@ export const rememberSecrets = (
     const rows = [...new Set(values)].map((value) => {
       const old = known.get(value)
       if (old) gone.push(old)
-      const id = newId() // also its end time: it stands after those of all deployments until now
+      const id = newId() // also the end time: later than the ids of all deployments so far
       known.delete(value)
       known.set(value, id) // the newest is the last
       return { ...source, id, value: secrets.seal(value, contextOf(id)), endedAt: new Date() }
@@ -113,7 +113,7 @@ export const rememberSecrets = (
 const ofSource = (sourceId: string) =>
   or(eq(pastSecrets.environmentId, sourceId), eq(pastSecrets.serviceId, sourceId))
 
-/** Of an environment or service, in the order in which they ended. */
+/** In the order in which they ceased to be secret. */
 export const listPastSecrets = (db: Db, sourceId: string) =>
   db
     .select({ id: pastSecrets.id, endedAt: pastSecrets.endedAt })
@@ -129,8 +129,8 @@ export function openPastSecret({ db, secrets }: { db: Db; secrets: Secrets }, id
 }
 
 /**
- * In a transaction: remembers for environments what was or is secret of a service that they will no
- * longer be linked to, by default all of them: their containers and logs may have it.
+ * Call it in a transaction, before environments are unlinked from a service (by default all). Remembers its
+ * present and former secrets for them, since their containers and logs may contain these.
  */
 export function rememberLinked(
   deps: { db: Db; secrets: Secrets },
@@ -145,7 +145,7 @@ export function rememberLinked(
   for (const environmentId of environmentIds) rememberSecrets(deps, { environmentId }, values)
 }
 
-/** Values that can't be read were given to no app. */
+/** Skips values that can't be decrypted, since no app received them. */
 function readableSecrets(deps: { db: Db; secrets: Secrets }, serviceId: string) {
   try {
     return openServiceSecrets(deps, serviceId)

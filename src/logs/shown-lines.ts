@@ -4,12 +4,12 @@ import { noMask, PieceMask } from './mask.ts'
 import type { Mask } from './mask.ts'
 import type { Masks } from './masks.ts'
 
-/** Milliseconds by which the clocks of the engine and of Davit may differ. */
+/** In milliseconds: the possible difference between the clocks of the engine and of Davit. */
 const skew = 60_000
 
 /**
- * Stored lines as they may be shown now, in order: what was marked secret after they were written is
- * hidden, and stays so when it is no secret any more.
+ * Shows stored lines in order with today's masks: values that were marked secret later are masked, and stay
+ * so when they are no longer secret.
  */
 export class ShownLines {
   readonly #mask: Mask
@@ -27,7 +27,7 @@ export class ShownLines {
   }
 }
 
-/** A batch as it may be shown now: itself unless the secrets are others than when it was masked. */
+/** Returns the batch itself unless the secrets have changed since it was masked. */
 export async function shownNow(masks: Masks, sourceId: string, batch: LogBatch) {
   if (batch.state === masks.stateOf(sourceId)) return batch
   const { mask, state } = await masks.of(sourceId)

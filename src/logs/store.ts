@@ -7,11 +7,13 @@ import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
 
-/** Which log: what the containers of an environment or service wrote, or that of a deployment or job of it. */
+/**
+ * Identifies a log: the output of an environment or service, or the log of one of its deployments or jobs.
+ */
 export type LogKey = {
-  /** The environment or service, whose secrets are hidden in it. */
+  /** The environment or service, whose secrets are masked in it. */
   sourceId: string
-  /** The deployment or job; empty for what the containers wrote. */
+  /** The deployment or job; empty for containers' output. */
   logId: string
 }
 
@@ -29,11 +31,11 @@ const preparedSource = preparedOnce((db: Db) =>
   ),
 )
 
-/** Whether the environment or service is still there: what comes later for one that is gone is dropped. */
+/** False when the environment or service was deleted; later output is then dropped. */
 export const hasSource = (db: Db, sourceId: string) =>
   preparedSource(db).some((query) => query.get({ sourceId }) !== undefined)
 
-/** Where what a container writes is kept: one that runs once for a job writes the job's log. */
+/** The log for a container's output: that of the job for a container that runs once for a job. */
 export function outputLogOf(
   db: Db,
   { containerId, sourceId }: { containerId: string; sourceId: string },
@@ -46,27 +48,27 @@ export function outputLogOf(
 const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
   and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
 
-/** Blocks of which all lines were removed are empty, and have the number of the next line. */
+/** A block whose lines were all removed is empty, and has the number of the next line. */
 const hasLines = lte(outputBlocks.first, outputBlocks.last)
 
 export const getNewestBlock = (logDb: LogDb, log: LogKey): Block | undefined =>
   prepared(logDb).newest.get(log)
 
-/** The first block with lines after that sequence. */
+/** The first block with lines after a sequence number. */
 export function getBlockAfter(logDb: LogDb, { after, ...log }: LogKey & { after: number }) {
   const block = prepared(logDb).after.get({ ...log, after })
   const rows = getRowsAfter(logDb, { ...log, after })
   return rows && (!block || rows.first < block.first) ? rows : block
 }
 
-/** The last block with lines before that sequence. */
+/** The last block with lines before a sequence number. */
 export function getBlockBefore(logDb: LogDb, { before, ...log }: LogKey & { before: number }) {
   const block = prepared(logDb).before.get({ ...log, before })
   const rows = getRowsBefore(logDb, { ...log, before })
   return rows && (!block || rows.first > block.first) ? rows : block
 }
 
-/** The sequence before the first block that reaches to that time; null when none does. */
+/** The sequence number before the first block that reaches to that time; null when none does. */
 export const getSequenceBefore = (logDb: LogDb, { time, ...log }: LogKey & { time: number }) =>
   logDb
     .select({ before: sql<number>`${outputBlocks.first} - 1` })
@@ -76,7 +78,7 @@ export const getSequenceBefore = (logDb: LogDb, { time, ...log }: LogKey & { tim
     .limit(1)
     .get()?.before ?? null
 
-/** Sequences of the first and last line kept, since when they are kept, and the bytes they take. */
+/** The first and last stored sequence number, the time of the first line, and the bytes of all blocks. */
 export function getExtent(logDb: LogDb, log: LogKey) {
   const ends = logDb
     .select({
@@ -103,11 +105,11 @@ export function getExtent(logDb: LogDb, log: LogKey) {
   }
 }
 
-/** Adds a block, or overwrites the one with that id; returns its id. */
+/** Adds a block, or overwrites the one with that id. Returns its id. */
 export const saveBlock = (logDb: LogDb, block: Omit<Block, 'id'> & { id: number | null }): number =>
   prepared(logDb).save.get(block)!.id
 
-/** What each batch of lines asks: statements that are made each time fill the memory until it is collected. */
+/** Queries for every batch of lines: statements that are prepared each time would fill the memory. */
 const prepared = preparedOnce((logDb: LogDb) => {
   const isOfLog = isOf({ sourceId: value('sourceId'), logId: value('logId') })
   const { id, first, last } = outputBlocks
@@ -150,7 +152,7 @@ const prepared = preparedOnce((logDb: LogDb) => {
   }
 })
 
-/** Removes the oldest block, but never the newest; answers the bytes that went, null when none did. */
+/** Removes the oldest block, but never the newest. Returns its size in bytes; null when there was none. */
 export function deleteOldestBlock(logDb: LogDb, log: LogKey): number | null {
   const [oldest, next] = logDb
     .select({ id: outputBlocks.id, bytes: sql<number>`length(${outputBlocks.data})` })
@@ -164,10 +166,10 @@ export function deleteOldestBlock(logDb: LogDb, log: LogKey): number | null {
   return oldest.bytes
 }
 
-/** Of what containers wrote. */
+/** Matches output of containers. */
 const isOutput = eq(outputBlocks.logId, '')
 
-/** When the oldest block of output that has lines was written last; null when there is none. */
+/** The last write of the oldest output block that has lines; null when there is none. */
 export const getOldestTime = (logDb: LogDb) =>
   logDb
     .select({ time: outputBlocks.lastTime })
@@ -178,8 +180,8 @@ export const getOldestTime = (logDb: LogDb) =>
     .get()?.time ?? null
 
 /**
- * Removes blocks of output whose last line is older. Of each source the newest one stays, emptied,
- * because the lines to come are numbered after it.
+ * Removes output blocks whose last line is older. The newest block of each source stays, emptied, because
+ * further lines are numbered after it.
  */
 export const deleteBlocksBefore = (logDb: LogDb, time: number) =>
   logDb.transaction(() => {
@@ -215,7 +217,7 @@ export const listJobLogs = (logDb: LogDb, sourceId: string): LogKey[] =>
     .orderBy(desc(outputBlocks.logId))
     .all()
 
-/** The log of a deployment or job whose id comes after that one; undefined at the end. */
+/** The log of the deployment or job with the next id; undefined at the end. */
 export const getNextLog = (logDb: LogDb, logId: string): LogKey | undefined =>
   logDb
     .select({ sourceId: outputBlocks.sourceId, logId: outputBlocks.logId })
@@ -225,10 +227,10 @@ export const getNextLog = (logDb: LogDb, logId: string): LogKey | undefined =>
     .limit(1)
     .get()
 
-/** Blocks that are removed before other work has its turn. */
+/** Blocks that are removed before other work may run. */
 const atOnce = 50
 
-/** Removes some of a log, or of all logs of an environment or service; false when there is no more. */
+/** Removes part of a log, or of all logs of an environment or service; false when there is no more. */
 export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
   const some = logDb
     .select({ id: outputBlocks.id })
@@ -248,7 +250,7 @@ export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
   return gone.length > 0 || (logId !== undefined && deleteSomeRows(logDb, logId))
 }
 
-/** Removes all logs of an environment or service, how far its containers have been read, and its traffic. */
+/** Removes all logs of an environment or service, the read positions of its containers, and its traffic. */
 export async function removeLogsOf(logDb: LogDb, sourceId: string) {
   while (deleteSome(logDb, { sourceId })) await pause()
   logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
@@ -256,8 +258,8 @@ export async function removeLogsOf(logDb: LogDb, sourceId: string) {
 }
 
 /**
- * Since when a deployment has a log, and whether it is among the newest of its environment; undefined
- * when there is no such deployment.
+ * When a deployment's log began, and whether it is among the newest of its environment; undefined when there
+ * is no such deployment.
  */
 export function getAgeOfLog(db: Db, { id, newest }: { id: string; newest: number }) {
   const found = db

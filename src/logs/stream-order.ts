@@ -3,20 +3,19 @@ import type { NewLine } from './log-line.tsx'
 type Written = Pick<NewLine, 'stream'>
 
 type Clock<Line> = {
-  /** When a line was written, in milliseconds, as far as that is known. */
+  /** When a line was written, in milliseconds, as far as known. */
   timeOf: (line: Line) => number
-  /** Milliseconds by which that may be too early for a line of stderr. */
+  /** In milliseconds: a line of stderr may have a time that is this much too early. */
   lead: number
 }
 
-/** Milliseconds beyond which lines stand in the order in which they came: a clock may have been set. */
+/** In milliseconds: with a greater difference, lines keep their order, as the clock may have been set. */
 const longest = 250
 
 /**
- * Lines of stdout and stderr in the order in which they were probably written, between those of Davit.
- * Both are read beside each other, and a line has the time at which it was come to: of two that a program
- * writes one right after the other the later is as often the first. Results come before the errors that
- * end them.
+ * Orders lines of stdout and stderr as they were probably written, between Davit's own. Both streams are read
+ * in parallel, and a line has the time at which it was read, so of two lines written in quick succession
+ * either may be first. Results are placed before the errors that end them.
  */
 export function inStreamOrder<Line extends Written>(lines: Line[], clock: Clock<Line>): Line[] {
   if (!lines.some(isError) || lines.every(isError)) return lines

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime'
 import { Icon } from '../web/icons.tsx'
 import type { Chosen } from './filter-choice.tsx'
 
-/** Finds lines: without a script it opens the page with those that match. */
+/** Without scripts it opens the page with matching lines. */
 export const LogSearch = ({ page, chosen }: { page: string; chosen: Chosen }) => (
   <form class="log-search" role="search" action={page}>
     <HiddenChoice chosen={chosen} />
@@ -47,7 +47,7 @@ const HiddenChoice = ({ chosen: { process = [], level = [], stream } }: { chosen
   </>
 )
 
-/** How someone likes to read logs; log-settings.js remembers it. */
+/** Settings for reading logs, which log-settings.js stores. */
 export const LogOptions = () => (
   <details class="log-options" data-scripted hidden>
     <summary class="btn" data-variant="outline" data-size="sm">
@@ -75,7 +75,7 @@ export const LogOptions = () => (
 
 const times = { local: 'In your time zone', utc: 'In UTC', none: 'Hidden' }
 
-/** A small button for a log, which its viewer finds as `data-log-` and the name. */
+/** A small button, which the viewer finds as `data-log-` and the name. */
 export const LogTool = ({
   name,
   children,

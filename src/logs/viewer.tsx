@@ -11,43 +11,43 @@ import { lineHtml } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 
 type Props = {
-  /** Where its lines are. */
+  /** The URL of its lines. */
   path: string
-  /** Where the page is that shows it. */
+  /** The URL of the page that shows it. */
   page: string
   chosen?: Chosen
   heading: Child
-  /** What there is to say about the lines that are shown, if anything. */
+  /** A note about the lines, if any. */
   note: Child
-  /** What stands above it. */
+  /** Shown above the log. */
   children?: Child
-  /** By what else than levels it can be filtered. */
+  /** Filters in addition to levels. */
   choices?: Child
-  /** Sequences of the first and the last line there is. */
+  /** The first and last sequence number. */
   extent: { first: number; last: number }
-  /** The last ones, for a reader without scripts and for the viewer to begin with. */
+  /** The last lines, for readers without scripts and as the viewer's start. */
   lines: Line[]
-  /** Whether numbers are missing between its lines, though nothing is filtered. */
+  /** True when sequence numbers are missing even without a filter. */
   hasGaps?: boolean
-  /** Where it is followed; null when nothing more comes. */
+  /** The URL that follows the log; null when it is complete. */
   stream: string | null
-  /** Whether the stream sends an end event. */
+  /** True when the stream sends an end event. */
   endsWithDone?: boolean
-  /** Whether it reaches so far back that one goes to a time in it. */
+  /** True when it covers enough time to offer a jump to a time. */
   canGoToTime?: boolean
-  /** Whether its rows show which process wrote them. */
+  /** True when its rows show their process. */
   isJoined?: boolean
-  /** Whether it is what the page is for, and has the rest of the window. */
+  /** True when it is the page's main content, and fills the rest of the window. */
   fills?: boolean
-  /** The lines in groups that fold, where it has any. */
+  /** The lines in groups that fold, if any. */
   rows?: Child
-  /** The sequence of the first line that is an error. */
+  /** The sequence number of the first error. */
   firstError?: number | null
 }
 
 /**
- * A log as it is written, each line with its number, by which it can be found and linked to. Its script
- * wakes up its tools, draws the rows in view, and asks for others.
+ * A log that is followed. Each line has a number, by which it can be found and linked to. Its script adds
+ * tools, renders the visible rows, and requests others.
  */
 export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }: Props) => (
   <section
@@ -140,7 +140,7 @@ const classesOf = ({
     .filter(Boolean)
     .join(' ')
 
-/** What comes from now on; the page needs no other stream. */
+/** Streams new lines; the page needs no other stream. */
 const Stream = ({
   stream,
   extent,
@@ -161,7 +161,7 @@ const Stream = ({
   />
 )
 
-/** What the viewer's script asks for each time: a search is no filter there, it leads from line to line. */
+/** The filter of the script's requests. A search isn't included, since it moves from line to line instead. */
 const filterOf = (chosen: Chosen = {}) => queryOf({ ...chosen, search: undefined })
 
 const matches = (count: number) =>

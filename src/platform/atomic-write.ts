@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 
-/** Writes a file for its owner only: whole or not at all, also when the disk is full or the power fails. */
+/** Writes a file for its owner only: all or nothing, even if the disk is full or the power fails. */
 export function writeFileAtomically(path: string, content: string | Uint8Array) {
   const draft = `${path}.new`
   const file = openSync(draft, 'w', 0o600)

@@ -1,17 +1,17 @@
-/** The steps that are left; shared by everything that is matched in sequence. */
+/** The steps that are left, shared by everything that is matched in sequence. */
 export type Effort = { left: number }
 
 export class EffortSpent extends Error {}
 
-/** Throws when fewer steps are left. */
+/** Throws EffortSpent when fewer steps are left. */
 export function spend(effort: Effort, steps: number) {
   effort.left -= steps
   if (effort.left < 0) throw new EffortSpent()
 }
 
 /**
- * A place in a pattern: `char` moves on past a character that it takes, the others without one:
- * `split` always, `first` before the first character, `last` behind the last. `end`: it has matched.
+ * A position in a pattern. `char` continues after a character that it accepts, the others without one:
+ * `split` always, `first` before the first character, `last` after the last. `end` has matched.
  */
 export type State =
   | { kind: 'char'; is: (char: string) => boolean; next: number[] }
@@ -19,16 +19,16 @@ export type State =
   | { kind: 'end' }
 
 /**
- * Whether the characters lead from the state `start` to an end, from wherever among them or, `anchored`,
- * from the first one. Follows all ways at once, each state at most once for a character: the time grows
- * with the text whatever the pattern, and is counted. Throws EffortSpent.
+ * Returns true when the characters lead from the state `start` to an end, starting anywhere or, if
+ * `anchored`, at the first one. Follows all paths at once, each state at most once for a character: the time
+ * is linear in the text for any pattern, and is counted. Throws EffortSpent.
  */
 export function matches(
   states: State[],
   chars: ArrayLike<string>,
   { start, effort, anchored = false }: { start: number; effort: Effort; anchored?: boolean },
 ): boolean {
-  /** For each state the place in the text, counted from 1, at which it was last reached. */
+  /** The position in the text, counted from 1, at which each state was last reached. */
   const reachedAt = new Uint32Array(states.length)
   const { length } = chars
   const open: number[] = []
@@ -52,7 +52,7 @@ export function matches(
   }
   return false
 
-  /** Notes those states from there on that take a character; not recursive, as a pattern may be long. */
+  /** Marks the states from there that accept a character. Not recursive, as a pattern may be long. */
   function reach(from: number, at: number) {
     for (let index: number | undefined = from; index !== undefined;) {
       let next: number | undefined

@@ -3,10 +3,10 @@ import { statfs } from 'node:fs/promises'
 export type DiskSpace = {
   /** A folder on that disk. */
   folder: string
-  /** Bytes, as `df` counts: blocks reserved for root are neither free nor used. */
+  /** In bytes, as `df` counts: blocks reserved for root are neither free nor used. */
   size: number
   free: number
-  /** Per cent. */
+  /** In percent. */
   used: number
 }
 
@@ -26,10 +26,10 @@ export async function spaceOf(folder: string): Promise<DiskSpace | null> {
   }
 }
 
-/** Bytes that must be free for a build to begin: it may need this much at once, and so may the apps. */
+/** Bytes that must be free before a build starts: it may need this much at once, and so may the apps. */
 export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
   Math.min(2 * 2 ** 30, Math.floor(size / 10))
 
-/** What to do when a disk has too little. */
+/** The hint when a disk has too little space. */
 export const roomHint =
   'Free some space: an admin can see what uses it and remove it under Settings, Clean-up. Then try again.'

@@ -1,4 +1,4 @@
-/** A user of this system, with what it is called there. */
+/** A user of this system and its names there. */
 export type SystemUser = { name: string; uid: number; gid: number }
 
 /** Missing in Bun's types. */
@@ -6,13 +6,13 @@ const system = process as typeof process & {
   initgroups: (user: string, group: number) => void
 }
 
-/** Whose rights this process has just now, instead of root's. */
+/** The user whose rights this process currently has instead of root's. */
 let user: SystemUser | null = null
 
 /**
- * Does a part of root's work with the rights of another user: whatever that user has put in the way, such as a link
- * in place of a file, leads nowhere that it couldn't go itself. Without root or a user it changes nothing. All of
- * this process is concerned, so nothing else may run until it is over.
+ * Does a part of root's work with the rights of another user: a file that this user has replaced, such as by
+ * a link, gives access to nothing more than they have. Without root or a user it changes nothing. It applies
+ * to this whole process, so nothing else may run until it has ended.
  */
 export function withRightsOf<T>(other: SystemUser | null, act: () => T): T {
   if (!other || process.geteuid!() !== 0) return act()
@@ -28,7 +28,7 @@ export function withRightsOf<T>(other: SystemUser | null, act: () => T): T {
   }
 }
 
-/** Within that: something as root again, for a file that the operator named. */
+/** Within `withRightsOf`: acts as root again, for a file that the operator named. */
 export function asCaller<T>(act: () => T): T {
   if (!user) return act()
   const other = user

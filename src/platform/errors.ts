@@ -12,7 +12,7 @@ export type ErrorCode =
   | 'bad_gateway'
   | 'timeout'
 
-/** The HTTP status that stands for each code (decisions: representations). */
+/** The HTTP status of each code (decisions: representations). */
 export const httpStatusOf = {
   bad_request: 400,
   unauthorized: 401,
@@ -31,8 +31,8 @@ export const httpStatusOf = {
 export type FieldError = { field: string; message: string }
 
 /**
- * A refusal the user may read: the message names the thing and what to do.
- * Anything else that is thrown is a bug: logged in full, shown as an internal error.
+ * A refusal the user may read: the message names the thing and what to do. Anything else that is thrown is a
+ * bug: logged in full, shown as an internal error.
  */
 export class AppError extends Error {
   readonly fields: FieldError[]
@@ -52,17 +52,17 @@ export class AppError extends Error {
 
 export const notFound = (what: string) => new AppError('not_found', `This ${what} doesn’t exist.`)
 
-/** The row; throws `not_found` when there is none. */
+/** Throws `not_found` when there is no row. */
 export function found<Found>(what: string, row: Found | undefined): Found {
   if (row === undefined) throw notFound(what)
   return row
 }
 
-/** A refusal of one field, by its JSON name; a message in lower case has the field as its subject. */
+/** Refuses one field, by its JSON name. The field is the subject of a message in lower case. */
 export const invalidField = (field: string, message: string) =>
   new AppError('invalid', withSubject(field, message), { fields: [{ field, message }] })
 
-/** A field that is valid but conflicts with what exists. */
+/** The field is valid but conflicts with what exists. */
 export const conflictField = (field: string, message: string) =>
   new AppError('conflict', withSubject(field, message), { fields: [{ field, message }] })
 
@@ -70,8 +70,8 @@ const withSubject = (field: string, message: string) =>
   /^\p{Ll}/u.test(message) ? `${field} ${message}` : message
 
 /**
- * Why a piece of work on the outside world (git, a build, a container) failed: a stable code for
- * programs, one sentence for a person, and the next step to take. It becomes `deployment.error`.
+ * A failure of work on the outside world (git, a build, a container): a stable code for programs, one
+ * sentence for a person, and the next step to take. It becomes `deployment.error`.
  */
 export class Failure extends Error {
   constructor(
@@ -84,7 +84,7 @@ export class Failure extends Error {
   }
 }
 
-/** An error as it can be sent between threads, which keep no classes. */
+/** An error in a form that can be sent between threads, which keep no classes. */
 export type PlainError =
   | { kind: 'refusal'; code: ErrorCode; message: string; fields: FieldError[] }
   | { kind: 'failure'; code: string; message: string; hint: string }

@@ -4,7 +4,7 @@ import { unlessAborted } from './pause.ts'
 
 export type Lookup = (host: string) => Promise<string[]>
 
-/** Why Davit may not connect to this host as it is written, or null; asks no name server. */
+/** Why Davit may not connect to this host as it is written, or null. Makes no DNS query. */
 export function refusedHost(host: string, allow: string[]): string | null {
   const name = canonicalHost(host)
   if (!name) return `“${host}” isn’t a valid host name.`
@@ -14,8 +14,8 @@ export function refusedHost(host: string, allow: string[]): string | null {
 }
 
 /**
- * The addresses to connect to. Every address of the name must be allowed, and the caller
- * connects to one of these: a second lookup could return another address.
+ * The addresses to connect to. Every address of the name must be allowed, and the caller must connect to one
+ * of these: a second lookup could return another address.
  */
 export async function resolveHost(
   host: string,
@@ -40,7 +40,7 @@ export async function resolveHost(
   return addresses
 }
 
-/** Whether one of the entries contains the address; entries that are names never do. */
+/** Returns true when one of the entries contains the address; entries that are names never do. */
 export function inCidrs(address: string, entries: string[]): boolean {
   const plain = canonicalHost(address)
   if (!plain || !isIP(plain)) return false
@@ -49,18 +49,18 @@ export function inCidrs(address: string, entries: string[]): boolean {
   return list.check(plain, familyOf(plain))
 }
 
-/** Whether only this machine itself reaches it: `localhost`, 127.0.0.0/8 or ::1. */
+/** True for `localhost`, 127.0.0.0/8 and ::1: only this machine itself can reach them. */
 export const isLoopback = (host: string) =>
   canonicalHost(host) === 'localhost' || inCidrs(host, ['127.0.0.0/8', '::1'])
 
-/** What is wrong with one entry of a list of hosts, or null: a name, an address or a CIDR. */
+/** The problem of an entry in a list of hosts: it must be a name, an address or a CIDR. Null when valid. */
 export function refuseListEntry(entry: string): string | null {
   return parseCidr(entry) || (!entry.includes('/') && canonicalHost(entry))
     ? null
     : `must be names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
 }
 
-/** An address or a range as Caddy reads it, in one spelling; null for anything else. */
+/** The canonical form of an address or a range, as Caddy reads it; null for anything else. */
 export function canonicalRange(text: string) {
   const [address = '', size] = text.split('/')
   if (!parseCidr(text) || address.includes('%')) return null
@@ -70,7 +70,7 @@ export function canonicalRange(text: string) {
   return isIP(plain) === isIP(address.replace(/^\[|\]$/g, '')) ? `${plain}/${Number(size)}` : null
 }
 
-/** The one spelling of a host: lower case, no trailing dot, no brackets, numbers as an address. */
+/** The canonical form of a host: lower case, no trailing dot, no brackets, numbers as an address. */
 export function canonicalHost(host: string): string | null {
   const bare = host.replace(/^\[|\]$/g, '')
   const text = isIP(bare) === 6 ? `[${bare}]` : bare
@@ -82,9 +82,9 @@ export function canonicalHost(host: string): string | null {
   return embeddedIPv4(url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''))
 }
 
-// What IANA's registries of special-purpose addresses say is not globally reachable, or leads to an
-// IPv4 address that isn't looked at here; multicast; and the metadata address of a cloud that uses a
-// public one. Of IPv6 only 2000::/3 is allocated (RFC 4291); the rest is refused.
+// Not globally reachable, by IANA's registries of special-purpose addresses, or embedding an IPv4 address
+// that isn't checked here; multicast; and the metadata address of a cloud that uses a public one. Of IPv6
+// only 2000::/3 is allocated (RFC 4291); the rest is refused.
 const privateBlocks = new BlockList()
 for (const cidr of [
   '0.0.0.0/8',
@@ -114,7 +114,7 @@ for (const cidr of [
 const globalUnicast = new BlockList()
 addEntry(globalUnicast, '2000::/3')
 
-/** Whether an address is globally reachable. */
+/** True for an address that is globally reachable. */
 export function isPublicAddress(address: string) {
   const plain = canonicalHost(address)
   return plain !== null && isIP(plain) !== 0 && isPublic(plain)
@@ -131,7 +131,7 @@ function isAdmittedAddress(address: string, allow: string[]): boolean {
   return isPublic(plain) || inCidrs(plain, allow)
 }
 
-/** Names that lead every browser to the machine it runs on (RFC 6761); no authority issues certificates for them. */
+/** Browsers resolve these to their own machine (RFC 6761); no authority issues certificates for them. */
 export const isLocalhost = (name: string) => name === 'localhost' || name.endsWith('.localhost')
 
 const isLocalName = (name: string) => isLocalhost(name) || name === 'metadata.google.internal'
@@ -165,7 +165,7 @@ function familyOf(address: string) {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 
-/** An IPv6 address that embeds an IPv4 address (mapped, or NAT64) leads to that IPv4 address. */
+/** An IPv6 address that embeds an IPv4 address (mapped, or NAT64) connects to that IPv4 address. */
 function embeddedIPv4(host: string): string {
   const hex = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host)
   if (!hex) return host
@@ -173,8 +173,8 @@ function embeddedIPv4(host: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-// The system's own lookup waits in one of the runtime's few threads, which all reading of files needs too:
-// some names whose server is silent would stop Davit.
+// The system's own lookup blocks one of the runtime's few threads, which reading of files needs too: some
+// names with a silent server would stop Davit.
 const lookupAll: Lookup = async (host) =>
   (await Bun.dns.lookup(host, { backend: 'c-ares' })).map(({ address }) => address)
 

@@ -1,60 +1,59 @@
 import { AppError } from './errors.ts'
 
 /**
- * How many of each one user may have: more than normal use needs, and few enough that one user can't
- * use up the disk, ports or networks that everyone shares. `assets/docs/limits.md` names them.
+ * Limits for each user: more than normal use needs, and few enough that one user can't use up the disk, ports
+ * or networks that everyone shares. `assets/docs/limits.md` names them.
  */
 export const limits = {
   projects: 500,
-  /** Over all projects: each holds a port of the host. */
+  /** In all projects: each holds a port of the host. */
   environments: 1000,
-  /** Of one environment; an engine takes no more of them than fit into 2 MB. */
+  /** For each environment; an engine accepts no more than 2 MB of them. */
   variables: 500,
   services: 200,
-  /** Of one environment: its containers are on the network of each. */
+  /** For each environment: its containers join the network of each linked service. */
   links: 20,
-  /** Over all environments and services. */
+  /** In all environments and services. */
   domains: 1000,
   /** Characters of all their options and certificates, which the edge holds in memory. */
   domainSettings: 1_000_000,
   tokens: 100,
   sources: 50,
   registries: 50,
-  /** Open invitations that one admin has made. */
+  /** Open invitations by one admin. */
   invites: 100,
   /**
-   * Waiting deployments, of which each environment has one at most. A push beyond them stays in the
-   * inbox, from where it can be deployed.
+   * Waiting deployments, one for each environment. A push beyond them stays in the inbox and can be deployed.
    */
   deployments: 100,
-  /** One-off commands that have not ended: each holds the memory of a container. */
+  /** Unfinished one-off commands: each uses the memory of a container. */
   runs: 5,
-  /** One more login ends the session that was seen longest ago. */
+  /** One more login ends the session that was used longest ago. */
   sessions: 100,
 } as const
 
-/** What one container may be given, whether it is an app's or a Compose file asks for it. */
+/** Limits of one container, whether it is an app's or of a Compose file. */
 export const containerLimits = {
   memoryMb: 4_194_304,
   cpus: 512,
   /** Processes and threads. */
   pids: 4096,
-  /** Seconds between the signal to stop and SIGKILL: whoever stops or deletes it waits so long. */
+  /** Seconds between the stop signal and SIGKILL: stopping and deleting wait for that. */
   stopTimeout: 300,
-  /** Open files; what the kernel gives a process by default. */
+  /** Open files; the kernel's default for a process. */
   openFiles: 1_048_576,
-  /** Least milliseconds between two health checks: each one starts a process. */
+  /** Minimum milliseconds between two health checks: each one starts a process. */
   healthInterval: 1000,
-  /** Bytes of its labels, and of its command: every list of containers carries both. */
+  /** Bytes of its labels, and of its command: every list of containers includes both. */
   listed: 32 * 1024,
 } as const
 
-/** Of what runs in one environment. */
+/** For each environment. */
 export const processLimits = {
   processes: 20,
-  /** Of one process. */
+  /** For each process. */
   replicas: 20,
-  /** Replicas of all its processes: during a roll-out the network must hold the old and the new ones. */
+  /** Replicas of all processes: during a roll-out the network must hold the old and the new ones. */
   instances: 30,
 } as const
 
@@ -77,7 +76,7 @@ const said: Record<Limited, string> = {
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }
 
-/** Refuses one more where `count` is already the maximum. */
+/** Throws when `count` is already the maximum. */
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
   const message = whyNoMore(what)
@@ -86,5 +85,5 @@ export function refuseMore(what: Limited, count: number) {
     : new AppError('conflict', message)
 }
 
-/** Why there can be no more of them, in a sentence. */
+/** The sentence that explains the limit. */
 export const whyNoMore = (what: Limited) => said[what].replace('%', String(limits[what]))

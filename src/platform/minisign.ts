@@ -2,12 +2,15 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { Failure } from './errors.ts'
 
-/* Signatures of minisign, so that its own program can check them too: Ed25519 over the BLAKE2b-512 of the content. */
+/*
+ * Signatures of minisign, so that its own program can check them too: Ed25519 over the BLAKE2b-512 of the
+ * content.
+ */
 
-/** Two bytes that name the algorithm, eight that name the key, and the key itself. */
+/** Two bytes for the algorithm, eight for the key's id, and the key itself. */
 type PublicKey = { id: Buffer; key: KeyObject }
 
-/** Reads a public key: the second line of a file `minisign.pub`. Null when the text isn't one. */
+/** Reads the second line of a file `minisign.pub`. Null when the text isn't a public key. */
 export function readPublicKey(text: string): PublicKey | null {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== 42 || bytes.toString('latin1', 0, 2) !== 'Ed') return null
@@ -16,7 +19,7 @@ export function readPublicKey(text: string): PublicKey | null {
   return { id: bytes.subarray(2, 10), key }
 }
 
-/** Throws a Failure unless the signature is the content's, by this key. Its comments aren't used. */
+/** Throws a Failure unless this key signed the content. The signature's comments aren't used. */
 export function checkSignature(
   content: Uint8Array,
   { signature: text, publicKey, name }: { signature: string; publicKey: string; name: string },

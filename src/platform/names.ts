@@ -1,4 +1,4 @@
-/** A name in what a DNS label may have: lower-case letters, digits and hyphens; may be empty. */
+/** Keeps what a DNS label may have: lower-case letters, digits and hyphens; may be empty. */
 export const slugOf = (name: string) =>
   name
     .normalize('NFKD')
@@ -7,7 +7,7 @@ export const slugOf = (name: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** The name without an end, or with the first number as its end with which it is free. */
+/** Returns the name if it is free, else the first free one with a number at its end. */
 export function firstFree(
   named: (end: string) => string,
   isFree: (name: string) => boolean,

@@ -1,7 +1,4 @@
-/**
- * A value that is loaded when it is first asked for, once for all who ask. A load that fails isn't kept:
- * the next one who asks starts another.
- */
+/** Loads a value once, when it is first needed. A failed load isn't kept: the next call starts another. */
 export function onDemand<Value>(load: () => Value | Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined
   return () => {

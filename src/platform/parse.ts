@@ -2,11 +2,11 @@ import { workerEntry } from './root.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
 
 type Options = {
-  /** What to throw when it takes too long. */
+  /** The error when it takes too long. */
   tooLong: () => Error
   /** Milliseconds that it may take. */
   deadline?: number
-  /** Whose text it is: one text is read at a time for each owner. */
+  /** Only one text is read at a time for each owner. */
   owner?: string
   signal?: AbortSignal | undefined
 }
@@ -14,9 +14,9 @@ type Options = {
 const pool = new WorkerPool(workerEntry('parse-worker'), { size: 2, idle: 10_000 })
 
 /**
- * Parses untrusted text on another thread, so that no text blocks this one. `task` is one of
- * the worker's functions under its name there, as in `{ readAnswer }`: a minified function has another
- * one. Throws what it throws (AppError and Failure as they are), or `tooLong` after the deadline.
+ * Parses untrusted text on another thread, so that no text blocks this one. `task` is one of the worker's
+ * functions under its name there, as in `{ readAnswer }`: a minified function has another name. Throws what
+ * it throws (AppError and Failure as they are), or `tooLong` after the deadline.
  */
 export async function parse<Args extends unknown[], Result>(
   task: Record<string, (...args: Args) => Result>,

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { report } from './journal.ts'
 
-/** Milliseconds that one turn of the loop may spend on long work, whoever's it is. */
+/** Milliseconds that all long work together may take in one turn of the event loop. */
 const slice = 5
 
-/** When long work began in this turn; null when none did. */
+/** When long work started in this turn; null when none did. */
 let begun: number | null = null
 
 /**
- * For work that is long but of small steps: called between them, it yields to everything else when
- * the time slice is used up, and resolves at once before that. Work that can't be split into steps
- * belongs on another thread (`parse`).
+ * Call it between the small steps of long work: it yields to everything else when the time slice is used up,
+ * and resolves at once before that. Work that can't be split into steps belongs on another thread (`parse`).
  */
 export async function pause() {
   if (!isTurnOver()) return
@@ -18,7 +17,7 @@ export async function pause() {
   beginTurn()
 }
 
-/** For inner loops, where even a promise for each step is expensive: whether to call `pause`. */
+/** For inner loops in which a promise for each step is too expensive: call `pause` when it returns true. */
 export const isTurnOver = () => performance.now() - beginTurn() >= slice
 
 function beginTurn() {
@@ -27,7 +26,7 @@ function beginTurn() {
   return (begun = performance.now())
 }
 
-/** The result of the work, unless the signal aborts first: it then throws the signal's reason, and the work continues. */
+/** The result of the work. If the signal aborts first, throws its reason, and the work continues. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
@@ -37,12 +36,12 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Milliseconds until the clock's next multiple of an interval. What is in no hurry is done at such times,
- * all of it together: to wake up costs more than a little more work.
+ * Milliseconds until the clock's next multiple of an interval. Work that isn't urgent runs at such times, all
+ * together: waking up costs more than a little more work.
  */
 export const untilBeat = (interval: number, now = Date.now()) => interval - (now % interval)
 
-/** Runs it now and every so many milliseconds, until the signal. A failure is logged and ends nothing. */
+/** Runs the work now and every `interval` milliseconds, until the signal. A failure is only logged. */
 export async function repeat(
   interval: number,
   work: () => unknown,

@@ -7,13 +7,13 @@ export type Pinning = {
   /** Private hosts that are allowed: the setting DAVIT_ALLOW_HOSTS. */
   allow: string[]
   signal: AbortSignal
-  /** Milliseconds for all of it, from the name server to the last byte. */
+  /** Milliseconds for everything, from the DNS query to the last byte. */
   timeout?: number
-  /** Bytes of the response body. */
+  /** Maximum size of the response body. */
   maxBytes?: number
-  /** Whether a redirect is the response, rather than followed. */
+  /** True to return a redirect instead of following it. */
   keepsRedirect?: boolean
-  /** For tests: another name server, and certificates to trust. */
+  /** Another name server, and certificates to trust, in tests. */
   lookup?: Lookup | undefined
   ca?: string | undefined
 }
@@ -21,9 +21,9 @@ export type Pinning = {
 export type FetchRequest = { method?: string; headers?: Record<string, string>; body?: string }
 
 /**
- * Requests a URL and reads the whole response. The address that was checked is the one
- * connected to, and a redirect is followed to the same host only. Every way to get no response is
- * a Failure that names the host and nothing that was found there.
+ * Requests a URL and reads the whole response. Connects to the address that was checked, and follows
+ * redirects only to the same host. Every way to get no response is a Failure that names the host, and nothing
+ * that was found there.
  */
 export async function pinnedFetch(
   target: string | URL,
@@ -41,8 +41,8 @@ export async function pinnedFetch(
 }
 
 /**
- * Passes a download to `take`, piece by piece. Redirects to other hosts are followed, each under
- * the same rules. Throws a Failure like `pinnedFetch`, and for every response but a success.
+ * Passes a download to `take`, piece by piece. Follows redirects to other hosts, each under the same rules.
+ * Throws a Failure like `pinnedFetch`, and for every response but a success.
  */
 export const pinnedDownload = (
   target: string | URL,
@@ -52,7 +52,7 @@ export const pinnedDownload = (
   }: Pinning & {
     maxBytes: number
     take: (chunk: Uint8Array) => Promise<void>
-    /** No redirect leads to an address without HTTPS. */
+    /** True to refuse redirects to an address without HTTPS. */
     onlyHttps?: boolean
   },
 ) => {
@@ -117,7 +117,7 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
 
 const isRedirect = ({ status }: Response) => [301, 302, 303, 307, 308].includes(status)
 
-/** The same name and port, or the same name's secure port. */
+/** The same name and port, or the same name's HTTPS port. */
 export const isSameServer = (from: URL, to: URL) =>
   to.origin === from.origin ||
   (from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:')
@@ -137,7 +137,7 @@ async function connect(
 ): Promise<Response> {
   const { addresses, headers, signal, ca, ...asked } = options
   const pinned = new URL(url)
-  // The certificate is checked against the name, although the address is what is dialled.
+  // the certificate is checked against the name, although the connection is to the address
   const serverName = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? undefined : url.hostname
   for (const [index, address] of addresses.entries()) {
     pinned.hostname = isIP(address) === 6 ? `[${address}]` : address
@@ -159,7 +159,7 @@ async function connect(
 
 const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
 
-/** IPv4 first: where IPv6 leads nowhere, finding that out can take all the time there is. */
+/** IPv4 first: when IPv6 doesn't work, detecting that can take all the time there is. */
 const byFamily = (a: string, b: string) => isIP(a) - isIP(b)
 
 const tooLarge = new Error('The response is too large.')

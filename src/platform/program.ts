@@ -18,21 +18,21 @@ export const programs = [
 export type ProgramName = (typeof programs)[number]
 
 export type Program = {
-  /** Handed over as a list; no shell reads it. Untrusted text must not be able to pass for an option. */
+  /** Passed as a list; no shell reads it. Untrusted text must not be able to become an option. */
   argv: [ProgramName, ...string[]]
-  /** The file to run, where it isn't the one in PATH. */
+  /** The file to run, if it isn't the one in PATH. */
   file?: string
   cwd?: string
   /** Its whole environment. */
   env: Record<string, string>
-  /** Its whole input, or `stream` for one that is written while it runs. */
+  /** Its whole input, or `stream` to write it while the program runs. */
   input?: Uint8Array<ArrayBuffer> | 'stream' | undefined
   signal: AbortSignal
   /** Milliseconds after which it is ended. */
   deadline: number
   /** Milliseconds without error output after which it is ended. */
   silence?: number | undefined
-  /** The error when it is ended because this many milliseconds are over. */
+  /** The error when it is ended after this many milliseconds. */
   timedOut?: (milliseconds: number) => Error
   /** Milliseconds that it may take to end before it is killed. */
   grace?: number
@@ -42,9 +42,9 @@ export type Program = {
 
 export type RunningProgram = {
   output: ReadableStream<Uint8Array>
-  /** Takes input, where it is a stream; resolves when there is room for more. Throws when the program has ended. */
+  /** Writes streamed input. Resolves when there is room for more; throws when the program has ended. */
   write: (bytes: Uint8Array) => Promise<void>
-  /** Ends the input. */
+  /** Closes the input. */
   endInput: () => Promise<void>
   /** Resolves with its exit status; rejects with the reason for which it was ended. */
   ended: Promise<number>
@@ -57,8 +57,8 @@ export class ProgramTimeout extends Error {}
 export class ProgramMissing extends Error {}
 
 /**
- * Starts a program in a process group of its own, which ends as a whole: by `stop`, the signal, the deadline
- * or silence. Throws ProgramMissing when there is none.
+ * Starts a program in its own process group, which ends as a whole: by `stop`, the signal, the deadline or
+ * silence. Throws ProgramMissing when it isn't installed.
  */
 export function startProgram(program: Program): RunningProgram {
   program.signal.throwIfAborted()
@@ -112,7 +112,7 @@ function inputOf({ stdin }: ReturnType<typeof spawn>) {
   }
 }
 
-/** Runs a program to its end: its exit status and the lines of both streams, the last 1,000 of them. */
+/** Runs a program to its end. Returns its exit status and the last 1,000 lines of both streams. */
 export async function runProgram(program: Program) {
   const lines: string[] = []
   const onLine = (line: string) => {
@@ -125,7 +125,7 @@ export async function runProgram(program: Program) {
   return { status, lines }
 }
 
-/** Calls back with each line of at most 64 KiB; what is longer is cut. */
+/** Calls back with each line; one longer than 64 KiB is cut. */
 async function eachLine(
   stream: ReadableStream<Uint8Array>,
   { onChunk, onLine }: { onChunk?: () => void; onLine: (line: string) => void },
@@ -152,7 +152,7 @@ function spawn({ argv: [name, ...args], file = name, cwd, env, input }: Program)
       stdin: input === 'stream' ? 'pipe' : (input ?? 'ignore'),
       stdout: 'pipe',
       stderr: 'pipe',
-      detached: true, // Its own process group: what it starts must end with it.
+      detached: true, // its own process group: the programs that it starts must end with it
     })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
@@ -171,7 +171,7 @@ function killGroup(child: Bun.Subprocess, grace: number) {
     try {
       process.kill(-child.pid, signal)
     } catch {
-      // The whole group has ended.
+      // the whole group has ended
     }
   }
   kill('SIGTERM')

@@ -8,15 +8,15 @@ const tagSize = 16
 /** 128 MiB and about half a second for each guess. */
 const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * 2 ** 20 }
 
-/** The line that a stream begins with, and the key of its chunks, which no other stream has. */
+/** The first line of a stream, and the key of its chunks, which no other stream has. */
 export type Seal = { header: string; key: Buffer }
 
-/** The stream isn't what was written: it was truncated or changed. */
+/** The stream was truncated or changed. */
 export class DamagedStream extends Error {}
 
 /**
- * A new seal. With a passphrase the header holds the salt and a check of the key. Without
- * one it holds the key itself: the stream detects damage, but hides nothing.
+ * With a passphrase, the header has the salt and a check of the key. Without one it has the key itself: the
+ * stream detects damage, but hides nothing.
  */
 export async function newSeal(passphrase: string | null): Promise<Seal> {
   const random = randomBytes(32)
@@ -27,7 +27,7 @@ export async function newSeal(passphrase: string | null): Promise<Seal> {
 
 export const wantsPassphrase = (header: string) => header.startsWith('sealed ')
 
-/** The seal of a stream that begins with that line; null when the passphrase is another one. */
+/** Reads the first line of a stream; null when the passphrase is wrong. */
 export async function openSeal(header: string, passphrase: string | null): Promise<Seal | null> {
   const [, random = '', check = ''] = header.split(' ')
   const bytes = Buffer.from(random, 'base64url')
@@ -52,8 +52,8 @@ const checkOf = (key: Buffer) =>
   Buffer.from(hkdfSync('sha256', key, '', 'davit passphrase', 16)).toString('base64url')
 
 /**
- * AES-256-GCM in chunks: each is bound to the header, its position and whether it is the last, so
- * that changes, moves, omissions and truncation are detected. Little of it is in memory at once.
+ * AES-256-GCM in chunks: each is bound to the header, its position and whether it is the last, so that
+ * changes, moves, omissions and truncation are detected. Little of it is in memory at once.
  */
 export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, key }: Seal) {
   let place = 0
@@ -64,7 +64,7 @@ export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, 
   }
 }
 
-/** The content; throws at the first byte that differs from what was written. */
+/** Yields the content. Throws at the first chunk that was changed. */
 export async function* openChunks(sealed: AsyncIterable<Uint8Array>, { header, key }: Seal) {
   let place = 0
   for await (const { chunk, last } of chunksOf(sealed, chunkSize + tagSize)) {

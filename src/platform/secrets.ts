@@ -13,11 +13,11 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 /** 256 random bits as base64url: 43 characters that fit a cookie, a header or a link. */
 export const randomToken = () => randomBytes(32).toString('base64url')
 
-/** A code a person can type: 16 characters of base32 (80 random bits) in groups of four. */
+/** A code that a person can type: 16 characters of base32 (80 random bits) in groups of four. */
 export const randomCode = () =>
   encodeBase32UpperCaseNoPadding(randomBytes(10)).match(/.{4}/g)!.join('-')
 
-/** Random bytes, for values in other alphabets. */
+/** For values in other alphabets. */
 export const randomBytesOf = (count: number): Uint8Array => randomBytes(count)
 
 /** A JSON Web Token signed with HMAC-SHA-256 under the key's UTF-8 bytes. */
@@ -28,7 +28,7 @@ export function signedToken(claims: Record<string, unknown>, key: string) {
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** SHA-256 in hex: what the database holds of a token. */
+/** SHA-256 in hex, for storing a token in the database. */
 export const hashToken = (token: string) => encodeHexLowerCase(sha256(bytesOf(token)))
 
 /** Compares two texts in constant time. */
@@ -48,8 +48,8 @@ export class Secrets {
   }
 
   /**
-   * AES-256-GCM: base64url of nonce (12 bytes), tag (16) and ciphertext. The context (what the value
-   * is and whose) is authenticated, so that a sealed value can't be moved to another row.
+   * AES-256-GCM: base64url of nonce (12 bytes), tag (16) and ciphertext. The context (what the value is and
+   * whose) is authenticated, so that a sealed value can't be moved to another row.
    */
   seal(text: string, context: string) {
     const nonce = randomBytes(12)
@@ -73,8 +73,8 @@ export class Secrets {
 }
 
 /**
- * Takes the configured secret, or the key file of the data directory, made at the first start. Throws
- * when that file is too short to be a key: sealing under the rest of it would hide nothing.
+ * Uses the configured secret, or the key file of the data directory, created at the first start. Throws when
+ * that file is too short for a key: sealing with the rest of it would hide nothing.
  */
 export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }) {
   if (secretKey) return new Secrets(secretKey)
@@ -93,7 +93,7 @@ export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey
   return new Secrets(key)
 }
 
-/** A new key could open nothing in an old database. */
+/** A new key couldn't open anything in an old database. */
 function refuseNewKey(dataDir: string, path: string) {
   if (!existsSync(join(dataDir, 'davit.db'))) return
   throw new Failure(

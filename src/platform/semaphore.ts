@@ -2,10 +2,7 @@ import { AppError } from './errors.ts'
 
 type Waiting = { weight: number; start: () => void }
 
-/**
- * Lets callers hold at most so many permits at a time, one each by default; the
- * others wait in FIFO order.
- */
+/** Limits the permits held at a time, one per caller by default; the others wait in FIFO order. */
 export class Semaphore {
   readonly #waiting = new Set<Waiting>()
   #free: number
@@ -15,7 +12,7 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** How many callers wait. */
+  /** Number of callers that wait. */
   get waiting() {
     return this.#waiting.size
   }
@@ -25,8 +22,8 @@ export class Semaphore {
   }
 
   /**
-   * Resolves when the caller holds its permits, which disposing of the result releases.
-   * An abort ends the wait and throws its reason; it doesn't affect other callers.
+   * Resolves when the caller holds its permits; disposing of the result releases them. An abort ends the wait
+   * and throws its reason; it doesn't affect other callers.
    */
   async acquire(signal?: AbortSignal, weight = 1): Promise<Disposable> {
     signal?.throwIfAborted()
@@ -64,7 +61,7 @@ export class Semaphore {
   }
 }
 
-/** Runs work once it holds a permit. Throws `unavailable` with this message while `maxWaiting` others wait. */
+/** Throws `unavailable` with this message while `maxWaiting` others wait. */
 export async function inTurn<Result>(
   semaphore: Semaphore,
   { maxWaiting, full, retryAfter }: { maxWaiting: number; full: string; retryAfter: number },
@@ -75,18 +72,18 @@ export async function inTurn<Result>(
   return await work()
 }
 
-/** Runs work one at a time, or so many, for each key. */
+/** Runs work one at a time, or `count` at a time, for each key. */
 export class KeyedLock {
   readonly #locks = new Map<string, Semaphore>()
 
   constructor(readonly count = 1) {}
 
-  /** Whether some work holds the key or waits for it. */
+  /** True when some work holds the key or waits for it. */
   isLocked(key: string) {
     return this.#locks.has(key)
   }
 
-  /** Waits for the key, then runs the work; an abort ends the wait with the signal's reason. */
+  /** Waits for the key, then runs the work. An abort ends the wait with the signal's reason. */
   async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>) {
     const lock = this.#locks.get(key) ?? new Semaphore(this.count)
     this.#locks.set(key, lock)

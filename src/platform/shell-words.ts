@@ -1,9 +1,9 @@
-/** What a backslash escapes between double quotes. */
+/** Characters that a backslash escapes between double quotes. */
 const escapable = ['"', '\\', '$', '`', '\n']
 
 /**
- * A command line as the words that a POSIX shell would pass on; nothing else of a shell is interpreted.
- * When it can't be split, throws what `refuse` returns for the end of a sentence that says why.
+ * Splits a command line into words as a POSIX shell would; nothing else of a shell is interpreted. When it
+ * can't be split, throws what `refuse` returns; `problem` is the end of a sentence.
  */
 export function splitWords(text: string, refuse: (problem: string) => Error): string[] {
   const words: string[] = []
@@ -34,13 +34,13 @@ export function splitWords(text: string, refuse: (problem: string) => Error): st
   return word === null ? words : [...words, word]
 }
 
-/** A command line of which `splitWords` makes these words. */
+/** The inverse of `splitWords`. */
 export const joinWords = (words: string[]) => words.map(quote).join(' ')
 
 const quote = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** The words of a command, given as a line or a list. A command that was validated never throws. */
+/** The words of a command, given as a line or a list. Never throws for a validated command. */
 export const wordsOf = (command: string | string[]): string[] =>
   typeof command === 'string'
     ? splitWords(command, (problem) => new Error(`A command ${problem}`))

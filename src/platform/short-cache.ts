@@ -1,7 +1,7 @@
 type Question<Value> = { find: () => Promise<Value>; signal: AbortSignal }
 type Answer = { value: Promise<unknown>; signal: AbortSignal; until: number }
 
-/** Caches results for a while, up to so many of the newest. */
+/** Caches a limited number of results, the newest, for a while. */
 export class ShortCache {
   readonly #answers = new Map<string, Answer>()
 
@@ -14,7 +14,7 @@ export class ShortCache {
     try {
       return (await known.value) as Value
     } catch (error) {
-      // The first caller has aborted: that must not affect the others.
+      // the first caller has aborted: that must not affect the others
       if (known.signal.aborted) return this.remember(key, question)
       throw error
     }

@@ -16,7 +16,7 @@ function hangupSignal() {
   return isIgnored ? [] : (['SIGHUP'] as const)
 }
 
-/** The reader of our output, a `tee` or a parent, may end before us: what is written then is lost, nothing else happens. */
+/** The reader of our output, a `tee` or a parent, may end before us: only the output after that is lost. */
 export function surviveBrokenPipes() {
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 }

@@ -1,10 +1,10 @@
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A TCP socket of this machine; addresses and ports are hexadecimal, as the kernel writes them. */
+/** Addresses and ports are hexadecimal, as the kernel writes them. */
 export type TcpSocket = { local: string; remote: string; state: string; uid: number; inode: string }
 
-/** States of a socket. */
+/** The kernel's codes for the states of a socket. */
 export const listens = '0A'
 export const established = '01'
 
@@ -24,15 +24,15 @@ export async function tcpSockets(proc = '/proc'): Promise<TcpSocket[]> {
   )
 }
 
-/** A port as the kernel writes it. */
+/** As the kernel writes it. */
 export const portInHex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0')
 
 export type Program = { name: string; pid: number }
 
-/** A port that is taken; `by` is null when it can't be seen whose socket it is. */
+/** A port in use; `by` is null when the program can't be seen. */
 export type Listener = { port: number; by: Program | null }
 
-/** What listens on these TCP ports of this machine, on any of its addresses. */
+/** Finds the programs that listen on these TCP ports of this machine, on any address. */
 export async function listenersOn(ports: number[], proc = '/proc'): Promise<Listener[]> {
   const all = (await tcpSockets(proc)).filter(({ state }) => state === listens)
   const sockets = ports.flatMap((port) => {
@@ -51,8 +51,8 @@ export async function listenersOn(ports: number[], proc = '/proc'): Promise<List
 }
 
 /**
- * Searching all processes is slow, and repeated as long as a program blocks a port. Only root can search
- * those of others: what it found is known also after it became another user.
+ * Kept because searching all processes is slow, and repeated while a program blocks a port. Only root can
+ * search those of others: the result is still known after Davit became another user.
  */
 let known: { proc: string; owners: Map<string, Program | null> } | null = null
 

@@ -1,13 +1,13 @@
 /*
- * Texts that someone else wrote, for a terminal: root reads names, errors and titles of pages there, and none of
- * them may move the cursor, rename the window or turn the direction of what follows.
+ * For texts of other people on a terminal: root reads names, errors and titles of pages there, and none of
+ * them may move the cursor, rename the window or change the direction of the text after them.
  */
 
-/** What a terminal obeys instead of showing it; line breaks and tabs are left. */
+/** Control characters and those that change the direction of text; line breaks and tabs are kept. */
 const orders = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu
 
-/** The text without what a terminal obeys, in as many lines as it has. */
+/** Replaces control characters and keeps the lines. */
 export const inLines = (text: string) => text.replaceAll(orders, '\ufffd')
 
-/** The same in one line: it can't look like a message of Davit. */
+/** Joins the lines too, so that the text can't look like a message of Davit. */
 export const inOneLine = (text: string) => inLines(text).replaceAll(/\s*[\n\t]\s*/g, ' ')

@@ -39,7 +39,7 @@ async function openNotify(path: string | null) {
   }
 }
 
-/** Bypasses the streams, which need the loop that may be blocked. */
+/** Bypasses the streams, which need the event loop that may be blocked. */
 function tell(level: 'warn' | 'error', message: string) {
   try {
     writeSync(2, journalLine(level, message))
@@ -48,14 +48,14 @@ function tell(level: 'warn' | 'error', message: string) {
   }
 }
 
-/** Only systemd needs it, so only there it is loaded. */
+/** Only loaded for systemd. */
 type Ffi = typeof import('bun:ffi')
 
 const [unixFamily, datagram, closeOnExec] = [1, 2, 0x80000]
 
 /**
- * Returns a function that sends states to systemd (`READY=1`, see sd_notify), through the C library,
- * because the runtime has no datagram sockets of this kind. Throws where it finds no C library.
+ * Returns a function that sends states to systemd (`READY=1`, see sd_notify), through the C library, because
+ * the runtime has no datagram sockets of this kind. Throws when it finds no C library.
  */
 function connectNotify(ffi: Ffi, path: string): (state: string) => void {
   const { socket, sendto } = openLibrary(ffi)
@@ -66,7 +66,7 @@ function connectNotify(ffi: Ffi, path: string): (state: string) => void {
   ])
   return (state) => {
     const message = Buffer.from(state)
-    // what can't be delivered is lost: systemd then treats the process as silent
+    // a message that can't be delivered is lost: systemd then treats the process as silent
     sendto(descriptor, ffi.ptr(message), message.length, 0, ffi.ptr(address), address.length)
   }
 }

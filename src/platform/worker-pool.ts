@@ -11,7 +11,7 @@ const startDeadline = 60_000
 type Options = {
   /** Milliseconds that it may run; waiting for a worker, or for its start, doesn't count. */
   deadline: number
-  /** Whose it is: one task runs at a time for each owner. */
+  /** Only one task runs at a time for each owner. */
   owner?: string | undefined
   signal?: AbortSignal | undefined
 }
@@ -19,12 +19,12 @@ type Options = {
 type Patience = { deadline: number; signal: AbortSignal }
 type Request = { name: string; args: unknown[] }
 
-/** What a worker replies. Before the first task it sends one too: that it is ready. */
+/** A worker's reply to a task. It also sends one when it is ready for the first. */
 export type Reply = { value: unknown } | { error: PlainError }
 
 /**
- * Runs tasks on threads of their own. A thread starts with the first task that needs it, ends when idle
- * for a while, and is ended and replaced when a task exceeds its deadline or no one waits for it anymore.
+ * Runs tasks on separate threads. A thread starts with the first task that needs it and ends when idle for a
+ * while; it is ended and replaced when a task exceeds its deadline or no one waits for it anymore.
  */
 export class WorkerPool {
   readonly #entry: string
@@ -32,22 +32,22 @@ export class WorkerPool {
   readonly #turns: Semaphore
   readonly #owners = new KeyedLock()
   readonly #threads = new Set<Worker>()
-  /** Those without a task, with the timer that ends them. */
+  /** Idle workers, with the timer that ends them. */
   readonly #resting = new Map<Worker, ReturnType<typeof setTimeout>>()
 
-  /** `entry`: the module that runs tasks; `idle`: milliseconds that a thread without a task stays. */
+  /** `entry` is the module that runs tasks; `idle` is the milliseconds that a thread without a task stays. */
   constructor(entry: string, { size, idle }: { size: number; idle: number }) {
     this.#entry = entry
     this.#idle = idle
     this.#turns = new Semaphore(size)
   }
 
-  /** Threads at this moment. */
+  /** Number of threads at this moment. */
   get threads() {
     return this.#threads.size
   }
 
-  /** Resolves with what the task returned; throws what it threw, a DeadlineError or the signal's reason. */
+  /** Resolves with the task's result. Throws what it threw, a DeadlineError or the signal's reason. */
   async run(
     name: string,
     args: unknown[],
@@ -78,7 +78,7 @@ export class WorkerPool {
     return worker
   }
 
-  /** A new one, once it has loaded its modules: on a busy machine that takes longer than a task may. */
+  /** Resolves once it has loaded its modules: on a busy machine that takes longer than a task may. */
   async #start(signal: AbortSignal) {
     const worker = new Worker(this.#entry, { smol: true })
     this.#threads.add(worker)
@@ -86,7 +86,7 @@ export class WorkerPool {
     return worker
   }
 
-  /** Sends the worker a message, if any, and resolves with its next one; without a reply the worker is ended. */
+  /** Sends a message, if any, and resolves with the worker's next reply. Ends a worker that doesn't reply. */
   async #hear(worker: Worker, { deadline, signal }: Patience, request?: Request): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const timer = setTimeout(() => reject(new DeadlineError()), deadline)

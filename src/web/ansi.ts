@@ -1,7 +1,7 @@
 /**
- * One line of terminal output as HTML: text escaped, colours and weights as classes (`f1`, `b12`,
- * `bold` …), every other escape sequence and control character left out, and those that turn round the
- * order of letters. Styles end with the line.
+ * Converts one line of terminal output to HTML: text is escaped, and colours and weights become classes
+ * (`f1`, `b12`, `bold` …). Every other escape sequence and control character is dropped, as are those that
+ * reverse the order of letters. Styles end with the line.
  */
 export function ansiHtml(text: string) {
   if (!hasControl.test(text)) return escapeHtml(text)
@@ -29,7 +29,7 @@ export function ansiHtml(text: string) {
   }
 }
 
-/** The same as plain text. */
+/** Drops the same sequences, without HTML. */
 export const plainText = (text: string) =>
   hasControl.test(text) ? text.replaceAll(sequence, '') : text
 
@@ -49,7 +49,9 @@ const plain = {
 
 const hasControl = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
-/** SGR (its codes are captured), any other CSI, strings such as OSC to their end, other escapes, lone controls. */
+/**
+ * SGR (its codes are captured), other CSI, strings such as OSC to their end, other escapes, lone controls.
+ */
 const sequence = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)([0-9;:]*)m',
@@ -81,7 +83,7 @@ function applyCodes(style: Style, codes: string) {
   }
 }
 
-/** The empty colour space of `38:2::r:g:b` is a 0 too many, in front of three others. */
+/** Drops the empty colour space of `38:2::r:g:b`, a 0 in front of three others. */
 const isGiven = (_: number, at: number, parts: number[]) => !(at === 1 && parts.length === 5)
 
 function setColour(style: Style, code: number, [kind, ...numbers]: number[]) {
@@ -114,8 +116,8 @@ function applyCode(style: Style, code: number, part: number | undefined) {
 }
 
 /**
- * `fi` and `bi` are the log's own two colours, exchanged. On a coloured ground a text has the log's own
- * colour: not every pair of two colours can be read.
+ * `fi` and `bi` are the log's own two colours, exchanged. On a coloured background a text has the log's own
+ * colour: not every pair of colours is legible.
  */
 function classesOf(style: Style) {
   const [front, back] = style.inverse
@@ -131,8 +133,8 @@ function classesOf(style: Style) {
 }
 
 /**
- * The nearest of the sixteen terminal colours: a page that follows light and dark can keep sixteen
- * legible, not sixteen million. `kind` is the number after 38 or 48: 5 indexed, 2 red, green, blue.
+ * The nearest of the sixteen terminal colours: a page that follows light and dark can keep sixteen legible,
+ * not sixteen million. `kind` is the number after 38 or 48: 5 indexed, 2 red, green, blue.
  */
 export function nearestColour(kind: number | undefined, numbers: number[]): number | null {
   if (!numbers.every((number) => number >= 0 && number <= 255)) return null

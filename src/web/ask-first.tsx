@@ -8,10 +8,7 @@ import { fieldsOf, textsBut } from './form-fields.ts'
 import { show } from './respond.tsx'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
-/**
- * Asks for confirmation of a form that was sent without script: the response is a
- * page with the question and the same form.
- */
+/** Answers a form that was sent without script with a page that has the question and the same form. */
 export const askFirst = (config: Pick<Config, 'url'>) =>
   factory.createMiddleware(async function askBefore(c, next) {
     const mayAsk = c.req.method === 'POST' && clientOf(c) === 'browser' && !c.var.token
@@ -26,8 +23,8 @@ export const askFirst = (config: Pick<Config, 'url'>) =>
   })
 
 /**
- * Shows a button's form that was refused because its page was open too long, to be sent again by one
- * press: nothing else would keep what it was about.
+ * Shows a button's form that was refused because its page was open too long, so that one press sends it
+ * again. Without this, its hidden values would be lost.
  */
 export const askAgain = (c: Context, status: ContentfulStatusCode) =>
   askForm(
@@ -40,7 +37,7 @@ export const askAgain = (c: Context, status: ContentfulStatusCode) =>
     status,
   )
 
-/** A page with a question, and the form that was sent, to be sent when it is answered. */
+/** A page with a question and the submitted form, which is sent when it is answered. */
 async function askForm(
   c: Context,
   config: Pick<Config, 'url'>,

@@ -11,8 +11,7 @@ export type Body = {
 }
 
 /**
- * Reads a JSON or form body; an empty one has no fields. Form names are snake_case, and an empty form
- * field counts as null.
+ * Reads a JSON or form body; an empty one has no fields. In a form, names are snake_case, and empty is null.
  */
 export async function readBody(c: Context): Promise<Body> {
   if (isJson(c)) return { kind: 'json', data: await readJson(c), values: {} }
@@ -69,6 +68,6 @@ const textOf = (value: string | File) =>
 export const camelCase = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Names in capitals, as variables have them, stay as they are. */
+/** Names in capitals, such as those of variables, are unchanged. */
 export const snakeCase = (name: string) =>
   name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

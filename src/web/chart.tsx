@@ -8,16 +8,16 @@ export const rangeQuery = z.object({
   range: z.enum(Object.keys(ranges) as Range[], 'must be hour, day or week.').default('hour'),
 })
 
-/** One value of a chart. */
+/** One value of a chart over time. */
 type Line = {
-  /** If a chart has several. */
+  /** Only if a chart has several. */
   name?: string | undefined
   points: Point[]
-  /** How it is drawn; by default as the first or second of a chart. */
+  /** By default that of the first or second line of a chart. */
   class?: string
 }
 
-/** One chart with its scales, in words too; assets/chart.js draws it when it is seen, with the value at each time. */
+/** Has its scales as text too. assets/chart.js draws it once it is visible, with the value at each time. */
 export const Chart = ({
   name,
   bounds,
@@ -82,7 +82,7 @@ export const Chart = ({
   )
 }
 
-/** What assets/chart.js draws: a value for each span from `from` on, null where nothing was measured. */
+/** The data for assets/chart.js: a value for each span from `from` on, null where nothing was measured. */
 function valuesOf(
   { from, until, span }: Bounds,
   { unit, top, lines }: { unit: Unit; top: number; lines: Line[] },
@@ -125,7 +125,7 @@ const words = ({ points }: Line, text: Text) =>
     ? `${text(average(points))} on average, ${text(peakOf(points))} at most`
     : 'without values'
 
-/** Over the time that was measured: a minute that has just begun doesn't count as a whole one. */
+/** Over the measured time: a minute that has just begun doesn't count as a whole one. */
 function average(points: Point[]) {
   let [sum, measured] = [0, 0]
   for (const { value, seconds = 1 } of points) {
@@ -135,11 +135,11 @@ function average(points: Point[]) {
   return sum / measured
 }
 
-/** The highest value; 0 without any. */
+/** 0 without any points. */
 export const peakOf = (points: Point[]) =>
   points.reduce((peak, { value }) => Math.max(peak, value), 0)
 
-/** Seconds after which the charts of a range have something new to show. */
+/** Seconds after which the charts of a range are refreshed. */
 export const refreshEvery: Record<Range, number> = { hour: 10, day: 60, week: 60 }
 
 const names: Record<Range, string> = { hour: 'Last hour', day: '24 hours', week: '7 days' }
@@ -155,7 +155,7 @@ export const RangeChoice = ({
   /** Further query parameters. */
   query?: Record<string, string | undefined>
   range: Range
-  /** The id of what alone is replaced; left out, the links lead to the page. */
+  /** The id of the element to replace; by default the links open the page. */
   target?: string
 }) => (
   <nav class="stats-ranges" aria-label="Time range">

@@ -3,23 +3,23 @@ import { findTargetHandler } from 'hono/utils/handler'
 import type { ZodType } from 'zod'
 import type { Operation } from './operation.ts'
 
-/** The parts of a request that a handler checks, each against one schema, and what it answers. */
+/** The parts of a request that a handler checks, each against one schema, and its documentation. */
 export type Checks = {
   body?: ZodType
   query?: ZodType
-  /** Called for the document only: schemas that nothing is checked against take memory. */
+  /** Only called for the document: schemas that nothing is checked against take memory. */
   operation?: () => Operation & { part: string }
 }
 
 const known = new WeakMap<object, Checks>()
 
-/** Records what a handler checks and answers: the API document is generated from it. */
+/** Records the checks of a handler, from which the API document is generated. */
 export function checking<Handler extends object>(checks: Checks, handler: Handler) {
   known.set(handler, checks)
   return handler
 }
 
-/** What a handler checks, or the one it was derived from. */
+/** The checks of a handler, or of the one it was derived from. */
 export const checksOf = (handler: object): Checks => known.get(originalOf(handler)) ?? {}
 
 /** The original handler, if a route has a derived one. */

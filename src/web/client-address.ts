@@ -3,9 +3,10 @@ import { canonicalHost, inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 
 /**
- * Sets `peer`, who connected to Davit or to the edge, and `address`: the same, or behind a trusted proxy the
- * right-most hop of X-Forwarded-For that is no trusted proxy itself. What a client writes left of that is
- * ignored. The edge writes who connected to it as the last hop, and whether the request used HTTPS.
+ * Sets `peer`, the address that connected to Davit or to the edge, and `address`: the same or, behind a
+ * trusted proxy, the rightmost hop of X-Forwarded-For that isn't a trusted proxy itself. Anything a client
+ * writes left of that is ignored. The edge appends the address that connected to it, and whether the request
+ * used HTTPS.
  */
 export const clientAddress = (trustedProxies: string[]) =>
   factory.createMiddleware(async function readClientAddress(c, next) {
@@ -26,7 +27,9 @@ export const clientAddress = (trustedProxies: string[]) =>
     await next()
   })
 
-/** The address of one subscriber: an IPv4 address, or a whole IPv6 /64, in which addresses are free. */
+/**
+ * The address of one subscriber: an IPv4 address, or a whole IPv6 /64, where addresses are free to choose.
+ */
 export function networkOf(address: string) {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = address.split('::')
@@ -36,7 +39,7 @@ export function networkOf(address: string) {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
 }
 
-/** The canonical form of an address, or null when invalid. */
+/** Null when invalid. */
 function plainAddress(text: string) {
   const address = canonicalHost(text.trim().replace(/%.*/, '')) // an IPv6 zone is local to this host
   return address !== null && isIP(address) ? address : null

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Config } from '../config.ts'
 import type { Env } from './factory.ts'
 
-/** The kind of client, and so the form of the response: a page, a fragment, or JSON (decisions: representations). */
+/** Decides the form of the response: a page, a fragment, or JSON (decisions: representations). */
 export type Client = 'browser' | 'partial' | 'program'
 
 export function clientOf(c: Context): Client {
@@ -17,7 +17,7 @@ export function clientOf(c: Context): Client {
 
 export const isWebSocket = (c: Context) => c.req.header('Upgrade')?.toLowerCase() === 'websocket'
 
-/** The address by which the client reaches Davit: the public one, or that of the request. */
+/** The origin by which the client reaches Davit: the public one, or that of the request. */
 export function originOf(c: Context, { url }: Pick<Config, 'url'>) {
   if (url) return url.origin
   const asked = new URL(c.req.url)
@@ -26,8 +26,8 @@ export function originOf(c: Context, { url }: Pick<Config, 'url'>) {
 }
 
 /**
- * The page of ours on which a link was followed or a form was sent, as a path; null for other sites, and
- * for what led to one as a path: `//host`.
+ * The path of our page with the link or form of this request. Null for other sites, and for a path that a
+ * browser would take for another host: `//host`.
  */
 export function pageBefore(c: Context, { url }: Pick<Config, 'url'>) {
   const from = c.req.header('HX-Current-URL') ?? c.req.header('Referer')

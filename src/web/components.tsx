@@ -21,7 +21,7 @@ export const PageHead = ({
   /** A state or an address after it. */
   beside?: Child
   crumbs?: Crumb[]
-  /** What explains the page: a document, and after `#` one of its headings. */
+  /** The documentation of the page: a document, and after `#` one of its headings. */
   doc?: string | undefined
   children?: Child
 }) => (
@@ -79,7 +79,7 @@ export const ShownOnce = ({
   children,
 }: {
   text: string
-  /** What it is, in the name of the button that copies it: “the token”. */
+  /** Names the secret on the button that copies it, such as “the token”. */
   what: string
   children: Child
 }) => (
@@ -97,16 +97,16 @@ type TroubleProps = {
   code?: string | null
   children: Child
   hint?: string | null | undefined
-  /** What else there is to say, folded behind the hint. */
+  /** Details that are folded behind the hint. */
   more?: Child
   /** Shows a line of the hint, which unfolds. */
   isFolded?: boolean
-  /** The one that helps. */
+  /** The action that fixes it. */
   action?: Child
   role?: 'alert' | 'status'
 }
 
-/** What went wrong, why, and what to do next. */
+/** A problem, its cause, and what to do next. */
 export const Trouble = ({
   title,
   code,
@@ -175,7 +175,6 @@ export const Fact = ({ name, children }: { name: string; children: Child }) => (
   </div>
 )
 
-/** The old and the new value. */
 export const FromTo = ({ from, to }: { from: string | null; to: string | null }) => (
   <>
     <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
@@ -192,7 +191,7 @@ export const CommitRef = ({
   hash: string | null
   message?: string | null
   author?: string | null
-  /** Beside a button that copies the whole hash. */
+  /** Adds a button that copies the whole hash. */
   copied?: boolean
 }) =>
   hash ? (

@@ -2,22 +2,22 @@ import type { Context } from 'hono'
 import { promisify } from 'node:util'
 import { factory } from './factory.ts'
 
-/** Bytes below which an answer is in one packet anyway. */
+/** Smaller responses, in bytes, fit into one packet anyway. */
 const least = 1024
 
-/** Pages, and what programs are answered; no streams of events, no files. */
+/** Pages and JSON; no streams of events, no files. */
 const compressible = /^text\/html|^application\/(problem\+)?json/
 
-/** Done beside the main loop; the first costs less for the same size. */
+/** On other threads; the first one costs less for the same size. */
 const encodings = {
   zstd: (bytes: ArrayBuffer) => Bun.zstdCompress(bytes),
   async gzip(bytes: ArrayBuffer) {
-    const { gzip } = await import('node:zlib') // a megabyte that a server without visitors spares
+    const { gzip } = await import('node:zlib') // a megabyte that a server without visitors saves
     return promisify<ArrayBuffer, Buffer>(gzip)(bytes)
   },
 }
 
-/** Compresses what is answered, where the client reads that and it is worth it. */
+/** Compresses responses if the client accepts that and it is worthwhile. */
 export const compress = () =>
   factory.createMiddleware(async function compressAnswer(c, next) {
     await next()
@@ -31,7 +31,7 @@ export const compress = () =>
     const isWorthIt = plain.byteLength >= least
     if (isWorthIt) headers.set('Content-Encoding', encoding)
     const body = isWorthIt ? await encodings[encoding](plain) : plain
-    c.res = undefined // else its headers would be joined with those of the next
+    c.res = undefined // otherwise its headers would be joined with those of the next
     c.res = new Response(body, { status, headers })
   })
 
@@ -39,12 +39,12 @@ const isNeverPacked = (headers: Headers) =>
   /\bno-transform\b/.test(headers.get('Cache-Control') ?? '')
 
 /**
- * For an answer that shows a secret: it is stored nowhere, and never compressed, as its length would
- * then reveal the secret to someone who has text beside it (BREACH).
+ * For a response that shows a secret: it is never stored, nor compressed, since its length would reveal the
+ * secret to someone who controls text beside it (BREACH).
  */
 export const showsSecret = (c: Context) => c.header('Cache-Control', 'no-store, no-transform')
 
-/** What an answer is best compressed with; null where the client reads nothing that we write. */
+/** The best encoding that the client accepts; null when it accepts none of ours. */
 export function encodingOf(c: Context) {
   const accepted = (c.req.header('Accept-Encoding') ?? '').split(',').flatMap((one) => {
     const [name, ...parameters] = one.toLowerCase().split(';')

@@ -4,7 +4,7 @@ import type { Env } from './factory.ts'
 
 type UrlConfig = Pick<Config, 'url'>
 
-/** Whether the browser uses HTTPS: by the public address, or as reported by the edge. */
+/** True when the browser uses HTTPS: by the public address, or as reported by the edge. */
 export const isHttps = (c: Context, { url }: UrlConfig): boolean =>
   url?.protocol === 'https:' || (c as Context<Env>).var.isHttps
 
@@ -12,7 +12,7 @@ export const isHttps = (c: Context, { url }: UrlConfig): boolean =>
 export const cookieOptions = (c: Context, config: UrlConfig) =>
   ({ path: '/', sameSite: 'Lax', secure: isHttps(c, config) }) as const
 
-/** A name that, over HTTPS, no other host can set and nothing can set without TLS (RFC 6265bis). */
+/** Over HTTPS, no other host can set such a cookie, and nothing can without TLS (RFC 6265bis). */
 export const hostCookie = (name: string, { isSecure }: { isSecure: boolean }) =>
   isSecure ? `__Host-${name}` : name
 
@@ -20,8 +20,8 @@ export const hostCookie = (name: string, { isSecure }: { isSecure: boolean }) =>
 const mostValues = 8
 
 /**
- * All values of a name, ours last: anyone on our host can add cookies with a longer
- * path, which shadow ours for code that only reads the first.
+ * All values of a name, ours last: anyone on our host can add cookies with a longer path, which shadow ours
+ * for code that only reads the first.
  */
 export const cookieValues = (c: Context, name: string) =>
   (c.req.header('Cookie') ?? '')

@@ -1,12 +1,12 @@
 import { Icon } from './icons.tsx'
 
-/** Copies a text by app.js, which says so; there is none without script. */
+/** app.js copies the text and confirms it; without script there is no button. */
 export const CopyButton = ({
   text,
   what,
 }: {
   text: string
-  /** What it is, in the button's name: “Copy the address”. */
+  /** Completes the button's name: “Copy the address”. */
   what: string
 }) => (
   <button

@@ -17,8 +17,8 @@ const cookieName = 'svc_csrf'
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Creates a token for the request's session, or for the browser when no one is logged in, and sets
- * its cookie. Call it again when the session changes.
+ * Creates a token for the request's session, or for the browser when no one is logged in, and sets its
+ * cookie. Call it again when the session changes.
  */
 export function setCsrfToken(c: Context, deps: VisitorDeps) {
   const random = randomToken()
@@ -27,10 +27,10 @@ export function setCsrfToken(c: Context, deps: VisitorDeps) {
   setCookie(c, cookieName, token, cookieOptions(c, deps.config))
 }
 
-/** Keeps `csrfToken` set, masked: the one of a cookie that fits who asks, else a new one. */
+/** Keeps `csrfToken` set, masked: that of a valid cookie, else a new one. */
 export const csrfToken = (deps: VisitorDeps) =>
   factory.createMiddleware(async function loadCsrfToken(c, next) {
-    if (c.var.token) return next() // no browser sends one by itself, so it can't be forged
+    if (c.var.token) return next() // no browser sends an API token by itself, so the request can't be forged
     const holders = holdersOf(c, deps)
     const token = cookieValues(c, cookieName).find((held) =>
       holders.some((by) => isGenuine(deps.secrets, by, held)),
@@ -41,10 +41,9 @@ export const csrfToken = (deps: VisitorDeps) =>
   })
 
 /**
- * Signed double submit (OWASP): a change must repeat a token of the cookie, which is bound to the
- * session, in the header or the form, masked or as it is, and must come from our own pages if the
- * browser says where. The header may repeat several, separated by spaces: a script can't tell
- * ours from injected ones.
+ * Signed double submit (OWASP): a change must repeat a token of the cookie, which is bound to the session, in
+ * the header or the form, masked or not, and must come from our own pages if the browser sends its origin.
+ * The header may repeat several, separated by spaces: a script can't distinguish ours from injected ones.
  */
 export const csrfCheck = (deps: VisitorDeps) =>
   factory.createMiddleware(async function checkCsrf(c, next) {
@@ -67,8 +66,8 @@ export const csrfCheck = (deps: VisitorDeps) =>
 const tokenBytes = 64
 
 /**
- * The token as the pages of one answer carry it: other bytes each time, so that the length of a
- * compressed answer tells nothing about it (BREACH).
+ * The token as the pages of one response contain it: other bytes each time, so that the length of a
+ * compressed response reveals nothing about it (BREACH).
  */
 function masked(token: string) {
   const [random, signature] = token.split('.') as [string, string]
@@ -77,7 +76,7 @@ function masked(token: string) {
   return Buffer.concat([mask, xored(bytes, mask)]).toString('base64url')
 }
 
-/** Undefined for what is no masked token. */
+/** Undefined for anything but a masked token. */
 function unmasked(text: string) {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== 2 * tokenBytes) return undefined
@@ -88,7 +87,7 @@ function unmasked(text: string) {
 const xored = (bytes: Buffer, mask: Uint8Array) =>
   Buffer.from(bytes.map((byte, at) => byte ^ mask[at]!))
 
-/** A browser's form is drawn again with what was typed and a token that fits; all else ends here. */
+/** A browser's form is drawn again with its input and a valid token; any other request ends here. */
 function refuse(c: Context<Env>) {
   const error = new AppError(
     'forbidden',
@@ -99,7 +98,7 @@ function refuse(c: Context<Env>) {
   c.set('refusal', error)
 }
 
-/** What a token is bound to: the session, or an anonymous browser. */
+/** A token is bound to the session, or to an anonymous browser. */
 function holdersOf(c: Context, deps: VisitorDeps) {
   const { session } = (c as Context<Env>).var
   return session ? [session.id] : visitorsOf(c, deps).map((id) => `visitor ${id}`)
@@ -113,7 +112,7 @@ function isGenuine(secrets: Secrets, holder: string, token: string) {
 const mac = (secrets: Secrets, holder: string, random: string) =>
   secrets.sign(`csrf ${hashToken(holder)} ${random}`)
 
-/** `Sec-Fetch-Site` if sent, else `Origin`; a client that sends neither isn't a browser. */
+/** Checks `Sec-Fetch-Site` if sent, else `Origin`; a client that sends neither isn't a browser. */
 export function isSameOrigin(c: Context, publicUrl: URL | null) {
   const site = c.req.header('Sec-Fetch-Site')
   if (site !== undefined) return site === 'same-origin'

@@ -7,7 +7,7 @@ import type { FormMethod } from './factory.ts'
 import { FormError } from './fields-view.tsx'
 import { Button, ButtonLink, PostForm } from './form.tsx'
 
-/** Whether what is drawn goes into the page that is open, and not into a frame of its own. */
+/** True when the dialog is drawn into the open page, and not into its own frame. */
 export const InDialog = createContext(false)
 
 /** The page that a dialog belongs to, for its buttons. */
@@ -16,14 +16,14 @@ const From = createContext<Crumb>({ href: '/dashboard', name: 'Dashboard' })
 type ModalProps = {
   title: Child
   children: Child
-  /** The page that opens it, and to which its address leads back when it was opened by itself. */
+  /** The page that opens it, and that it returns to when its own address was opened. */
   from: Crumb
   wide?: boolean
 }
 
 /**
- * A dialog for the layout's `#modal`, which app.js opens when it arrives; a page of its own where its
- * address was opened. Its buttons come with the form inside.
+ * A dialog for the layout's `#modal`, which app.js opens when it arrives, or a separate page when its address
+ * was opened. The form inside adds the buttons.
  */
 export const Modal = ({ title, children, from, wide = false }: ModalProps) => (
   <From.Provider value={from}>
@@ -45,7 +45,7 @@ export const Modal = ({ title, children, from, wide = false }: ModalProps) => (
   </From.Provider>
 )
 
-/** Of a part of a dialog, whose title is a level higher where it is a page of its own. */
+/** Heads a part of a dialog; one level higher when the dialog is a separate page. */
 export const DialogHeading = ({ id, children }: { id?: string; children: Child }) =>
   useContext(InDialog) ? <h3 id={id}>{children}</h3> : <h2 id={id}>{children}</h2>
 
@@ -96,7 +96,7 @@ export const ModalForm = ({
   /** The label of its button. */
   submit: string
   destructive?: boolean
-  /** It has a field for a file. */
+  /** True when it has a field for a file. */
   upload?: boolean
 }) => (
   <Modal title={title} from={from} wide={wide}>

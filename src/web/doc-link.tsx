@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { Icon } from './icons.tsx'
 
-/** The address of the documentation, or of a part of it: `edge`, or `edge#https` for a heading. */
+/** A page of the documentation, or one of its headings: `edge`, or `edge#https`. */
 export const docPath = (doc?: string) => (doc ? `/docs/${doc}` : '/docs')
 
 type Props = {
@@ -9,14 +9,13 @@ type Props = {
   doc: string
 }
 
-/** Leads to what the documentation says about something. */
 export const DocLink = ({ doc, children }: Props & { children: Child }) => (
   <a class="doc-link" href={docPath(doc)}>
     {children}
   </a>
 )
 
-/** The same beside a heading, for all that stands below it. */
+/** Placed beside a heading, for the whole section. */
 export const HelpLink = ({ doc }: Props) => (
   <a class="help-link" href={docPath(doc)} title="Documentation">
     <Icon name="book-open" />

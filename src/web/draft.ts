@@ -2,7 +2,7 @@ import { createContext } from 'hono/jsx'
 
 /** The input and its errors: enough to redraw the form without losing anything. */
 export type Draft = {
-  /** Submitted texts by form name, passwords left out. */
+  /** Submitted texts by form name, without passwords. */
   values: Record<string, string>
   /** Messages by form name. */
   errors: Record<string, string>

@@ -8,47 +8,50 @@ import type { Peer } from './web-socket.ts'
 
 export type User = { id: string; email: string; name: string | null; role: 'admin' | 'member' }
 
-/** The browser session of a request; its `id` is what the CSRF token is bound to. */
+/** The browser session of a request; the CSRF token is bound to its `id`. */
 export type Session = { id: string; userId: string }
 
-/** The API token of a request that came with one. */
+/** The API token of a request that has one. */
 export type ApiToken = { id: string; name: string; scopes: (typeof tokenScopes)[number][] }
 
 export type Env = {
   /** Absent under `app.request()` in tests. */
   Bindings: {
     server?: Server<Peer>
-    /** Whether it came through the edge, on the socket that no one else can reach. */
+    /** True when it came through the edge, on the socket that no one else can reach. */
     isEdges?: boolean
   }
   Variables: {
     requestId: string
     /** The address at the other end of the socket: the client's, or a proxy's. */
     peer: string
-    /** Whether it came through the edge. */
+    /** True when it came through the edge. */
     isEdges: boolean
-    /** Whether the request to the edge used HTTPS. */
+    /** True when the request to the edge used HTTPS. */
     isHttps: boolean
-    /** The client's address: the socket's, or what a trusted proxy forwarded. */
+    /** The client's address: the socket's, or the one that a trusted proxy forwarded. */
     address: string
     session: Session | null
     /** Instead of a session: a request with a token is authorised by the token alone. */
     token: ApiToken | null
     /** The logged-in user; `requireUser` guarantees it. */
     user: User | null
-    /** Whether the login is still valid with the same rights: checked while a stream is open. */
+    /** False once the login has ended or its rights have changed: checked while a stream is open. */
     isLoginAlive: () => boolean
-    /** For the forms of this answer, which differs from that of any other. */
-    /** The name that a user goes by, where they gave one. */
+    /** The name of a user who has set one. */
     nameOf: NameOf
+    /** For the forms of this response; different in every response. */
     csrfToken: string
-    /** The version of what can be seen, from before anything was read for the answer. */
+    /** The version of the data on the page, taken before any of it was read. */
     seenVersion: string
     /** The id that this request assigned to a new browser. */
     visitor?: string
-    /** Why a form is refused that stood open too long: it is drawn again, and changes nothing. */
+    /** The refusal of a form that was open too long: it is drawn again, and changes nothing. */
     refusal?: AppError
-    /** The method that a form without script overrides its POST with; null for other requests. Unset until the body is read. */
+    /**
+     * The method by which a form without script overrides POST; null for others. Unset until the body is
+     * read.
+     */
     formMethod?: FormMethod | null
   }
 }

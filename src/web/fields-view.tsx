@@ -23,18 +23,18 @@ type ControlProps<Own extends string> = Field &
   }
 
 /*
- * None has a `maxlength`, which would cut what is pasted without a word: the server refuses it with its
- * rule. So it does what would need a `pattern`, unless `title` says the rule.
+ * None has a `maxlength`, which would silently truncate pasted text: the server refuses it and names the
+ * rule. The server also checks what a `pattern` could, unless `title` names the rule.
  */
 type TextFieldProps = ControlProps<
   | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'readonly')
   | ('minlength' | 'min' | 'max' | 'step' | 'pattern' | 'title' | 'list')
 > & {
-  /** Fields of an address whose last part it takes, until someone types into it. */
+  /** Fields of an address whose last part becomes the value, until someone types into this one. */
   namedBy?: string
 }
 
-/** What was typed as a password is not shown again, and while it is typed only on demand. */
+/** A submitted password is not shown again, and while it is typed only on demand. */
 export const TextField = ({
   name,
   label,
@@ -82,7 +82,7 @@ export const TextField = ({
   </FieldFrame>
 )
 
-/** Shows what is typed into a password field, and hides it again: app.js does, so it is only there with it. */
+/** Shows and hides a typed password. app.js does that, so the button only exists with it. */
 const RevealButton = ({ of }: { of: string }) => (
   <button
     type="button"
@@ -98,7 +98,7 @@ const RevealButton = ({ of }: { of: string }) => (
 
 type TextAreaProps = ControlProps<'placeholder'> & {
   rows?: number
-  /** What is typed is kept nowhere; nor drawn again while the box of this name is ticked. */
+  /** True when the input is never shown again; the name of a checkbox when that depends on it. */
   secret?: boolean | string
 }
 
@@ -132,7 +132,7 @@ const isSecretNow = (secret: boolean | string) =>
 
 type SelectFieldProps = ControlProps<never> & {
   options: { value: string; label: string }[]
-  /** The chosen file isn't shown again. */
+  /** True when the chosen file isn't shown again. */
   secret?: boolean
 }
 
@@ -160,7 +160,7 @@ export const SelectField = ({
   )
 }
 
-/** The hidden field before it stands for an unticked box; `lone` omits it. */
+/** A hidden field before it stands for the unticked box; `lone` omits it. */
 export const Checkbox = ({
   name,
   label,
@@ -172,7 +172,7 @@ export const Checkbox = ({
 }: Field & {
   value?: boolean
   lone?: boolean
-  /** Ticked while what is typed into the field of this name looks so, until it is touched. */
+  /** Ticked while the text in the field of this name matches, until someone changes it. */
   follows?: { name: string; pattern: RegExp }
 }) => (
   <div class="field check" data-invalid={complaintAbout(name) !== undefined || undefined}>
@@ -254,7 +254,7 @@ const fieldId = (name: string) => `field-${name}`
 /** The error of a field of the current form. */
 const complaintAbout = (name: string) => own(useContext(DraftContext).errors, name)
 
-/** Its input, or its value. */
+/** The submitted text of a field, or its value. */
 const typed = (name: string, value: Value) =>
   own(useContext(DraftContext).values, name) ?? String(value ?? '')
 

@@ -3,8 +3,8 @@ import { containerLimits } from '../platform/limits.ts'
 import { splitWords } from '../platform/shell-words.ts'
 
 /*
- * Field types of forms and JSON bodies. A form only sends text, so a number may be digits,
- * a flag 1 or on, a list one entry per line; a JSON body has real types. Null clears.
+ * Field types of forms and JSON bodies. A form only sends text, so a number may be digits, a flag 1 or on, a
+ * list one entry per line; a JSON body has real types. Null clears.
  */
 
 /** Text without surrounding whitespace and control characters. */
@@ -48,14 +48,14 @@ export const flag = () =>
     z.boolean('must be true or false (in a form 1 or 0).'),
   )
 
-/** A list; in a form one entry per line, without blank lines. */
+/** A form has one entry per line; blank lines are ignored. */
 export const lines = (entry: z.ZodType<string>, { max }: { max: number }) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? splitLines(value) : value),
     z.array(entry, 'must be a list of strings.').max(max, `can have at most ${max} entries.`),
   )
 
-/** Names with values; in a form `NAME=value`, one per line. */
+/** Names with values; a form has one `NAME=value` per line. */
 export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
   z
     .preprocess(
@@ -73,7 +73,7 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
     .transform((entries): Record<string, string> => Object.fromEntries(entries))
     .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })
 
-/** A command: its words, or a line that is split as a POSIX shell splits words. Stored as entered. */
+/** A list of words, or a line that is split as a POSIX shell splits words. Stored as entered. */
 export const command = () =>
   z
     .union(
@@ -92,7 +92,7 @@ export const command = () =>
       }
     })
 
-/** Every list of containers includes it. */
+/** Every list of containers includes the command. */
 const maxCommand = containerLimits.listed
 
 const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)

@@ -1,14 +1,14 @@
 import type { Context } from 'hono'
 import type { Env } from './factory.ts'
 
-/** What a browser session is told of the change that it made, until its next page says it. */
+/** The message about a session's change, until its next page shows it. */
 const waiting = new Map<string, { text: string; until: number }>()
 
-/** Milliseconds after which it would be news no more, and sessions of which it is kept. */
+/** Milliseconds after which a message is outdated, and number of sessions with one. */
 const lifetime = 60_000
 const mostSessions = 1000
 
-/** Has the next page of this browser session say a sentence, once. */
+/** The next page of this browser session shows the text, once. */
 export function sayNext(c: Context, text: string) {
   const id = sessionOf(c)
   if (!id) return
@@ -17,7 +17,7 @@ export function sayNext(c: Context, text: string) {
   if (waiting.size > mostSessions) waiting.delete(waiting.keys().next().value!)
 }
 
-/** The sentence that this page says. Null for what a script fetches, which shows no page. */
+/** The message for this page; null for a request by a script, which shows no page. */
 export function takeSaid(c: Context) {
   const id = sessionOf(c)
   const said = id && waiting.get(id)
@@ -26,7 +26,7 @@ export function takeSaid(c: Context) {
   return said.until > Date.now() ? said.text : null
 }
 
-/** Browsers leave the header out where there is no HTTPS. */
+/** Browsers omit the header without HTTPS. */
 const isNavigation = (c: Context) =>
   !c.req.header('HX-Request') && (c.req.header('Sec-Fetch-Dest') ?? 'document') === 'document'
 

@@ -10,8 +10,8 @@ const longestName = 200
 const read = new WeakMap<HonoRequest, Promise<FormFields | null>>()
 
 /**
- * The fields of a form by name, each with all its values; null when the body isn't a form.
- * The body is read once and cached. Throws for a malformed form or one with too many fields.
+ * The fields of a form by name, each with all its values; null when the body isn't a form. The body is read
+ * once and cached. Throws for a malformed form or one with too many fields.
  */
 export const fieldsOf = (c: Context): Promise<FormFields | null> =>
   read.getOrInsertComputed(c.req, () => readFields(c))
@@ -19,7 +19,7 @@ export const fieldsOf = (c: Context): Promise<FormFields | null> =>
 const urlencoded = 'application/x-www-form-urlencoded'
 const multipart = 'multipart/form-data'
 
-/** Whether the body says that it is a form. */
+/** By its content type. */
 export const isForm = (c: Context) => [urlencoded, multipart].includes(mediaType(c))
 
 export const mediaType = (c: Context) =>
@@ -35,7 +35,7 @@ async function readFields(c: Context) {
       'too_large',
       `The form has more than ${mostFields} fields. Send less at once.`,
     )
-  // as it was counted: another reader may see another boundary in the header of the request
+  // parsed with the counted boundary: another parser may find a different one in the request's header
   const type = boundary === null ? urlencoded : `${multipart}; boundary="${boundary}"`
   const form = await parse(bytes, type)
   const fields: FormFields = new Map()
@@ -51,8 +51,8 @@ async function readFields(c: Context) {
 }
 
 /**
- * The text of an uploaded file for a field, from the field with its name and `_file`;
- * null without one. Throws when it is too large or not text.
+ * The text of a file that was uploaded for a field, in the field with its name and `_file`; null without one.
+ * Throws when it is too large or not text.
  */
 export async function uploadedText(
   c: Context,
@@ -72,7 +72,7 @@ export async function uploadedText(
   }
 }
 
-/** The values of a form except some names, to be sent again. */
+/** Values of a form, except these names, for sending it again. */
 export const textsBut = (fields: FormFields, names: string[]) =>
   [...fields].flatMap(([name, values]) =>
     names.includes(name)
@@ -80,7 +80,7 @@ export const textsBut = (fields: FormFields, names: string[]) =>
       : values.filter((value) => typeof value === 'string').map((value) => ({ name, value })),
   )
 
-/** By the grammar of RFC 2046 and RFC 9110; what is missing, repeated or odd is no form that a browser sends. */
+/** By RFC 2046 and RFC 9110. Null for a missing, repeated or odd boundary, which no browser sends. */
 function boundaryOf(type: string) {
   const found = [...type.matchAll(/;\s*([^\s;="]+)=(?:"([^"]*)"|([^\s;"]*))\s*(?=;|$)/g)]
   const isWhole = found.map(([part]) => part).join('') === type.slice(type.indexOf(';'))
@@ -101,7 +101,7 @@ async function parse(bytes: ArrayBuffer, type: string) {
   }
 }
 
-/** Stops when there are too many. */
+/** Stops counting when there are too many. */
 function countOf(text: string, body: Buffer) {
   let count = 0
   for (let at = body.indexOf(text); at >= 0 && count <= mostFields + 1; count++)

@@ -13,10 +13,10 @@ type Handler = MiddlewareHandler<Env>
 type Register = (path: string, ...handlers: Handler[]) => unknown
 
 /**
- * Lets a form without script reach the routes whose methods no form has: it posts, and names the method
- * in its field `_method`. Beside each PUT and DELETE the same handlers accept such a POST, and don't
- * conflict with a POST of the same address. They are registered as middleware, so that they appear only
- * once in lists of routes.
+ * Lets a form without script reach routes with methods that forms don't have: it posts, and names the method
+ * in its field `_method`. Beside each PUT and DELETE the same handlers accept such a POST, and don't conflict
+ * with a POST of the same address. They are registered as middleware, so that they appear only once in lists
+ * of routes.
  */
 export function takeForms(app: Hono<Env>) {
   const routes = app as unknown as Record<'post' | 'put' | 'delete', Register>
@@ -32,10 +32,10 @@ export function takeForms(app: Hono<Env>) {
   routes.post = (path, ...handlers) => post(path, ...guarded(handlers).map(plain))
 }
 
-/** Handlers that throw the refusal of a form that stood open too long. */
+/** Handlers that throw the refusal of a form that was open too long. */
 const guards = new WeakSet<object>()
 
-/** The last of them changes something, and so isn't reached by a form that is refused. */
+/** The last handler makes the change, so a refused form doesn't reach it. */
 const guarded = (handlers: Handler[]) => [
   ...handlers.slice(0, -1),
   ...handlers.slice(-1).map((handler) => {
@@ -48,7 +48,7 @@ const guarded = (handlers: Handler[]) => [
   }),
 ]
 
-/** Whether no handler of this request would change anything once it has a `refusal`. */
+/** True when no handler of this request would change anything once it has a `refusal`. */
 export const isGuarded = (c: Context) => matchedRoutes(c).some(({ handler }) => guards.has(handler))
 
 function meant(method: FormMethod, handler: Handler) {
@@ -64,7 +64,7 @@ function plain(handler: Handler) {
   return madeFrom(handler, wrapped)
 }
 
-/** Whether this handler handles the POST; before the form's method is read, it may. */
+/** True when this handler handles the POST; before the form's method is read, true if it may. */
 export function answersForm(handler: object, formMethod: FormMethod | null | undefined) {
   const method = forForms.get(handler)
   return method !== undefined && (formMethod === undefined || formMethod === method)
@@ -79,8 +79,8 @@ export const readFormMethod = createMiddleware<Env>(async function readMethod(c,
 })
 
 /**
- * Whether a route, not only middleware, will respond: 404 and 405 come before any other
- * refusal. Routes are registered by method; one with `all()` would look like middleware here.
+ * True when a route, not only middleware, will respond: 404 and 405 come before any other refusal. Routes are
+ * registered by method; one with `all()` would look like middleware here.
  */
 export function hasHandler(c: Context) {
   const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method

@@ -14,7 +14,7 @@ export const CsrfToken = ({ value, children }: { value: string; children: Child 
   <Token.Provider value={value}>{children}</Token.Provider>
 )
 
-/** Values that were sent before, to be sent again. */
+/** Submitted values, for sending them again. */
 export const HiddenFields = ({ fields }: { fields: { name: string; value: string }[] }) => (
   <>
     {fields.map(({ name, value }) => (
@@ -38,7 +38,7 @@ type Props = {
   /** The input of a refused form: its fields show it. */
   draft?: Draft | undefined
   question?: Question | undefined
-  /** It has a field for a file. */
+  /** True when it has a field for a file. */
   upload?: boolean
   id?: string
   class?: string
@@ -47,9 +47,9 @@ type Props = {
 }
 
 /**
- * A form that works without scripts, and before they have loaded: it always posts, lest a browser puts
- * what was typed into the address. With scripts htmx sends it, so that what was typed survives a server
- * that is away; refused, it is drawn again in the page, unless its attributes name another place.
+ * A form that works without scripts, and before they have loaded. It always posts, so that no browser puts
+ * its input into the address. With scripts htmx sends it, so that the input survives an unreachable server; a
+ * refused form is drawn again in the page, unless its attributes name another target.
  */
 export const PostForm = ({
   action,
@@ -87,7 +87,7 @@ const inMain = { 'hx-target': '#main', 'hx-swap': 'innerHTML show:window:top' }
 type Look = {
   variant?: 'outline' | 'ghost' | 'destructive' | undefined
   small?: boolean
-  /** Before its words. */
+  /** Placed before the label. */
   icon?: IconName | undefined
 }
 

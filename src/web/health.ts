@@ -3,8 +3,8 @@ import { factory } from './factory.ts'
 import type { Streams } from './streams.ts'
 
 /**
- * Liveness, and readiness: both databases respond and Davit isn't stopping. The engine may be unreachable,
- * and a full disk is reported, but doesn't count: reads work, and a restart frees nothing.
+ * Liveness, and readiness: both databases respond and Davit isn't stopping. The engine may be unreachable. A
+ * full disk is reported but doesn't count: reads work, and a restart frees nothing.
  */
 export const healthRoutes = ({ db, logDb, streams }: { db: Db; logDb: LogDb; streams: Streams }) =>
   factory

@@ -1,7 +1,7 @@
 import { raw } from 'hono/html'
 import { iconShapes } from './icon-shapes.ts'
 
-/** Davit's mark: the small crane, and the boat it holds. */
+/** Davit's logo: the small crane, and the boat it holds. */
 export const Mark = () => (
   <svg
     class="mark"
@@ -23,7 +23,7 @@ export const Mark = () => (
 
 export type IconName = keyof typeof iconShapes
 
-/** A drawing beside words, or inside a button that has a name; it is never all that says something. */
+/** Decorative, beside text or inside a button with a name: no information depends on it. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg
     class={name === 'loader-circle' ? 'icon spinner' : 'icon'}

@@ -15,8 +15,8 @@ import type { View } from './respond.tsx'
 export type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
 
 /**
- * Checks the body, form or JSON, against one schema and keeps the result in `c.var.input`. When the
- * schema or the handler refuses it and a browser sent it, `again` redraws the form with its input.
+ * Checks the body, form or JSON, against one schema and stores the result in `c.var.input`. When the schema
+ * or the handler refuses a browser's form, `again` redraws it with its input.
  */
 export const input = <Schema extends ZodType>(
   schema: Schema,
@@ -61,7 +61,9 @@ export const input = <Schema extends ZodType>(
 /** Refusals that the form itself can show; anything else gets the error page. */
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
 
-/** The validated data. Throws `invalid` with the first error of each field, under the sender's name of it. */
+/**
+ * Returns the validated data. Throws `invalid` with each field's first error, under the sender's name of it.
+ */
 export function check<Schema extends ZodType>(
   schema: Schema,
   { data, kind }: Omit<Body, 'values'>,
@@ -83,7 +85,7 @@ export function check<Schema extends ZodType>(
   })
 }
 
-/** Only a form sends numbers, flags and lists as strings; in JSON they have their type. */
+/** Only a form sends numbers, flags and lists as strings; in JSON they must have their type. */
 function mistyped({ data, kind }: Omit<Body, 'values'>, checked: object) {
   if (kind === 'form') return []
   return Object.entries(checked)
@@ -94,7 +96,7 @@ function mistyped({ data, kind }: Omit<Body, 'values'>, checked: object) {
     }))
 }
 
-/** Unknown names are ignored; but a form's name in JSON would silently lose a value. */
+/** Unknown names are ignored, but a form's name in JSON would silently lose a value. */
 function misnamed(schema: ZodType, { data, kind }: Omit<Body, 'values'>) {
   const known = 'shape' in schema ? (schema.shape as object) : {}
   if (kind === 'form') return []

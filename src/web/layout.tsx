@@ -8,13 +8,13 @@ import { Toasts } from './toast.tsx'
 import { isUnder, PublicBar, TopBar } from './top-bar.tsx'
 
 type Props = {
-  /** Of the browser's tab, and its icon. */
+  /** The title of the browser's tab, and its icon. */
   title: string
   icon: string
   user: User | null
   path: string
   theme: Theme
-  /** What the page says of the change that led to it. */
+  /** The message about the change that led to this page. */
   said: string | null
   children: Child
 }
@@ -57,7 +57,7 @@ export const Layout = ({ title, icon, user, path, theme, said, children }: Props
   </html>
 )
 
-/** Chosen, it is there without script; theme.js adds it where the system is dark. */
+/** An explicit choice works without script; otherwise theme.js adds the class when the system is dark. */
 const classOf = (theme: Theme) => (theme === 'dark' ? 'dark' : undefined)
 
 const Head = ({ title, icon }: Pick<Props, 'title' | 'icon'>) => (
@@ -75,8 +75,8 @@ const Head = ({ title, icon }: Pick<Props, 'title' | 'icon'>) => (
 )
 
 /**
- * What someone unfolded and what a script sized stays so while its page is updated, without a delay in
- * which htmx would set styles as attributes, and a server that was away is found soon.
+ * An update of the page keeps sections unfolded and sizes set by scripts, without a delay in which htmx would
+ * set styles as attributes. A server that was unreachable is found soon.
  */
 const htmxConfig = JSON.stringify({
   extensions: 'sse',

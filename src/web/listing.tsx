@@ -3,13 +3,13 @@ import type { Child } from 'hono/jsx'
 import { EmptyState } from './components.tsx'
 import { Button, ButtonLink } from './form.tsx'
 
-/** How a list on a page is searched, sorted and cut. */
+/** Search, order and page of a list. */
 export type Listing<Sort extends string = string> = { q: string; sort: Sort; page: number }
 
 /** Rows of a page. */
 export const pageSize = 25
 
-/** Reads `?q=`, `?sort=` and `?page=`, which pages have: what can't be meant counts as left out. */
+/** Reads `?q=`, `?sort=` and `?page=`. An invalid value counts as missing. */
 export function listingOf<Sort extends string>(
   c: Context,
   sorts: Readonly<Record<Sort, string>>,
@@ -23,17 +23,17 @@ export function listingOf<Sort extends string>(
   }
 }
 
-/** One page of what was found, and how much there is. */
+/** One page of the results, with their number. */
 export type Listed<Item> = {
   items: Item[]
-  /** Of all pages. */
+  /** Number of results on all pages. */
   total: number
-  /** Without the search. */
+  /** Number of items without the search. */
   all: number
   page: number
 }
 
-/** Finds the items whose text has every word of the search, and cuts out the page. */
+/** Finds the items whose text has every word of the search, and returns one page of them. */
 export function listed<Item>(
   items: Item[],
   { q, page }: Pick<Listing, 'q' | 'page'>,
@@ -56,18 +56,18 @@ export function listed<Item>(
 
 const folded = (text: string) => text.normalize('NFKC').toLowerCase()
 
-/** For names, as people count: `app 2` is before `app 10`. */
+/** In natural order: `app 2` is before `app 10`. */
 export const byName = new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare
 
 type Props<Sort extends string> = {
   path: string
   listing: Listing<Sort>
   sorts: Readonly<Record<Sort, string>>
-  /** What is searched, such as `projects`. */
+  /** The plural of the items, such as `projects`. */
   what: string
 }
 
-/** Searches while one types; without script its button does. */
+/** Searches as the user types; without script its button does. */
 export const ListingForm = <Sort extends string>({ path, listing, sorts, what }: Props<Sort>) => (
   <form
     class="listing-form"
@@ -103,7 +103,7 @@ export const ListingForm = <Sort extends string>({ path, listing, sorts, what }:
   </form>
 )
 
-/** In place of a list in which the search found nothing. */
+/** Replaces a list in which the search found nothing. */
 export const NothingFound = ({ path, children }: { path: string; children: Child }) => (
   <EmptyState title="Nothing found">
     <p>{children}</p>
@@ -113,7 +113,7 @@ export const NothingFound = ({ path, children }: { path: string; children: Child
   </EmptyState>
 )
 
-/** Which of how many are shown, and the way to the rest. */
+/** The range that is shown, the total, and links to the other pages. */
 export const Pages = ({
   path,
   listing,

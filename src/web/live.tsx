@@ -13,18 +13,18 @@ import type { Streams } from './streams.ts'
 
 /** Keeps a page up to date: see `Live`. */
 export type Liveness = {
-  /** An id whose own news the page shows, such as how far the pull for a service is. */
+  /** An id with its own changes, such as the progress of a service's pull. */
   about?: string
-  /** Seconds after which it is read again though nothing changed, for figures. */
+  /** Seconds after which figures are read again although nothing was reported as changed. */
   every?: number
-  /** A log's stream on the page says when something changed, so that the page needs no other. */
+  /** True when a log's stream on the page also reports changes, so that the page needs no other stream. */
   isCarried?: boolean
 }
 
 const Parts = createContext<string[] | null>(null)
 const Version = createContext('')
 
-/** Gives everything below it the version of what the page shows, read before that was. */
+/** Provides the version of the page's data, taken before that was read. */
 export const SeenVersion = ({ value, children }: { value: string; children: Child }) => (
   <Version.Provider value={value}>{children}</Version.Provider>
 )
@@ -32,9 +32,9 @@ export const SeenVersion = ({ value, children }: { value: string; children: Chil
 export const useSeenVersion = () => useContext(Version)
 
 /**
- * A part of a page that follows what it shows: the page has `live` in its `View`. It is on the page
- * always, even when it is empty, and holds no field that someone types into. Rows of a list in it have ids,
- * lest a menu that is open, or a button with the focus, becomes the one of another row.
+ * A part of a page that is updated when its data changes; the page has `live` in its `View`. It must always
+ * be on the page, even when it is empty, and must not contain input fields. Rows of a list in it need ids, so
+ * that an open menu or a focused button doesn't move to another row.
  */
 export function Live({
   id,
@@ -61,22 +61,22 @@ export function Live({
   return raw(html) as unknown as JSX.Element
 }
 
-/** Whether the page that it is on asks again for the parts that follow. */
+/** True when a page requests its live parts again. */
 export const isLiveRequest = (c: Context) => c.req.header('Davit-Live') === '1'
 
-/** The live parts of a page, each to take the place of the one that is there. */
+/** The live parts of a page, each of which replaces the current one. */
 export function livePartsOf(page: JSX.Element) {
   const parts: string[] = []
   String(<Parts.Provider value={parts}>{page}</Parts.Provider>)
   return parts.join('')
 }
 
-/** The page's stream, and what asks for its live parts when that says that something changed. */
+/** The page's stream, and the element that requests its live parts when the stream reports a change. */
 export const LiveStream = ({
   path,
   live: { about, every, isCarried = false },
 }: {
-  /** Of the page, with its query. */
+  /** The page's path, with its query. */
   path: string
   live: Liveness
 }) => (
@@ -108,14 +108,14 @@ const liveQueryOf = (watch: Record<string, string | number | undefined>) => {
   return new URLSearchParams(set.map(([name, value]): [string, string] => [name, `${value}`]))
 }
 
-/** Asked of a stream whose page has live parts. */
+/** The query of a stream whose page has live parts. */
 const watch = z.object({
   since: z.string().max(40).optional(),
   about: z.string().max(64).optional(),
   every: z.coerce.number().min(1).max(3600).optional(),
 })
 
-/** The stream of a page that has no other one: says when what the page shows may have changed. */
+/** The stream of a page that has no other one: reports that the page's data may have changed. */
 export const liveRoutes = ({ changes, streams }: { changes: ChangeFeed; streams: Streams }) =>
   factory.createApp().get('/live', query(watch), (c) => {
     const { since, ...asked } = c.req.valid('query')
@@ -130,7 +130,7 @@ async function* changed(changes: ChangeFeed, seen: Watch, signal: AbortSignal) {
 
 type Events = AsyncGenerator<string | Uint8Array>
 
-/** The events of a log on a page with live parts, and when those may have changed; ends with the log. */
+/** Adds reports of changes to the events of a log; ends with the log. */
 export function withChanges(
   changes: ChangeFeed,
   events: AsyncIterable<string | Uint8Array>,
@@ -141,7 +141,7 @@ export function withChanges(
   }: {
     since: string | undefined
     signal: AbortSignal
-    /** What else the page follows. */
+    /** Further events for the page. */
     beside?: (signal: AbortSignal) => Events[]
   },
 ) {
@@ -158,7 +158,7 @@ async function* untilOver<Event>(events: AsyncIterable<Event>, over: AbortContro
   }
 }
 
-/** Without ids: those of the stream are its lines'. */
+/** Without ids: those of the stream belong to its lines. */
 async function* changedBeside(
   changes: ChangeFeed,
   since: string | undefined,

@@ -4,14 +4,14 @@ import { assetPath } from './static.ts'
 
 type LogoName = (typeof logoNames)[number]
 
-/** The logo of what a template or an image has in it, beside its name; a monogram where there is none. */
+/** The logo of a template or an image, beside its name; a monogram without one. */
 export const Logo = ({
   of,
   name,
 }: {
   /** A template's name, or an image. */
   of: string
-  /** What the monogram stands for. */
+  /** The monogram's letters come from this name. */
   name: string
 }) => {
   const logo = logoOf(of)
@@ -25,14 +25,14 @@ export const Logo = ({
   )
 }
 
-/** Its name in the file of logos; null where there is none. */
+/** Its name in the file of logos; null without one. */
 export function logoOf(templateOrImage: string): LogoName | null {
   const name = templateOrImage.split('@')[0]!.split('/').at(-1)!.split(':')[0]!
   const known = aliases.get(name) ?? name
   return logoNames.find((logo) => logo === known) ?? null
 }
 
-/** Names that images have for it. */
+/** Names of images whose logo has another name. */
 const aliases = new Map<string, LogoName>([
   ['postgres', 'postgresql'],
   ['pgvector', 'postgresql'],

@@ -1,13 +1,13 @@
-/** How many colours assets/marks.css has for monograms. */
+/** Number of colours that assets/marks.css has for monograms. */
 const colours = 8
 
-/** The first letters of a name on a colour of its own, beside that name. */
+/** The first letters of a name on its own colour, beside that name. */
 export const Monogram = ({
   name,
   seed,
 }: {
   name: string
-  /** What the colour follows: an id keeps it when the name changes. */
+  /** Determines the colour: an id keeps it when the name changes. */
   seed: string
 }) => (
   <span class="monogram" data-colour={colourOf(seed)} aria-hidden="true">
@@ -17,7 +17,7 @@ export const Monogram = ({
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Two letters where the name has several words, “MS” for “My shop”; letters that would join stand alone. */
+/** Two letters for several words, “MS” for “My shop”; one if their script would join the letters. */
 export function initialsOf(name: string) {
   const [first, second] = name
     .trim()

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 
-/**
- * One API call: what its route doesn't declare by itself. Query, body and permissions
- * are those that the route checks.
- */
+/** Documents one API call. Query, body and permissions are those that its route checks. */
 export type Operation = {
   summary: string
   /** The JSON of the responses, by status. */
@@ -13,7 +10,7 @@ export type Operation = {
   body?: ZodType
   /** The data of a server-sent event, if it can be followed. */
   event?: ZodType
-  /** Also available as a text file. */
+  /** True when it is also available as a text file. */
   file?: boolean
 }
 
@@ -53,7 +50,7 @@ export const works = (summary: string, answer: ZodType) => ({
   answers: { 200: answer, 202: answer },
 })
 
-/** Lines: a page of them, all as a text file, or those that come, where they have an event. */
+/** Lines: a page of them, all as a text file, or new ones as they arrive, if they have an event. */
 export const reads = (summary: string, lines: ZodType, event?: ZodType): Operation =>
   does(summary, lines, { file: true, ...(event && { event }) })
 

@@ -8,8 +8,8 @@ import { factory } from './factory.ts'
 type HostConfig = Pick<Config, 'host' | 'url' | 'domain'>
 
 /**
- * Responds 421 to a host name that isn't this server's, except for health checks. Otherwise
- * another site could point its own name here (DNS rebinding), and talk to Davit as its own origin.
+ * Responds 421 to a host name that isn't this server's, except for health checks. Otherwise another site
+ * could point its own name here (DNS rebinding), and use Davit as its own origin.
  */
 export const ownHost = (place: HostConfig) =>
   factory.createMiddleware(async function checkHost(c, next) {
@@ -19,10 +19,7 @@ export const ownHost = (place: HostConfig) =>
     throw foreign(place)
   })
 
-/**
- * Whether a `Host` is Davit's own: addresses and `localhost` need no DNS. Names below
- * DAVIT_DOMAIN belong to apps.
- */
+/** True for Davit's own hosts: addresses and `localhost` need no DNS. Names below DAVIT_DOMAIN are apps'. */
 export function isOwnHost(host: string, { host: listens, url, domain }: HostConfig) {
   const name = canonicalHost(host.replace(/:\d*$/, ''))
   if (name === null) return false

@@ -12,8 +12,7 @@ export const pageQuery = z.object({
 })
 
 /**
- * Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. Cursors
- * are ids by default.
+ * Reads `?cursor=` (an id by default) and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`.
  */
 export const paged = (form?: RegExp) =>
   query(

@@ -1,12 +1,12 @@
 import { createContext, useContext } from 'hono/jsx'
 
-/** The name that a user goes by; null where an address is no user's, or they gave none. */
+/** The name of a user; null when an address is no user's, or they have set none. */
 export type NameOf = (email: string) => string | null
 
-/** Set for what is drawn for a request. */
+/** Provided for each request. */
 export const People = createContext<NameOf>(() => null)
 
-/** Who did something: their name, and their e-mail address, by which they are known, in its tooltip. */
+/** A user's name, with their unique e-mail address in its tooltip. */
 export const Person = ({ email }: { email: string }) => {
   const name = useContext(People)(email)
   return name ? (

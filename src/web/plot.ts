@@ -1,29 +1,29 @@
 /** The range of a plot, in seconds since 1970: after `from` up to `until`, at most one point per span. */
 export type Bounds = { range: Range; span: number; from: number; until: number }
 
-/** Seconds that a chart goes back. */
+/** In seconds. */
 export const ranges = { hour: 3600, day: 86_400, week: 7 * 86_400 }
 export type Range = keyof typeof ranges
 
-/** A value over the span that ended at that time, in seconds since 1970. */
+/** The value over the span that ended at `time`, in seconds since 1970. */
 export type Point = {
   time: number
   value: number
-  /** Seconds that were measured, where not every point has as many. */
+  /** Seconds that were measured, if that differs between points. */
   seconds?: number
 }
 
 /** The height of a plot in units; its width is one per possible point. */
 export const height = 100
 
-/** Points that may be missing in a row before the line is broken. */
+/** Consecutive points that may be missing before the line is broken. */
 const bridged = 1
 
 type Coordinates = { x: number; y: number }
 
 type Plot = { line: string; area: string }
 
-/** Draws points, oldest first, as SVG path data; gaps where nothing was measured. */
+/** Draws points, oldest first, as SVG path data, with gaps where nothing was measured. */
 export function plot(
   { from, span }: Pick<Bounds, 'from' | 'span'>,
   points: Point[],
@@ -53,7 +53,7 @@ const drawLine = (run: Coordinates[]) => `M${run[0]!.x} ${run[0]!.y}${steps(run)
 const drawArea = (run: Coordinates[]) =>
   `M${run[0]!.x} ${height}V${run[0]!.y}${steps(run)}V${height}Z`
 
-/** Relative, with a flat stretch in one step: charts are sent often. */
+/** Relative coordinates, and a flat stretch in one step: charts are sent often. */
 function steps(run: Coordinates[]) {
   let path = ''
   let level = 0

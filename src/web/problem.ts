@@ -7,7 +7,7 @@ import type { Env } from './factory.ts'
 
 type Status = keyof typeof titles
 
-/** What a response says about an error, for any client. */
+/** The description of an error in a response, for any client. */
 export type Problem = {
   status: Status
   title: string
@@ -16,7 +16,7 @@ export type Problem = {
   code?: string
   /** Seconds after which trying again can help. */
   retryAfter?: number | undefined
-  /** Whether only the log has the details. */
+  /** True when only the log has the details. */
   isLogged?: boolean
 }
 

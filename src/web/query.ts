@@ -8,8 +8,8 @@ import { check } from './input.ts'
 import type { Input } from './input.ts'
 
 /**
- * Checks the query string against one schema and gives `c.req.valid('query')`. Names may be in
- * form or JSON style, and an empty value counts as missing.
+ * Checks the query string against one schema and sets `c.req.valid('query')`. Names may be in form or JSON
+ * style, and an empty value counts as missing.
  */
 export const query = <Schema extends ZodType>(schema: Schema) =>
   checking(
@@ -22,10 +22,7 @@ export const query = <Schema extends ZodType>(schema: Schema) =>
     }),
   )
 
-/**
- * Checks the fields of a DELETE, in the body or, as htmx sends forms, in the query, and stores
- * them in `c.var.input`.
- */
+/** Checks a DELETE's fields, in the body or, as htmx sends them, in the query; sets `c.var.input`. */
 export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
   checking(
     { query: schema },
@@ -37,10 +34,10 @@ export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
     }),
   )
 
-/** Of the data of a stream. */
+/** The format of a stream's data. */
 export const streamFormat = z.enum(['html', 'json'], 'must be html or json.')
 
-/** A stream of a resource: rendered for its page, or as JSON. */
+/** A stream of a resource: HTML for its page, or JSON. */
 export const streamQuery = z.object({ format: streamFormat.default('html') })
 
 type Query = Record<string, string | string[]>

@@ -4,7 +4,7 @@ import { factory } from './factory.ts'
 
 type Bucket = { tokens: number; filledAt: number }
 
-/** A token bucket per client: `rate` requests a second, `burst` at once; more get 429. */
+/** A token bucket per client: `rate` requests a second, `burst` at once; further requests get 429. */
 export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
   /** Least recently used first. */
   const buckets = new Map<string, Bucket>()
@@ -18,7 +18,7 @@ export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
     await next()
   })
 
-  /** Tokens left after taking one; if negative, nothing is taken and that much is missing. */
+  /** Returns the tokens left after taking one. If negative, none was taken, and so many are missing. */
   function take(client: string, now: number) {
     forgetFull(now)
     const { tokens, filledAt } = buckets.get(client) ?? { tokens: burst, filledAt: now }

@@ -11,15 +11,16 @@ const askEvery = 30_000
 const timeoutMs = 1000
 
 /**
- * Responds 403 to requests from containers: of an app, a service or a build. Covers the network pool, and the
- * default bridge, where builds run, also behind the edge and other proxies. A trusted proxy may be a container.
+ * Responds 403 to requests from containers of an app, a service or a build. Covers the network pool and the
+ * default bridge, where builds run, also behind the edge and other proxies. A trusted proxy may be a
+ * container.
  */
 export function refuseContainers({ config, docker }: { config: Config; docker: Docker }) {
   const bridge = defaultBridge(docker)
 
   return factory.createMiddleware(async function checkPeer(c, next) {
     const { peer, address } = c.var
-    // whoever a proxy of this machine names, such as the user's own Caddy: it need not be trusted to refuse
+    // for any proxy of this machine, such as the user's own Caddy: it needn't be trusted to refuse
     const behind = isLoopback(peer) ? c.req.header('X-Forwarded-For')?.split(',').at(-1) : undefined
     for (const one of new Set([peer, address, behind?.trim() ?? peer]))
       if (await isContainer(one))

@@ -1,7 +1,7 @@
 import { journal } from '../platform/journal.ts'
 import { factory } from './factory.ts'
 
-/** One line for each response. The path is logged without its query, and headers and bodies never are. */
+/** One line for each response. The path is logged without its query; headers and bodies never are. */
 export const requestLog = () =>
   factory.createMiddleware(async (c, next) => {
     const startedAt = performance.now()

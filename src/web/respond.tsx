@@ -21,14 +21,14 @@ import { sayNow } from './toast.tsx'
 export type View = {
   /** The title of the page. */
   title: string
-  /** The state of what the page shows: the title begins with it. */
+  /** The state of the resource, shown at the start of the title. */
   state?: Look | undefined
   /** The content of the page. */
   page: () => JSX.Element
-  /** The fragment for htmx; the page's content when left out, or when it fills the frame. */
+  /** The fragment for htmx. By default, or when it fills the frame, it is the page's content. */
   partial?: () => JSX.Element
   json?: () => unknown
-  /** Has its `Live` parts follow what they show. */
+  /** Keeps the page's `Live` parts up to date. */
   live?: Liveness
 }
 
@@ -91,7 +91,7 @@ export function showSaved(
     ...view
   }: View & {
     to: string
-    /** What a person is told of it. */
+    /** The message for a person. */
     said?: string
   },
 ) {
@@ -116,7 +116,7 @@ export function moveOn(
     created?: boolean
     /** The path of the created resource, if a browser is sent elsewhere. */
     location?: string
-    /** What the page that a person is sent to says of it: “Variable saved.” */
+    /** The message on the next page: “Variable saved.” */
     said?: string
   },
 ) {

@@ -1,23 +1,23 @@
 import { within } from './within.ts'
 
-/** Milliseconds that a page waits for a fresh value when it can show an older one, or say that it comes. */
+/** Milliseconds that a page waits for a fresh value before it shows an older one, or none. */
 const waitMs = 50
 
-/** A value that takes long to read. One reading at a time serves all who ask; it goes on without them. */
+/** A value that takes long to read. All callers share one reading, which continues without them. */
 export class Sampled<Value> {
-  /** As it was last read. */
+  /** Null before the first reading has ended. */
   latest: { value: Value; at: Date } | null = null
   #reading: { work: Promise<Value>; from: number } | null = null
   readonly #read: () => Promise<Value>
   readonly #lasts: number
 
-  /** `lasts` is for how many milliseconds a page shows it without reading it again. */
+  /** A page shows a value for `lasts` milliseconds without reading it again. */
   constructor(read: () => Promise<Value>, { lasts = 0 }: { lasts?: number } = {}) {
     this.#read = read
     this.#lasts = lasts
   }
 
-  /** The value for a page: null when to read it takes longer than a page waits. Fails as the reading does. */
+  /** The value for a page; null when reading takes longer than a page waits. Fails as the reading does. */
   look(): Promise<Value | null> {
     const { latest } = this
     if (latest && Date.now() - latest.at.getTime() < this.#lasts)
@@ -25,13 +25,13 @@ export class Sampled<Value> {
     return within(waitMs, this.fresh())
   }
 
-  /** Waits until it is read, again if it isn't being read. */
+  /** Joins the current reading, or starts one. */
   fresh(): Promise<Value> {
     this.#reading ??= { work: this.#begin(), from: performance.now() }
     return this.#reading.work
   }
 
-  /** Milliseconds for which it has been read; 0 when it isn't. */
+  /** Milliseconds since the current reading started; 0 without one. */
   get pending() {
     return this.#reading ? performance.now() - this.#reading.from : 0
   }

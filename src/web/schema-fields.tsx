@@ -4,24 +4,24 @@ import type { ZodType } from 'zod'
 import { snakeCase } from './body.ts'
 import { SelectField, TextField } from './fields-view.tsx'
 
-/** How a field of a form is shown. A text that is a string is also its description in the API document. */
+/** How a form shows a field. A hint that is a string is also its description in the API document. */
 export type FieldLook = {
   label: string
   hint?: Child
   placeholder?: string
-  /** What is entered is never shown again. */
+  /** A password is never shown again. */
   type?: 'password' | 'url'
   /** For names, keys and addresses: no spell check, monospace. */
   code?: boolean
-  /** A select, instead of text. */
+  /** Makes it a select instead of a text field. */
   options?: { value: string; label: string }[]
-  /** In a form that nothing was typed into. */
+  /** The value in an untouched form. */
   initial?: string
 }
 
 const looks = new WeakMap<z.core.$ZodType, FieldLook>()
 
-/** Declares how a schema's field is shown, where its rule is declared. */
+/** Declares how a field is shown beside its rule. */
 export const field = <Schema extends ZodType>(schema: Schema, look: FieldLook): Schema => {
   looks.set(schema, look)
   return schema
@@ -29,7 +29,7 @@ export const field = <Schema extends ZodType>(schema: Schema, look: FieldLook): 
 
 export const lookOf = (schema: z.core.$ZodType) => looks.get(schema)
 
-/** The fields of a form in the order of its schema; those without a look are left out. */
+/** The fields of a form in the order of its schema; those without a look are skipped. */
 export const SchemaFields = ({ schema }: { schema: ZodType }) => {
   const shown = Object.entries(shapeOf(schema)).flatMap(([key, rule]) => {
     const look = lookOf(rule)

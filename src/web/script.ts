@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 type Assets = {
   /** The text of a file in `assets/`. */
   read: (name: string) => string
-  /** Where a browser finds it. */
+  /** The file's URL for browsers. */
   address: (name: string) => string
 }
 
@@ -11,9 +11,9 @@ const importLine = /^import (?:\{([^}]*)\} from )?'\.\/([\w./-]+\.js)'\n/gm
 const exportWord = /^export (?=(?:async )?(?:function\*?|class|const) ([\w$]+))/gm
 
 /**
- * A module of `assets/` and all that it imports as one script, each in a scope of its own, so that a
- * browser asks once. What is imported when it is needed stays a script of its own. Of the vendored ones
- * those with names stay modules, as they are large; the others become global.
+ * Joins a module of `assets/` and its imports to one script, each in its own scope, so that a browser sends
+ * one request. Dynamic imports stay separate scripts. Vendored files with exports stay modules, as they are
+ * large; the others become global.
  */
 export function joinScripts(entry: string, { read, address }: Assets) {
   const heads: string[] = []

@@ -19,7 +19,7 @@ export const SettingsFrame = ({
 }: {
   user: User
   path: string
-  /** Of a page below that tab. */
+  /** The title of a page below that tab. */
   title?: string | undefined
   children: Child
 }) => (
@@ -71,7 +71,7 @@ type ListProps = {
   children?: Child
   /** The link to the next page. */
   more?: { href: string; nextCursor: string | null }
-  /** It follows what it shows, on a page that is live. */
+  /** True when the list is kept up to date, on a page that is live. */
   isLive?: boolean
 }
 
@@ -121,7 +121,7 @@ export const SettingsSection = ({
   </section>
 )
 
-/** The same as a form, which replaces itself, with complaints where there are some. */
+/** A section that is a form, and replaces itself with its errors when refused. */
 export const SettingsForm = ({
   action,
   draft,
@@ -161,7 +161,7 @@ const SectionHead = ({ id, title, about }: About) => (
   </div>
 )
 
-/** Those that the user may open. */
+/** Tabs that the user may open. */
 export const settingsPages = ({ role }: Pick<User, 'role'>) =>
   tabs.filter(({ adminOnly }) => !adminOnly || role === 'admin')
 

@@ -2,16 +2,16 @@ import { decimalTop, height, plot } from './plot.ts'
 import type { Bounds, Point } from './plot.ts'
 
 type Props = {
-  /** What it shows, to those who do not see it: “CPU in the last hour, now 4 %”. */
+  /** For screen readers: “CPU in the last hour, now 4 %”. */
   label: string
   points: Point[]
-  /** What the width stands for. */
+  /** The range of its width. */
   bounds: Pick<Bounds, 'from' | 'until' | 'span'>
   /** The value at the upper edge; by default the next round one above the peak. */
   top?: number
 }
 
-/** A line as high as a row, drawn by the server; nothing where nothing was measured. */
+/** A chart as high as a row, drawn by the server; nothing without measurements. */
 export const Sparkline = ({ label, points, bounds, top }: Props) => {
   if (points.length === 0) return null
   const peak = Math.max(...points.map(({ value }) => value))

@@ -13,7 +13,7 @@ const headers = {
   'X-Accel-Buffering': 'no',
 }
 
-/** One event in the wire format. Every line of the data gets its own field, so that no text can inject events. */
+/** An event in the wire format. Each line of the data gets its own field, so that no text injects events. */
 export function sseEvent({
   id,
   event,
@@ -28,8 +28,8 @@ export function sseEvent({
 }
 
 /**
- * Streams events until they end, the client disconnects, its session
- * ends or Davit stops. With backpressure: a client that doesn't read costs a single chunk of memory.
+ * Streams events until they end, the client disconnects, its session ends or Davit stops. With backpressure:
+ * a client that doesn't read costs a single chunk of memory.
  */
 export function sse<Event = string | Uint8Array>(
   c: Context<Env>,

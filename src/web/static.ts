@@ -22,7 +22,7 @@ const types: Record<string, string> = {
 
 const folder = join(root, 'assets')
 
-/** In the repository, or inside the executable; what pages load of it is not the sources of `app.css`. */
+/** In the repository, or inside the executable. Pages load `app.css`, not its sources. */
 const names = new Set([
   'app.css',
   ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
@@ -30,7 +30,7 @@ const names = new Set([
   ),
 ])
 
-/** Once for all who ask, and so as small as it gets; beside the main loop, as that takes a while. */
+/** Once for all clients, and so at the highest level; on other threads, as that takes a while. */
 const pack = {
   zstd: async (body: Asset['body']) => new Uint8Array(await Bun.zstdCompress(body, { level: 19 })),
   gzip: async (body: Asset['body']) => new Uint8Array(await promisify(gzip)(body, { level: 9 })),
@@ -59,14 +59,14 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 
-/** The URL of a file in `assets/`: it changes with the content, so that browsers may cache it forever. */
+/** The URL of a file in `assets/`. It changes with the content, so that browsers may cache it forever. */
 export function assetPath(name: string) {
   const asset = findAsset(name)
   if (!asset) throw new Error(`assets/${name} does not exist`)
   return `/static/${name}?v=${asset.hash}`
 }
 
-/** The same for a small drawing, which the address holds, so that no page asks for it. */
+/** A data URL of a small drawing, so that no page requests it. */
 export const assetData = (name: string) =>
   `data:image/svg+xml,${encodeURIComponent(read(name).replace(/\s+/g, ' '))}`
 

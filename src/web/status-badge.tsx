@@ -8,7 +8,7 @@ type DeploymentStatus = (typeof deploymentStatuses)[number]
 type ServiceStatus = (typeof serviceStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
-/** What a workload is doing while it is acted on. */
+/** The running action on a workload. */
 type Step = 'starting' | 'restarting' | 'stopping'
 
 type Status = DeploymentStatus | ServiceStatus | Step
@@ -19,7 +19,6 @@ export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[
 /** The state of a one-off command: a normal end is a success. */
 export const RunBadge = ({ status }: { status: RunStatus }) => <Badge {...runLooks[status]} />
 
-/** How the state of a deployment or service is shown. */
 export const lookOfStatus = (status: Status): Look => looks[status]
 
 const looks: Record<Status, Look> = {
@@ -40,7 +39,7 @@ const looks: Record<Status, Look> = {
   stopped: { word: 'Stopped', tone: 'quiet', icon: 'square' },
 }
 
-/** Where nothing was deployed. */
+/** For an environment without a deployment. */
 export const notDeployed: Look = { word: 'Not deployed', tone: 'quiet', icon: 'minus' }
 
 const runLooks: Record<RunStatus, Look> = {
@@ -51,7 +50,7 @@ const runLooks: Record<RunStatus, Look> = {
   cancelled: looks.cancelled,
 }
 
-/** A state within a sentence. */
+/** For a state within a sentence. */
 export const statusInWords = (status: Status | RunStatus) =>
   ({ ...looks, ...runLooks })[status].word.toLowerCase()
 
@@ -62,7 +61,7 @@ export type Look = {
   icon: IconName
 }
 
-/** Trouble first, then what is under way, then what runs. */
+/** Sorts problems first, then work in progress, then what runs. */
 export const toneRanks: Record<Look['tone'], number> = { bad: 0, active: 1, good: 2, quiet: 3 }
 
 export const Badge = ({ word, tone, icon }: Look) => (
@@ -78,13 +77,11 @@ type ShownContainer = Pick<Container, 'state' | 'health'> & {
   looping?: boolean
 }
 
-/** A container's state. */
 export const ContainerBadge = (shown: ShownContainer) => <Badge {...look(shown)} />
 
-/** How a container's state is shown. */
 export const lookOfContainer = (shown: ShownContainer): Look => look(shown)
 
-/** A sentence for screen readers. */
+/** For screen readers. */
 export const stateInWords = (shown: ShownContainer) => look(shown).word.toLowerCase()
 
 function look({ state, health, exitCode, oomKilled, looping }: ShownContainer): Look {

@@ -26,7 +26,7 @@ export class Streams {
     return this.#open.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Registers a stream of a user until the returned function is called; throws over the limit. */
+  /** Registers a stream of a user until the returned function is called. Throws over the limit. */
   enter(userId: string, stream: Stream) {
     const own = this.#open.get(userId) ?? new Set()
     if (own.size >= this.limit)
@@ -43,7 +43,7 @@ export class Streams {
     }
   }
 
-  /** Ends streams that are no longer allowed; called after each change of users, logins and tokens. */
+  /** Ends streams that are no longer allowed. Call it after each change of users, logins and tokens. */
   recheck() {
     const all = this.#open.values().flatMap((own) => own)
     for (const { isAllowed, end } of [...all]) if (!isAllowed()) end()

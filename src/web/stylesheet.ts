@@ -1,4 +1,4 @@
-/** The sources of the one style sheet, in `assets/`: the later one wins. */
+/** The sources in `assets/` of the one style sheet: the later one wins. */
 export const styleSources = [
   'vendor/basecoat.css',
   'tokens.css',
@@ -29,7 +29,7 @@ export const styleSources = [
   'doc-text.css',
 ]
 
-/** The texts in one, without what only those who write them need: comments and the blanks between rules. */
+/** Joins the texts without comments and the blanks between rules. */
 export const joinStyles = (texts: string[]) =>
   texts
     .join('\n')

@@ -2,7 +2,7 @@ import { Live } from './live.tsx'
 import { assetData } from './static.ts'
 import type { Look } from './status-badge.tsx'
 
-/** What the browser's tab shows: a title, and an icon with a dot by the state. */
+/** The title of the browser's tab, and an icon with a dot in the colour of the state. */
 export function tabOf({ title, state }: { title: string; state?: Look | undefined }) {
   const named = title === 'Davit' ? title : `${plainOrder(title)} · Davit`
   return {
@@ -11,7 +11,7 @@ export function tabOf({ title, state }: { title: string; state?: Look | undefine
   }
 }
 
-/** Has live.js bring the tab up to date when the state has changed. */
+/** live.js updates the tab from it when the state has changed. */
 export const TabState = ({ title, icon }: ReturnType<typeof tabOf>) => (
   <Live id="tab" hidden data-title={title} data-icon={icon} />
 )
@@ -19,7 +19,7 @@ export const TabState = ({ title, icon }: ReturnType<typeof tabOf>) => (
 /** A title can't isolate a name, so characters that change the text direction are removed. */
 const plainOrder = (title: string) => title.replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
 
-/** Each of them is seen on a light and on a dark tab. */
+/** Visible on a light and on a dark tab. */
 const colours: Record<Look['tone'], string> = {
   good: '#2f9e44',
   active: '#1c7ed6',

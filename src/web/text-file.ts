@@ -31,8 +31,8 @@ export const textFile = (
   })
 
 /**
- * Responds with a text generated with backpressure: other work runs between the chunks.
- * It is compressed but where it is a file, whose reader may be quicker than that.
+ * Responds with a text generated with backpressure: other work runs between the chunks. It is compressed
+ * unless it is a file, whose reader may be faster than that.
  */
 export function textInPieces(
   c: Context,

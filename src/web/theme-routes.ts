@@ -12,7 +12,7 @@ const maxAge = 365 * 24 * 60 * 60
 
 const themeForm = z.object({ theme: z.enum(themes, 'Must be light, dark or system.') })
 
-/** The choice of the theme in this browser, whoever is logged in. */
+/** Stores the theme of this browser, whoever is logged in. */
 export const themeRoutes = (config: Pick<Config, 'url'>) =>
   factory.createApp().post('/theme', input(themeForm), (c) => {
     const { theme } = c.var.input

@@ -4,14 +4,14 @@ import { PostForm } from './form.tsx'
 import { Icon } from './icons.tsx'
 import type { IconName } from './icons.tsx'
 
-/** What pages are painted in; `system` is what the browser asks for. */
+/** `system` follows the browser's preference. */
 export const themes = ['light', 'dark', 'system'] as const
 export type Theme = (typeof themes)[number]
 
 /** assets/theme.js writes it too. */
 export const themeCookie = 'svc_theme'
 
-/** What was chosen in this browser. */
+/** The choice of this browser. */
 export function themeOf(c: Context): Theme {
   const chosen = cookieValues(c, themeCookie).at(-1)
   return themes.find((theme) => theme === chosen) ?? 'system'

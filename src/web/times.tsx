@@ -3,7 +3,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const oneDay = 24 * hour
 
-/** How long ago, with the exact time as its title; app.js keeps it fresh, and in the browser's zone. */
+/** How long ago, with the exact time as its title; app.js updates it, and uses the browser's time zone. */
 export const Ago = ({ at }: { at: Date | null }) =>
   at ? (
     <time datetime={at.toISOString()} title={absolute(at)} data-ago>
@@ -13,7 +13,7 @@ export const Ago = ({ at }: { at: Date | null }) =>
     <span class="muted">never</span>
   )
 
-/** A day, with the exact time as its title; app.js says both in the browser's zone. */
+/** A day, with the exact time as its title; app.js shows both in the browser's time zone. */
 export const Day = ({ at }: { at: Date }) => (
   <time datetime={at.toISOString()} title={absolute(at)} data-day>
     {day(at)}
@@ -52,7 +52,7 @@ export function duration(ms: number) {
   return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`
 }
 
-/** In UTC, which the time names: what zone a browser is in it does not say. */
+/** In UTC, which the text names: the browser's time zone is unknown here. */
 const formatOf = (time?: { timeStyle: 'long' }) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...time, timeZone: 'UTC' })
 

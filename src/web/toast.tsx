@@ -1,13 +1,13 @@
 import type { Context } from 'hono'
 import { Icon } from './icons.tsx'
 
-/** The header that has app.js show a sentence beside a part of the page that changed. */
+/** With this header, app.js shows a message beside a part of the page that changed. */
 const header = 'X-Davit-Said'
 
-/** Says a sentence with the part of a page that this answers. */
+/** Adds a message to the part of a page in this response. */
 export const sayNow = (c: Context, text: string) => c.header(header, encodeURIComponent(text))
 
-/** Where sentences about changes stand; without script it is a line on top of the page. */
+/** The place of messages about changes; without script it is a line on top of the page. */
 export const Toasts = ({ said }: { said: string | null }) => (
   <div id="toasts" role="status">
     {said !== null && (

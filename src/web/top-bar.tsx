@@ -6,7 +6,6 @@ import type { IconName } from './icons.tsx'
 import { ThemeChoice } from './theme.tsx'
 import type { Theme } from './theme.tsx'
 
-/** What is always one press away. */
 export const sections: { name: string; href: string; under: string; icon: IconName }[] = [
   { name: 'Dashboard', href: '/dashboard', under: '/dashboard', icon: 'layout-dashboard' },
   { name: 'Projects', href: '/projects', under: '/projects', icon: 'folder-git-2' },
@@ -16,7 +15,7 @@ export const sections: { name: string; href: string; under: string; icon: IconNa
   { name: 'Settings', href: '/settings/profile', under: '/settings', icon: 'settings' },
 ]
 
-/** The frame's head; on a phone its sections stand at the bottom of the screen. */
+/** The frame's head; on a phone its sections are at the bottom of the screen. */
 export const TopBar = ({ user, path, theme }: { user: User; path: string; theme: Theme }) => (
   <header class="top-bar">
     <a class="brand" href="/dashboard" aria-label="Davit, to the dashboard">
@@ -70,7 +69,7 @@ export const TopBar = ({ user, path, theme }: { user: User; path: string; theme:
   </header>
 )
 
-/** The head of a page for those who are not logged in. */
+/** The head of a page for visitors who are not logged in. */
 export const PublicBar = ({ path }: { path: string }) => (
   <header class="public-bar">
     <a class="brand" href="/">

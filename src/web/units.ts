@@ -1,4 +1,4 @@
-/** How a chart's values are read; assets/chart-units.js has the same. */
+/** The units of a chart's values; assets/chart-units.js has the same. */
 export type Unit = keyof typeof units
 
 /** `1 file`, `2,000 files`. */
@@ -8,11 +8,11 @@ export const counted = (count: number, one: string, many = `${one}s`) =>
 /** Bytes in powers of 1024, with two or three significant digits: `31.4 MiB`. */
 export const bytes = (count: number) => inUnits(count, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'])
 
-/** Bytes a second in powers of 1000, as for networks and disks. */
+/** Bytes per second in powers of 1000, as for networks and disks. */
 export const rate = (perSecond: number) =>
   `${inUnits(perSecond, 1000, ['B', 'kB', 'MB', 'GB', 'TB'])}/s`
 
-/** Per cent of one processor. */
+/** Percent of one processor. */
 export const percent = (value: number) =>
   `${value > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} %`
 
@@ -26,7 +26,7 @@ function inUnits(count: number, base: number, units: string[]) {
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
 
-/** Requests and the like. */
+/** For requests and the like. */
 const perSecond = (value: number) =>
   `${value > 0 && value < 9.95 ? Number(value.toPrecision(2)) : Math.round(value).toLocaleString('en')}/s`
 

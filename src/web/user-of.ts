@@ -3,7 +3,7 @@ import { AppError } from '../platform/errors.ts'
 import type { Env, User } from './factory.ts'
 import { factory } from './factory.ts'
 
-/** The logged-in user. A route without a login check is refused here, not served. */
+/** The logged-in user. Throws in a route without a login check, so that it isn't served. */
 export function userOf(c: Context): User {
   const { user } = (c as Context<Env>).var
   if (!user) throw notLoggedIn()

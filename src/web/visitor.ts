@@ -11,8 +11,8 @@ export type VisitorDeps = { secrets: Secrets; config: Pick<Config, 'url'> }
 const cookieName = 'svc_visitor'
 
 /**
- * The random id of this browser before a login, created on first use. There may be several
- * if someone injected cookies; over HTTPS no one can.
+ * The random id of this browser before a login, created on first use. There may be several if someone
+ * injected cookies; over HTTPS no one can.
  */
 export function visitorsOf(c: Context, { config }: VisitorDeps): string[] {
   const name = hostCookie(cookieName, { isSecure: isHttps(c, config) })
