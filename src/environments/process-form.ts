@@ -90,7 +90,10 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
     return null
   }
   const unread = Object(entry)[unreadLine]
-  if (unread) return refuse(`line ${unread} must be like “worker x2 256MB: npm run worker”.`)
+  if (unread)
+    return refuse(
+      `line ${unread} must be like “worker x2 256MB 0.5CPU 30s no-init: npm run worker”.`,
+    )
   const checked = process.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
   if (checked.success) return checked.data
   const { path, message } = checked.error.issues[0]!
@@ -113,8 +116,27 @@ const unreadLine = Symbol('unread line')
 /** A line only ends outside quotes. */
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 
-const lineForm =
-  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?(?:\s+(?<stopSeconds>\d{1,9})\s?s)?(?:\s+(?<init>(?:no-)?init))?\s*:(?<command>[^]*)$/i
+const lineForm = /^\s*(?<name>[^\s:]+)(?<settings>(?:\s[^:]*)?):(?<command>[^]*)$/
+
+/** One setting before the colon, after any other. */
+const settingForm =
+  /\s+(?:x(?<replicas>\d{1,9})|(?<memoryMb>\d{1,9})\s?MB|(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?|(?<stopSeconds>\d{1,9})\s?s|(?<init>(?:no-)?init))(?=\s|$)/giy
+
+/** Null if one is unknown or written twice. */
+function readSettings(text: string) {
+  const found = [...text.matchAll(settingForm)]
+  const given = found.flatMap(({ groups }) =>
+    Object.entries(groups!).filter(([, value]) => value !== undefined),
+  )
+  const isWhole = found.reduce((length, [all]) => length + all.length, 0) === text.trimEnd().length
+  const settings = Object.fromEntries(
+    given.map(([key, value]) => [
+      key,
+      key === 'init' ? value.toLowerCase() === 'init' : Number(value),
+    ]),
+  )
+  return isWhole && Object.keys(settings).length === given.length ? settings : null
+}
 
 function readLines(text: string) {
   let number = 1
@@ -123,14 +145,13 @@ function readLines(text: string) {
     number += text.slice(counted, index).split('\n').length - 1
     counted = index
     if (line.trim() === '') return []
-    const { name, command, init, ...numbers } = lineForm.exec(line)?.groups ?? {}
-    if (command === undefined) return { [unreadLine]: number }
-    const given = Object.entries(numbers).filter(([, digits]) => digits !== undefined)
+    const { name, command, settings: typed = '' } = lineForm.exec(line)?.groups ?? {}
+    const settings = readSettings(typed)
+    if (command === undefined || !settings) return { [unreadLine]: number }
     return {
       name,
       command: command.trim() === '' ? null : command.trimStart(),
-      ...(init !== undefined && { init: init.toLowerCase() === 'init' }),
-      ...Object.fromEntries(given.map(([key, digits]) => [key, Number(digits)])),
+      ...settings,
     }
   })
 }

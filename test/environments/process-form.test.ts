@@ -33,7 +33,7 @@ const wrong = {
     'worker 301s: x',
     'worker 1.5s: x',
     'worker 30m: x',
-    'worker 30s x2: x',
+    'worker 30s 30s: x',
     'worker init=no: x',
     "worker: echo 'never closed",
     'worker: echo "never closed',
@@ -97,8 +97,16 @@ test('processes that can’t run are refused, and shown again as they were typed
   expect(answer.json.detail).toBe(
     "processes have an entry mail whose command opens a ' that is never closed. Close it.",
   )
-  const unread = await ada.htmx('PUT', one, { processes: 'web:\n\nnpm start' })
-  expect(unread.text).toContain('line 3 must be like “worker x2 256MB: npm run worker”.')
+  for (const line of [
+    'npm start',
+    'a x2 x3: b',
+    'a 5s init no-init: b',
+    'a x2init: b',
+    'a 1 x2: b',
+  ]) {
+    const unread = await ada.htmx('PUT', one, { processes: `web:\n\n${line}` })
+    expect(unread.text).toContain('line 3 must be like “worker x2 256MB 0.5CPU 30s no-init: ')
+  }
 })
 
 test('processes are lines in a form, which lose nothing of them', async () => {
@@ -112,7 +120,7 @@ test('processes are lines in a form, which lose nothing of them', async () => {
   }
   const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
   const lines =
-    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock 64 mb 30s No-Init: node -e "a: b"'
+    'web:\r\n\r\nworker x2 256MB 0.5CPU: npm run "a\r\nb"\nclock No-Init 30s 64 mb: node -e "a: b"'
   expect(await asForm(lines)).toEqual([
     web,
     { name: 'worker', command: 'npm run "a\nb"', replicas: 2, memoryMb: 256, cpus: 0.5 },
