@@ -12,6 +12,9 @@ export type ComposeRules = {
   lookup: (name: string) => string | undefined
 }
 
+/** What a line that looks right may break. */
+export const keyRule = 'A KEY has letters, digits, _, . and - only, and starts with a letter or _.'
+
 type Options = { field?: string; mayBeEmpty?: boolean; compose?: ComposeRules }
 
 /**
@@ -45,7 +48,7 @@ export function parseDotenv(
   function readAssignment(content: string) {
     const begun = row++
     const [, key, rest] = form.exec(content) ?? []
-    if (key === undefined) throw refused(begun, 'isn’t KEY=value.')
+    if (key === undefined) throw refused(begun, `isn’t KEY=value. ${keyRule}`)
     const value = rest === undefined ? compose!.lookup(key) : readValue(begun, key, rest)
     if (value === undefined) return
     const { error } = isShort(key, value) ? {} : dotenvPair.safeParse({ key, value })

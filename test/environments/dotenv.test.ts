@@ -126,7 +126,7 @@ describe('the rules of Compose', () => {
     ['A=1\nlol$wut', 'Line 2 isn’t KEY=value'],
     ['A B=1', 'Line 1 isn’t'],
     ['=1', 'Line 1 isn’t'],
-    ['1A=1', 'Line 1 isn’t'],
+    ['1A=1', 'starts with a letter or _'],
     ['A="x" B=2', 'Line 1 continues after its closing quote'],
     ['A=${', 'Line 1 has "${"'],
     ['A=1\nB=${A', 'Line 2 has'],

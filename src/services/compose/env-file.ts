@@ -1,4 +1,4 @@
-import { parseDotenv } from '../../environments/dotenv.ts'
+import { keyRule, parseDotenv } from '../../environments/dotenv.ts'
 import { invalidField } from '../../platform/errors.ts'
 import type { Lookup } from './interpolate.ts'
 import { interpolateText, roomForFile, unsetIn } from './interpolate.ts'
@@ -58,7 +58,8 @@ function readRaw(text: string, field: string, lookup: Lookup) {
   for (const [index, line] of lines.entries()) {
     if (/^\s*(#|$)/.test(line)) continue
     const [, key, value] = /^\s*([A-Za-z_][\w.-]{0,199})(?:=(.{0,100000}))?$/s.exec(line) ?? []
-    if (key === undefined) throw invalidField(field, `Line ${index + 1} isn’t KEY=value.`)
+    if (key === undefined)
+      throw invalidField(field, `Line ${index + 1} isn’t KEY=value. ${keyRule}`)
     const given = value ?? lookup(key)
     if (given !== undefined) found.set(key, given)
   }
