@@ -67,7 +67,7 @@ function alternativesOf(text: string): string[] {
   if (refusal) throw invalid(refusal)
   const unescaped = text.replace(/\\(?=[^\p{L}\p{N}/\\])/gu, '')
   const why = refusePath(unescaped)
-  if (why) throw invalid(`can’t be used: ${why}`)
+  if (why) throw invalid(`can’t be used. ${why}`)
   const pieces = text.normalize('NFC').match(/\\.|\*\*|\[(?:\\.|[^\]\\])*\]|[^]/gsu) ?? []
   return expand(pieces.values()).map(plainPattern)
 }

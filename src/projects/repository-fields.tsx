@@ -69,7 +69,7 @@ const AddressFields = ({ draft, project }: Props) => (
       class="repository-look waits"
       hx-get="/api/git/look"
       hx-include="#field-repository_url"
-      hx-trigger={`${draft.values.repository_url ? 'load, ' : ''}input changed delay:500ms from:#field-repository_url`}
+      hx-trigger={`${draft.values.repository_url && !draft.errors.repository_url ? 'load, ' : ''}input changed delay:500ms from:#field-repository_url`}
       hx-sync="this:replace"
       aria-live="polite"
     />
