@@ -29,7 +29,7 @@ export const registerForm = z.object({
   invite: line('the code of an invitation', { max: 128 }).nullish(),
 })
 
-/** Looks up any input, so that a refusal doesn't reveal which e-mails or passwords can exist. */
+/** Accepts any input, so that a refusal doesn't reveal which e-mails or passwords can exist. */
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
   password: z.string('must be your password.').max(4096, 'is too long.'),

@@ -18,10 +18,7 @@ const maxAge = 180 * 24 * 3600
 const signatureOf = ({ secrets }: BrowserDeps, { id, passwordHash }: Owner, browser: string) =>
   secrets.sign(`browser ${browser} of ${id} ${passwordHash ?? ''}`)
 
-/**
- * Remembers that this user logged in with this browser, so that strangers who try their e-mail don't lock
- * them out.
- */
+/** Remembers a browser that this user logged in with, so that strangers' failures don't lock them out. */
 export function rememberBrowser(c: Context, deps: BrowserDeps, user: Owner) {
   const browser = randomToken()
   const value = `${browser}.${signatureOf(deps, user, browser)}`

@@ -83,7 +83,7 @@ export async function fetchProfile(
 ): Promise<Profile> {
   const { baseUrl, provider } = settings
   const api = gitProviders[provider].open({ ...access, baseUrl, token })
-  const headers = { Authorization: `Bearer ${token}` } // Gitea's own word for it is for other tokens
+  const headers = { Authorization: `Bearer ${token}` } // Gitea's own scheme is for other tokens
   try {
     return await providerOf(settings).readProfile({ ...api, headers })
   } catch (error) {

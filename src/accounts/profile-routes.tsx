@@ -28,10 +28,7 @@ const shownEvents = 10
 
 type ProfileFormProps = { user: User; hasPassword: boolean; draft: Draft }
 
-/**
- * For sessions, never for a token. A new e-mail address ends the user's other sessions, a new password all of
- * them.
- */
+/** For sessions, never tokens. A new e-mail address ends the user's other sessions, a new password all. */
 export const profileRoutes = (deps: AccountDeps) => {
   const { db, config } = deps
   const audit = auditor(db)

@@ -41,10 +41,7 @@ const cookieName = (c: Context, { config }: Pick<AccountDeps, 'config'>) =>
 const day = 24 * 3_600_000
 /** In milliseconds; renewed after half of it. */
 const lifetime = 30 * day
-/**
- * In milliseconds, between two updates of the last use of a session or token, since a write per request would
- * be expensive.
- */
+/** In milliseconds, between updates of a login's last use, since a write per request would be expensive. */
 const noteEvery = 60_000
 
 /**
@@ -112,7 +109,6 @@ export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   setCsrfToken(c, deps)
 }
 
-/** Logs this browser out. */
 export function endSession(c: Context, deps: AccountDeps) {
   const { session } = (c as Context<Env>).var
   if (session) deleteSession(deps.db, session.id)

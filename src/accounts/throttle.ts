@@ -13,10 +13,7 @@ import { isPassword } from './passwords.ts'
 /** In milliseconds: the time for which failures count. */
 const window = 15 * 60_000
 
-/**
- * Maximums of failures: of an e-mail from one network, of an e-mail in total, of a network, and of a known
- * browser.
- */
+/** Maximums: of an e-mail from one network, of an e-mail in total, of a network, and of a known browser. */
 const limits = { own: 5, email: 100, network: 20, browser: 5 }
 
 type Try = {

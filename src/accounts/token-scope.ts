@@ -45,10 +45,7 @@ type Route = { method: string; path: string }
 export const routeName = ({ method, path }: Route) =>
   `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
 
-/**
- * True for requests that may see texts which can contain secrets, such as commands: those that could change
- * them may.
- */
+/** True for those who may see texts with possible secrets, such as commands: everyone who may change them. */
 export const seesTexts = ({ var: { token } }: Context<Env>) =>
   !token || token.scopes.some((scope) => ranks[scope] >= ranks.write)
 

@@ -17,11 +17,9 @@ const withOwners = <Query extends SQLiteSelect>(query: Query) =>
     .leftJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(services, eq(services.id, domains.serviceId))
 
-/** Each path of each host. */
 export const listOwnedHosts = (db: Tx) =>
   withOwners(db.select({ host, path, redirectTo, ownerId }).from(domains).$dynamic()).all()
 
-/** Uploaded certificates, with their owners. */
 export const listOwnedCertificates = (db: Tx) =>
   withOwners(
     db

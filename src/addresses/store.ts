@@ -183,9 +183,7 @@ const ownerOf = (tx: Tx, holder: Holder) =>
         .get()?.ownerId
     : listValues(tx, services.ownerId, eq(services.id, holder.serviceId))[0]
 
-/**
- * Call it in a transaction, after a change. Throws `conflict` when an owner's options are too long together.
- */
+/** Call it in a transaction, after a change. Throws `conflict` when the owner's options are too long. */
 export const refuseMoreSettings = (tx: Tx, holder: Holder) =>
   refuseMore('domainSettings', sumDomains(tx, ownerOf(tx, holder)!).size)
 

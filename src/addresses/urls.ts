@@ -67,7 +67,6 @@ export function served({ edge, certificates, config }: Serving) {
 /** Addresses that stand for all of this host, each with one that this machine can connect to. */
 const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }
 
-/** The address of a port of the engine's host. */
 export function urlOn(hostPort: number, { publishAddress, url, remote }: Omit<Places, 'note'>) {
   const host = everywhere[publishAddress]
     ? (remote ?? url?.hostname ?? everywhere[publishAddress])

@@ -11,7 +11,6 @@ type EnvironmentsPageProps = {
   environments: { environment: Environment; variables: number; url: string | null }[]
 }
 
-/** The Environments tab of a project. */
 export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
   const live = environments.flatMap(({ environment }) =>
     environment.deletingAt ? [] : [environment],

@@ -15,10 +15,8 @@ import type { Bounds, Point } from '../web/plot.ts'
 import { Sparkline } from '../web/sparkline.tsx'
 import { bytes, percent } from '../web/units.ts'
 
-/** Lines of its log that are shown. */
 const shownLines = { limit: 5, maxLength: 4096 }
 
-/** Its recent usage, requests and log. */
 export async function glanceOf(deps: UsageDeps & Reading, { id }: Pick<Environment, 'id'>) {
   const { total } = usageOf(deps, { workloadId: id, range: 'hour' })
   const traffic = await readTraffic(deps.logDb, { sourceId: id, range: 'hour' })

@@ -23,7 +23,6 @@ export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usa
 export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
   reachedAt(deps, { environment, ownerId, published: getLiveUrl(deps.db, environment.id) })
 
-/** For the API. */
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
     domains: listHosts(deps.db, { environmentId: environment.id }),

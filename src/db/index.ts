@@ -82,7 +82,8 @@ const isMigrated = (sqlite: Database) =>
 
 function openFile(path: string) {
   const sqlite = new ReservedDatabase(path, { create: true, strict: true })
-  sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock that another process may hold
+  // first: switching to WAL needs a lock that another process may hold
+  sqlite.run('PRAGMA busy_timeout = 5000')
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.transaction(() => {}).immediate() // a read-only file fails here

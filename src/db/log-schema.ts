@@ -140,7 +140,6 @@ export const traffic = sqliteTable(
 /** The position up to which the edge's access log has been read: one row. */
 export const accessCursor = sqliteTable('access_cursor', {
   id: integer().primaryKey(),
-  /** The file's inode. */
   inode: text().notNull(),
   /** Bytes that have been read. */
   offset: integer().notNull(),

@@ -69,9 +69,7 @@ export const environments = sqliteTable(
     name: text().notNull(),
     /** Null for the project's. */
     branch: text(),
-    /**
-     * Port the app listens on in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker.
-     */
+    /** The app's port in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
     port: integer(),
     /** Port of this host on which it is reached without a domain; never changes by itself. */
     hostPort: integer().notNull().unique(),

@@ -12,10 +12,7 @@ export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
 
 export type Comparison = Awaited<ReturnType<typeof compareWithLive>>
 
-/**
- * Compares a deployment with the live one of its environment. The result has no values that are or were
- * secret.
- */
+/** Compares a deployment with the live one. The result has no values that are or were secret. */
 export async function compareWithLive(deps: CompareDeps, { environment, target }: CompareOptions) {
   const current = getCurrent(deps.db, environment.id)
   const live = liveSettings(deps, environment.id)
@@ -46,10 +43,7 @@ export const versionsOf = (
 
 export type VariableChange = ReturnType<typeof variableChanges>[number]
 
-/**
- * The value of a variable that is secret in either version is null, and secrets within other stored values
- * are masked.
- */
+/** Values of variables that are secret in either version are null. Other stored values are masked. */
 export function variableChanges({
   live,
   next,

@@ -28,9 +28,7 @@ export const isBehindEdge = ({ environment, edge }: Pick<App, 'environment' | 'e
 
 type Process = Environment['processes'][number]
 
-/**
- * The port is that of the PORT variable, else the environment's, else the image's first EXPOSE, else 3000.
- */
+/** Returns the PORT variable, else the environment's port, else the image's first EXPOSE, else 3000. */
 export function choosePort(
   {
     environment,

@@ -63,10 +63,7 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
       })
     })
 
-  /**
-   * If the project has a deploy key, the next page shows it: it must be added to the repository before a
-   * clone can succeed.
-   */
+  /** A deploy key is shown first, as it must be added to the repository before a clone can succeed. */
   function nextPlace(
     c: Context,
     { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },

@@ -11,10 +11,7 @@ type ObserveDeps = RuntimeDeps & { logs: Logs }
 
 export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 
-/**
- * Updates the state of an environment's current deployment from its containers. During a switch the
- * deployment does this itself.
- */
+/** Updates the live deployment's state from its containers, which during a switch the deployment does. */
 export async function observe(
   deps: ObserveDeps,
   environmentId: string,

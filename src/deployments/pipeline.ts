@@ -211,10 +211,7 @@ async function discardImage(deps: PipelineDeps, { deployment }: Job) {
   }
 }
 
-/**
- * Aborts the work after DAVIT_BUILD_TIMEOUT, like a cancelled run. Time spent waiting for a slot doesn't
- * count.
- */
+/** Aborts the work after DAVIT_BUILD_TIMEOUT, not counting time spent waiting for a slot. */
 async function withinDeadline<Result>(
   run: Run,
   work: (run: Run) => Promise<Result>,

@@ -51,10 +51,7 @@ export async function previewRollback(
     /** Processes, limits and so on always have their current values. */
     settings: live && fieldChanges(live.fields, environment),
     releaseCommand: releaseCommand === null ? null : joinWords(wordsOf(releaseCommand)),
-    /**
-     * Lists what the two versions can't use at once, so that the live one stops first; null when there is no
-     * downtime.
-     */
+    /** What the two versions can't use at once, so that the live one stops first; null without downtime. */
     interruption: interruptionOf(environment, deps),
   }
 }

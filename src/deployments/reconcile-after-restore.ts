@@ -44,10 +44,7 @@ export async function reconcileAfterRestore(
   })
 }
 
-/**
- * In milliseconds: apps wait this long for restored services, since an app that needs its database would fail
- * without it.
- */
+/** In milliseconds that apps wait for restored services, as many would fail without their database. */
 const servicesFirst = 180_000
 
 async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {

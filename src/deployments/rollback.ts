@@ -10,10 +10,7 @@ import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/**
- * Chooses between the current variables and the earlier ones that were set by hand. Those of links are always
- * current.
- */
+/** Chooses current or earlier variables of those set by hand. Variables of links are always current. */
 export const rollbackForm = z.object({
   variables: z
     .enum(['today', 'release'], 'must be today, or release for those of that deployment.')
@@ -46,10 +43,7 @@ export function variablesOfThen(deps: Pick<RollbackDeps, 'db' | 'secrets'>, { id
 export const variablesNotKept =
   'Its variables weren’t kept: Davit keeps those of the last 20 live deployments, as long as their images are kept. Roll back with the current variables.'
 
-/**
- * Deploys an earlier image again. It uses the current variables or, for this one deployment only, those of
- * the earlier one.
- */
+/** Deploys an earlier image again, with current variables or, for this deployment only, the earlier ones. */
 export function rollBack(
   deps: RollbackDeps,
   {

@@ -136,7 +136,7 @@ const buildVariables = (
 
 export const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
-    .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // earlier versions stored fewer fields
+    .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // earlier versions stored fewer
     .sort()
 
 const sealedAs = (releaseId: string) => `settings of ${releaseId}`

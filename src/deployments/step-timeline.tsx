@@ -34,10 +34,7 @@ export const StepTimeline = ({
   </ol>
 )
 
-/**
- * A deployment that reuses an image neither clones nor builds. After its end the recorded steps show what
- * ran.
- */
+/** A reused image needs no clone and no build. After the end, the recorded steps show what ran. */
 function plan({ trigger, imageOf, status, steps }: Deployment, hasReleaseCommand: boolean) {
   const took = (step: string) => steps.some(({ name }) => name === step)
   const reuses = (trigger === 'rollback' || imageOf !== null) && !took('building')

@@ -104,9 +104,7 @@ export const getStatus = (db: Db, id: string): Status =>
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
 
-/**
- * Compare-and-set: returns false when it is no longer in one of these states. When it ends, its job ends too.
- */
+/** Compare-and-set: false when it is no longer in one of these states. Its job ends with it. */
 export const moveDeployment = (
   db: Db,
   { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,
@@ -122,9 +120,7 @@ export const moveDeployment = (
     return moved !== undefined
   })
 
-/**
- * Sets the deployment to running, ends its job, and supersedes the previous deployment, in one transaction.
- */
+/** In one transaction: the deployment is running, its job ends, and the previous one is superseded. */
 export function setRunning(
   tx: Tx,
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
@@ -169,10 +165,7 @@ export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
   return getRow(db, deployments, hasIt, asc(deployments.id))?.id ?? id
 }
 
-/**
- * Lists the deployments that built an image and went live, after the older one up to the newer one, newest
- * first.
- */
+/** Those that built an image and went live, after the older one up to the newer one, newest first. */
 export const listBuiltBetween = (
   db: Db,
   { environmentId, older, newer }: { environmentId: string; older: string; newer: string },

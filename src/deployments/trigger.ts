@@ -121,10 +121,7 @@ export async function refuseWithoutRoom(
   await Promise.all(joined)
 }
 
-/**
- * Finds the live deployment, to deploy it again unchanged. Throws when there is none, or when other work is
- * replacing it.
- */
+/** Finds the live deployment, to deploy it again. Throws when there is none, or it is being replaced. */
 function findReusable(db: Db, { id, name }: Environment) {
   const current = getCurrent(db, id)
   if (!current)
@@ -158,10 +155,7 @@ export async function refuseWithoutImage(
 export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
 
-/**
- * Only a project without a source may be deployed from a mirror, since a source's token is only for its own
- * host.
- */
+/** Only projects without a source may use a mirror: a source's token is only for its own host. */
 function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {
   if (!asked || sourceId === null || asked === repositoryUrl) return
   throw invalidField(

@@ -4,7 +4,6 @@ import { FrameSplitter } from './log-entries.ts'
 
 export type TerminalSize = { columns: number; rows: number }
 
-/** The input and output of a container's process. */
 export type Attached = {
   /** Ends with the process. Unread output blocks it. */
   output: AsyncIterable<Uint8Array>

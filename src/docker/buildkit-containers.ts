@@ -23,10 +23,7 @@ export const whyUnseen = (folder: string): Promise<string | null> =>
         : 'Davit isn’t root and doesn’t have the capability CAP_DAC_OVERRIDE',
   )
 
-/**
- * Calls back for each container that BuildKit creates from now on, just before it starts. Throws when the
- * folder can't be watched.
- */
+/** Calls back for each container that BuildKit creates, just before its start. Throws if it can't watch. */
 export function watchBuildContainers(
   folder: string,
   {

@@ -28,7 +28,6 @@ export class BuildKitProgress {
   readonly #told = new Set<string>()
   #failed: string | null = null
 
-  /** The name of the step that failed first. */
   get failedStep() {
     return this.#failed === null ? null : (this.#names.get(this.#failed) ?? null)
   }

@@ -47,10 +47,7 @@ export const toSummary = (found: SentContainer) => ({
     })),
 })
 
-/**
- * The list has health and exit code only in its phrase. The exit code is null while the container runs, and
- * before its first start.
- */
+/** Only the phrase has health and exit code. The code is null while it runs, and before its first start. */
 export function readStatus(status: string) {
   const health = /^Up .*\((?:health: )?(\w+)\)$/.exec(status)?.[1]
   const exitCode = /^(?:Exited|Restarting) \((-?\d+)\)/.exec(status)?.[1]

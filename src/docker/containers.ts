@@ -136,10 +136,7 @@ export async function putTar(
   for await (const _ of engine.stream('PUT', url, { query, upload: tar, signal })) continue
 }
 
-/**
- * Returns a path of a container, with everything below it and its volumes, as a tar archive. The container
- * may be stopped.
- */
+/** Returns a path of a container, all below it and its volumes, as a tar archive. It needn't run. */
 export const readArchive = (
   engine: Engine,
   id: string,

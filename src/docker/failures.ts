@@ -11,7 +11,6 @@ export class EngineError extends Error {
   }
 }
 
-/** Reads the message from the body of a refusal. */
 export function refusal(status: number, body: string) {
   let message = body.trim()
   try {

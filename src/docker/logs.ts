@@ -70,10 +70,7 @@ export const logSnapshot = (
   { tty, tail, since, signal }: LogSnapshotOptions,
 ) => readEntries(output(engine, id, { query: { timestamps: true, tail, since }, signal }), { tty })
 
-/**
- * Returns true when the container has written, false when the engine ended the stream. Doesn't return what
- * was written: read a snapshot.
- */
+/** Returns true once the container has written (then read a snapshot), false if the stream ended. */
 export async function waitForOutput(
   engine: Engine,
   id: string,

@@ -62,7 +62,6 @@ class Pull implements Disposable {
     this.#look()
   }
 
-  /** Aborted with the reason. */
   get signal() {
     return this.#abort.signal
   }

@@ -22,10 +22,7 @@ type Sent = {
   pids_stats: { current?: number }
 }
 
-/**
- * Null when the container was removed or doesn't run: the engine returns zeros then. Throws when the engine
- * can't measure containers.
- */
+/** Null for a container that doesn't run: the engine returns zeros. Throws if it can't measure containers. */
 export async function containerStats(engine: Engine, id: string, { signal }: Abortable = {}) {
   if (!(await engineMachine(engine, { signal })).measures) throw unmeasured()
   const path = `/containers/${encodeURIComponent(id)}/stats`

@@ -33,10 +33,7 @@ function longName(name: Buffer): Buffer[] {
   return [title, record, tarPadding(record.length)]
 }
 
-/**
- * `<length> path=<name>
- * `, where the length counts its own digits too.
- */
+/** `<length> path=<name>\n`, where the length counts its own digits too. */
 function extendedRecord(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')])
   let length = rest.length

@@ -16,7 +16,8 @@ const day = 86_400_000
 
 /** Why no client would accept a certificate for a server; null when some do. */
 export function refusedUse(leaf: X509Certificate): string | null {
-  const purposes = leaf.keyUsage as string[] | undefined // of the extended key usage, whatever the name of the property says
+  // despite its name, the extended key usage
+  const purposes = leaf.keyUsage as string[] | undefined
   if (purposes && !purposes.some((one) => one === serverAuth || one === anyPurpose))
     return 'isn’t for servers (extended key usage without serverAuth). Get one issued for a web server.'
   const uses = keyUses(leaf)

@@ -3,7 +3,6 @@ import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Service } from '../services/store.ts'
 
-/** The owner of the domains. */
 export type DomainOwner =
   | { kind: 'environment'; environment: Environment; project: Project }
   | { kind: 'service'; service: Service }

@@ -103,7 +103,6 @@ function hostServer(plan: Plan, last: object[]) {
   }
 }
 
-/** The routes for the hosts of a plan, on any server. */
 function hostRoutes(plan: Plan, pages?: object[]) {
   const { folder, hosts } = plan
   const rows = hosts.flatMap(({ name, sites }) =>

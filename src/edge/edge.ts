@@ -107,9 +107,7 @@ export class Edge {
     return unlessAborted(this.#known.promise, signal)
   }
 
-  /**
-   * Checks now: the plan changed, or a port was freed. Resolves when a check that started later has ended.
-   */
+  /** Checks now: the plan changed, or a port was freed. Resolves after a check that started later. */
   sync(): Promise<void> {
     if (!this.#given.caddy) return Promise.resolve()
     this.#woken.resolve()
@@ -144,7 +142,6 @@ export class Edge {
     return davitSocket(folder)
   }
 
-  /** Removes the slots of a key. */
   forget(key: string) {
     if (this.#writesSlots) forgetSlots(this.#given.folder, key)
   }
@@ -154,9 +151,7 @@ export class Edge {
     if (this.#writesSlots) keepSlots(this.#given.folder, new Set(keys))
   }
 
-  /**
-   * Waits until Caddy has no connections to these addresses. Returns false when some remain at the timeout.
-   */
+  /** Waits until Caddy has no connections to these addresses. False when some remain at the timeout. */
   async drained(addresses: string[], options: { seconds: number; signal: AbortSignal }) {
     return !this.#writesSlots || drained(addresses, options)
   }

@@ -17,7 +17,6 @@ type ForeignOptions = {
   folder: string
   ports: Plan['ports']
   admin: AdminAddress
-  /** Davit's own address. */
   davit: string
   /** May run Davit's own Caddy, which has the ports that this one needs. */
   engine?: Pick<Engine, 'look' | 'remove'>

@@ -23,7 +23,7 @@ const plainAddress = {
   handle: [{ handler: 'vars', client_ip: '{http.regexp.mapped.1}' }],
 }
 
-/** The first routes of a server: they set a visitor's address and scheme, which only a proxy knows. */
+/** The first routes of a server: they set a visitor's address and scheme, which a proxy in front alone knows. */
 export const visitorRoutes = [
   plainAddress,
   { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },

@@ -6,7 +6,7 @@ const span = 3_600_000
 /** Hosts that are counted; others are ignored. */
 const maxHosts = 1000
 
-/** Requests of a host from which its share of forwarded ones is significant. */
+/** Fewer requests of a host prove nothing. */
 const enough = 3
 
 /** Most requests of this host have an X-Forwarded-For that doesn't count; the last came from this address. */

@@ -37,7 +37,8 @@ export function setHosts(
   const served = wantedHosts.filter(({ name }) => !leftOut.includes(name))
   const wanted = new Map(served.flatMap(keysOf))
   setSlots(folder, nobody, [pageAddress(folderInside, 'nobody')])
-  for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody) // the configuration may still have it
+  // the configuration may still have it
+  for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody)
   const waits = (host: Host) => !isInForce && !isBare(host) && !isLed(hosts, host.name)
   const waiting = new Set(served.filter(waits).map(({ name }) => name))
   for (const [name, key] of wanted) if (!waiting.has(name)) link(hosts, name, key)
@@ -57,7 +58,6 @@ export const setCertificates = (folder: string, hosts: Host[]) =>
     hosts.filter(({ https }) => https.kind === 'auto' && https.mayAsk),
   )
 
-/** Lists the hosts that redirect to HTTPS. */
 export const setRedirects = (folder: string, hosts: Host[]) =>
   setNames(
     namesPath(folder, 'redirects'),

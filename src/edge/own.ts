@@ -42,7 +42,7 @@ const pullAgain = { first: 300_000, most: 300_000 }
 /** Milliseconds before a failed container is retried: more each time. */
 const ensureAgain = { first: 500, most: 30_000 }
 
-/** Attempts of a start. */
+/** Maximum attempts to start. */
 const mostTries = 5
 
 /** The Caddy that Davit runs itself, in a container. */
@@ -102,7 +102,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     const ensured = await ensure({ signal })
     version = ensured.version ?? version
     await whenUp({ admin }, { signal })
-    if (!here.isRunning) loadedAt = new Date() // with the saved configuration
+    if (!here.isRunning) loadedAt = new Date() // it loaded the saved configuration
     return true
   }
 

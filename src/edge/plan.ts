@@ -8,9 +8,7 @@ export type Plan = {
   listeners: Listener[]
   /** The certificate authority; null when no certificates are requested. */
   authority: Authority | null
-  /**
-   * True to limit the time of each body. Newer versions of Caddy don't know this, and end bodies that pause.
-   */
+  /** True to limit the time of each body: newer versions of Caddy can't, and end bodies that pause. */
   timesBodies?: boolean
   /** CIDRs of proxies in front of the edge. */
   trustedProxies?: string[]
@@ -110,7 +108,6 @@ export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>
 export const namesPage = (address: string, name: PageName) =>
   address.endsWith(`/pages/${name}.sock`)
 
-/** The key of Davit's own slots. */
 export const davitKey = 'davit'
 
 /** The socket on which Davit listens for requests of Caddy. */

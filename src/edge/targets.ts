@@ -7,9 +7,7 @@ import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
 
-/**
- * The handlers of a key: slots or a redirect. `pages` are routes for pages in slots; `before` precedes apps.
- */
+/** Handles a key: its slots or a redirect. `pages` are routes for pages in slots; `before` precedes apps. */
 export function targetRoutes(
   rows: Row[],
   { pages = [], before }: { pages?: object[] | undefined; before: object[] },

@@ -1,10 +1,7 @@
 import { AppError, invalidField } from '../platform/errors.ts'
 import { dotenvPair } from './forms.ts'
 
-/**
- * The rules of Compose for a `.env` beside its file. Without them values are kept byte for byte, as for an
- * app.
- */
+/** The rules of Compose for a `.env` beside its file. Without them values are kept byte for byte. */
 export type ComposeRules = {
   /** Replaces the references in a value. Throws `invalid` with a message that starts with “This”. */
   expand: (value: string, at: { key: string; before: ReadonlyMap<string, string> }) => string
@@ -12,7 +9,7 @@ export type ComposeRules = {
   lookup: (name: string) => string | undefined
 }
 
-/** What a line that looks right may break. */
+/** The rule that a line of the form KEY=value can still violate. */
 export const keyRule = 'A KEY has letters, digits, _, . and - only, and starts with a letter or _.'
 
 type Options = { field?: string; mayBeEmpty?: boolean; compose?: ComposeRules }
@@ -101,10 +98,7 @@ export function parseDotenv(
 const isShort = (key: string, value: string) =>
   key.length < 100 && value.length < 10_000 && !value.includes('\0')
 
-/**
- * Returns the position of the closing quote, or -1. With `escapes`, the character after a backslash doesn't
- * count.
- */
+/** The position of the closing quote, or -1. With `escapes`, a backslash hides the next character. */
 function closing(text: string, quote: string, escapes: boolean) {
   for (let at = 0; at < text.length; at++) {
     if (escapes && text[at] === '\\') at++

@@ -6,9 +6,7 @@ import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
-/**
- * Null for a worker without a port. With `isIntended` the address has its final scheme, which containers get.
- */
+/** Null for a worker without a port. With `isIntended` it has its final scheme, which containers get. */
 export function urlOf(
   deps: UrlDeps & { config: Config },
   {

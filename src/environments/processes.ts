@@ -36,10 +36,7 @@ export function refuseUnfit({ port, processes }: Settings) {
   )
 }
 
-/**
- * Explains why its `web` can't have several replicas, and what to do; null when it has one, or may have
- * several.
- */
+/** Explains why its `web` can't have several replicas, and what to do; null when nothing is wrong. */
 export function whyNotSpread(
   { port, portSet, processes }: Settings & Pick<Environment, 'portSet'>,
   { isOn }: { isOn: boolean },
@@ -56,7 +53,7 @@ export function whyNotSpread(
   return `have ${replicas} replicas of ${web}, but a port of this server can only lead to one container. ${advice}`
 }
 
-/** Throws that reason. */
+/** Throws the reason that `whyNotSpread` returns. */
 export function refuseUnspread(
   environment: Parameters<typeof whyNotSpread>[0],
   edge: { isOn: boolean },
@@ -65,6 +62,5 @@ export function refuseUnspread(
   if (why !== null) throw invalidField('processes', why)
 }
 
-/** The number of containers of all processes. */
 export const countReplicas = ({ processes }: Pick<Settings, 'processes'>) =>
   processes.reduce((sum, { replicas }) => sum + replicas, 0)

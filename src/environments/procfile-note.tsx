@@ -18,7 +18,7 @@ export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   )
 }
 
-/** Within the form; fills it in. */
+/** A link within the form that fills it in. */
 export const ProcfileLink = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)
   if (!offer) return null

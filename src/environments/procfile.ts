@@ -87,10 +87,7 @@ export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
   isNew: boolean
 }
 
-/**
- * Applies the Procfile: a process keeps its limits, and one that isn't in it stays. Null when nothing would
- * change.
- */
+/** Applies the Procfile: processes keep their limits, and others stay. Null when nothing would change. */
 export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const { procfile, releaseCommand } = settings
   if (!procfile || procfile.length === 0) return null

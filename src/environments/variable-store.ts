@@ -113,10 +113,7 @@ export const setVariables = (
       .run()
   })
 
-/**
- * Changes only the given fields. A secret that becomes readable needs a new value: the old one is never
- * revealed.
- */
+/** Changes only the given fields. A secret that becomes readable needs a new value. */
 export function updateVariable(
   db: Db,
   secrets: Secrets,

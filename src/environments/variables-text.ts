@@ -19,9 +19,7 @@ export type VariableChange = {
 /** Some tools replace such a reference; Davit passes values to an app byte for byte. */
 export const holdsReference = (value: string | null) => /\$\{\w/.test(value ?? '')
 
-/**
- * Formats variables so that `readText` reads them unchanged: one per line, unless a value has several lines.
- */
+/** Formats variables so that `readText` reads them unchanged, one per line unless a value has several. */
 export const textOf = (variables: Variable[]) =>
   variables.map(({ key, value }) => `${key}=${value === null ? kept : quoted(value)}\n`).join('')
 

@@ -9,10 +9,7 @@ const newBudget = (): Effort => ({ left: 200_000_000 })
 
 type Rule = { ignores: boolean; matches: Matcher }
 
-/**
- * Returns a 1 for each excluded path, in order. `paths` are joined, each ended by a NUL.
- * Call it through `parse`.
- */
+/** Returns a 1 for each excluded path, in order. `paths` each end with a NUL. Call it through `parse`. */
 export function ignoredPaths(text: string, paths: string, { file }: { file: string }): Uint8Array {
   const list = paths.split('\0')
   list.pop()

@@ -9,7 +9,7 @@ type Explanation = {
   hint: string
 }
 
-/** Turns git's output into a code, a sentence and a next step; `opened` is the credential that Davit used at `where`. */
+/** Turns git's output into a code, a sentence and a next step. `opened` is the kind of credential used. */
 export function explainGit(
   error: GitError,
   { where, opened = null }: { where: string; opened?: 'token' | 'key' | null },

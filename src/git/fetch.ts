@@ -90,7 +90,7 @@ async function fetchWanted(source: Source): Promise<{ branch: string; revision: 
   return { branch: source.branch, revision: localRef(source.branch) }
 }
 
-/** A fetch doesn't report the branch of HEAD: it is requested in parallel, and both must be the same commit. */
+/** A fetch doesn't report HEAD's branch, so that is requested in parallel; both must be the same commit. */
 async function fetchHead(source: Source): Promise<{ branch: string; revision: string }> {
   const local = localRef('HEAD')
   const [head, fetched] = await Promise.allSettled([

@@ -12,9 +12,7 @@ import { underSize } from './size-watch.ts'
 /** Holds the temporary repositories of lookups; emptied at startup. */
 export const looksFolder = (home: string) => join(home, 'looks')
 
-/**
- * `size` is in bytes, for servers that can't omit the contents of files. `names` is in bytes of file names.
- */
+/** In bytes: `size` for servers that can't omit the contents of files, `names` for file names. */
 const maxBytes = { size: 64 * 2 ** 20, names: 2 ** 20 }
 
 /** One per user, so that a slow server delays no one else. */

@@ -83,10 +83,7 @@ export function connectGit(options: GitOptions) {
       pathsOf({ ...tools, keys: what }, what),
     findDockerfiles: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
       findDockerfiles({ ...tools, keys: what }, what),
-    /**
-     * Checks paths, applies .dockerignore and merges submodules, for which the keys of the fetch are used
-     * too.
-     */
+    /** Checks paths, applies .dockerignore, and merges submodules, which use the same keys. */
     context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
       prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
     readDockerfile: (context: BuildContext, { signal }: UntilAborted) =>

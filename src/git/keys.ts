@@ -6,7 +6,6 @@ import type { GitSetup } from './run.ts'
 /** The password may be a token. Only the base URL may receive them. */
 export type Credential = { baseUrl: string; username: string; password: string }
 
-/** Each is used only where it belongs. */
 export type Keys = {
   /** Only for http:// and https:// below its base URL. */
   credential?: Credential | null | undefined

@@ -127,7 +127,6 @@ const showLook = (c: Context, view: JSX.Element, found?: object) =>
     json: () => found,
   })
 
-/** The options for the `<select>` of a form. */
 const showOptions = (
   c: Context,
   title: string,

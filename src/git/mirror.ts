@@ -111,10 +111,7 @@ export const isDamage = (error: unknown) =>
   !error.says(saidByServer) &&
   explainGit(error, { where: '' }).code === 'git_failed'
 
-/**
- * A new mirror would get the same response, and repeats would add to the load of a server that limits
- * requests.
- */
+/** Another mirror would get the same response, and only add to the load of a server that limits requests. */
 const saidByServer = /returned error: \d{3}|remote error: |protocol error: |expected .* flush/
 
 /** Change it whenever `asCommitted` changes, so that older mirrors are recreated. */

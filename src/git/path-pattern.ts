@@ -56,10 +56,7 @@ const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/g
 const folders = { docker: /\*\*\/?/y, watch: /(?<![^/])\*\*\/|\*\*/y }
 const simple = /\*|\?|\\.|[^]/suy
 
-/**
- * An unclosed bracket is a literal character. After one, no other is searched, which would take quadratic
- * time.
- */
+/** An unclosed bracket is a literal character. Its end is searched only once, to avoid quadratic time. */
 function tokensOf(pattern: string, dialect: Dialect): string[] {
   const tokens: string[] = []
   let open = [folders[dialect], brackets, simple]

@@ -45,7 +45,7 @@ export type GivenUp = { why: 'cancelled' | 'interrupted' | 'broken'; by?: string
 export type Handler = {
   /**
    * Does the work and stores its outcome together with the job's end (`endJob`). When Davit stops it requeues
-   * the job (`putBackJob`); a job it leaves unchanged counts as interrupted by a crash.
+   * the job (`requeueJob`); a job it leaves unchanged counts as interrupted by a crash.
    */
   run: (work: Work) => Promise<void>
   /** Stores the end of a job that isn't running. Retried until it doesn't throw, or `shutdown` aborts. */
@@ -127,7 +127,8 @@ export class Jobs {
 
   /** Ends jobs, queued ones at once. Resolves when all have cleaned up. */
   async cancel(ids: string[], { by }: { by?: string } = {}) {
-    unlessFull(() => requestCancel(this.#db, ids)) // for all of them, before the end of one frees a slot for another
+    // for all of them, before the end of one frees a slot for another
+    unlessFull(() => requestCancel(this.#db, ids))
     await Promise.all(ids.map((id) => this.#cancel(id, by)))
   }
 

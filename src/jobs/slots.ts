@@ -1,6 +1,5 @@
 import type { Job, Slot } from './store.ts'
 
-/** The use of a slot by a running job. */
 export type SlotUse = {
   /** The slot it needs at the moment. */
   slot: Slot | null

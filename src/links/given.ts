@@ -9,10 +9,7 @@ import { builtIn, linkedVariables } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
-/**
- * For display: an environment's variables beside those set by hand. Of two with the same key the later one
- * applies.
- */
+/** For display: the variables beside those set by hand. Of two with the same key the later one applies. */
 export const givenVariables =
   (deps: LinkDeps & Pick<UrlDeps, 'edge'>) =>
   async (of: { project: Project; environment: Environment }): Promise<GivenVariable[]> => {

@@ -17,9 +17,7 @@ type Unreached = { isUnknown: boolean; host: string | undefined; port: string | 
 /** Only the last `lines` are checked, and `characters` of each. */
 const maxChecked = { lines: 80, characters: 500 }
 
-/**
- * Error messages of clients about unknown hosts and refused connections. Those that name the host are first.
- */
+/** Clients' errors about unknown hosts and refused connections. Those that name the host are first. */
 const unknown = [
   /getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?<host>[\w.-]+)/,
   /could not translate host name "(?<host>[^"]+)"/,

@@ -9,10 +9,7 @@ import { withoutTrailing } from '../platform/without-trailing.ts'
 /** A line as the container wrote it, with the time of its first piece. */
 type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'> & { cuts: Cuts }
 
-/**
- * In characters: a longer line is cut off and taken without its end, as is one that `maxWaiting` others wait
- * for.
- */
+/** In characters: a longer line is taken without its end, as is one that `maxWaiting` others wait for. */
 const maxLine = 1024 * 1024
 const maxWaiting = 10_000
 
@@ -28,7 +25,7 @@ export class LineAssembler {
     stderr: null,
   }
   #lines: WrittenLine[] = []
-  /** How many of the lines can be returned, and the position after them. */
+  /** The number of lines that can be returned, and the position after them. */
   #whole = 0
   #position: Position | null = null
   #last: Position | null = null

@@ -148,9 +148,7 @@ export class Collector {
     return reader
   }
 
-  /**
-   * Starts reading containers that run or weren't read to their end, and stops for those that are removed.
-   */
+  /** Reads containers that run or weren't read to their end, and stops reading removed ones. */
   async #look(signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {

@@ -1,10 +1,7 @@
 import { Rewriting } from './rewriting.ts'
 import type { Rewritten } from './rewriting.ts'
 
-/**
- * A character by its number (`\u{e9}`, `\u00e9`, `%u00e9`, `\U000000e9`, `&#xe9;`, `&#233;`) or name, or a
- * colour.
- */
+/** A character as `\u{e9}`, `\u00e9`, `%u00e9`, `\U000000e9`, `&#xe9;`, `&#233;` or by name, or a colour. */
 const character =
   /\\[ux]\{([\dA-Fa-f]{1,6})\}|[\\%]u([\dA-Fa-f]{4})|\\U([\dA-Fa-f]{8})|&#[xX]([\dA-Fa-f]{1,6});|&#(\d{1,7});|&([A-Za-z]{2,6}\d{0,2});|\u001b\[[\d;]*m/y
 
@@ -16,9 +13,7 @@ const decimal = { unit: /\\([0-2]\d\d)/y, base: 10 }
 /** A character by its number in Haskell. */
 const number = /\\([0-3]\d\d|\d{1,7})/y
 
-/**
- * The start of an escape, of a character with several bytes, or of a quote (`$'`), whose rest was cut off.
- */
+/** The start of an escape, a character with several bytes, or a quote (`$'`), whose rest was cut off. */
 const unfinished =
   /(?:(?:%|\\x)[89A-Fa-f][\dA-Fa-f]|\\[1-3]\d\d){0,3}(?:\\(?:[ux](?:[\dA-Fa-f]{0,3}|\{[\dA-Fa-f]{0,6})|U[\dA-Fa-f]{0,7}|\d{0,2})|%(?:[\dA-Fa-f]?|u[\dA-Fa-f]{0,3})|&#?[\dA-Za-z]{0,8}|\u001b\[?[\d;]{0,8}|\$)?$/
 

@@ -6,7 +6,6 @@ export type Chosen = {
   process?: string[] | undefined
   level?: Level[] | undefined
   search?: string | undefined
-  /** The stream of a container's output. */
   stream?: 'stdout' | 'stderr' | undefined
 }
 
@@ -48,7 +47,6 @@ export const Choice = ({
   )
 }
 
-/** Filters by level. */
 export const LevelChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => {
   const { level: shown = [] } = chosen
   return (

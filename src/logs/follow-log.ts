@@ -11,10 +11,7 @@ import { shownNow } from './shown-lines.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/**
- * The statuses of a log's subject, sent between its lines. `now` is the stored one; `isEnd` is true for the
- * last.
- */
+/** Statuses of a log's subject, sent between lines. `now` is the stored one; `isEnd` is true for the last. */
 export type Statuses<Status> = { now: () => Status; isEnd: (status: Status) => boolean }
 
 /**

@@ -34,7 +34,6 @@ const level = z
   )
   .optional()
 
-/** Selects lines of a log. */
 export const logQuery = z.object({
   after: sequence.default(0),
   /** From the previous page; an alias of `after`. */
@@ -67,12 +66,11 @@ const process = z
   )
   .optional()
 
-/** Also filters by process. */
 export const outputQuery = logQuery.extend({ process })
 
 export type OutputQuery = z.output<typeof outputQuery>
 
-/** For the log of a deployment or job, which can be followed too. */
+/** The log of a deployment or job can be followed too. */
 export const jobLogQuery = logQuery.extend({
   /** The format of the stream's data; html by default. */
   format: streamFormat.optional(),
@@ -81,7 +79,6 @@ export const jobLogQuery = logQuery.extend({
 
 export type JobLogQuery = z.output<typeof jobLogQuery>
 
-/** Selects the lines of a stream. */
 export const logStreamQuery = z.object({
   after: sequence.default(0),
   level,

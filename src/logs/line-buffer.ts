@@ -23,10 +23,7 @@ const enough = 256 * 1024
  */
 const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 
-/**
- * In bytes. From `turnedOver` on the engine has rotated its files (three of 10 MB); `wrapping` is its
- * overhead per entry.
- */
+/** In bytes: `turnedOver` means rotated files (the engine has three of 10 MB), `wrapping` is per entry. */
 const turnedOver = 19_000_000
 const wrapping = 75
 

@@ -30,10 +30,7 @@ const php = /^#\d+ (?:\S+\(\d+\): |\{main\})/
 const opening = /Traceback \(most recent call last\):/
 const named = /^(?:\w+\.)*[A-Z]\w*(?:: |:?$)/
 
-/**
- * Determines the levels of lines in order. Lines that belong together, such as a stack trace, have the level
- * of the first.
- */
+/** Determines levels in order. Lines that belong together, such as a stack trace, have that of the first. */
 export class LineLevels {
   readonly #last = new Map<string, { level: Level | null; isOpen: boolean }>()
 
@@ -59,10 +56,7 @@ export class LineLevels {
 /** Maximum of containers, streams and steps that are tracked. */
 const mostKeys = 1000
 
-/**
- * The number of earlier lines that are read to find what the first lines belong to: Java prints up to 1,024
- * lines of a trace.
- */
+/** Earlier lines that are read to find what the first lines belong to: Java prints 1,024 of a trace. */
 export const leadingLines = 1100
 
 /** Returns a filter for consecutive lines; without levels all lines match. */

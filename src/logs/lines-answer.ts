@@ -7,7 +7,6 @@ const atOnce = 32 * 1024
 
 type Line = { text: string }
 
-/** For the viewer of a log. */
 export const linesAsHtml = <L extends Line>(
   c: Context,
   { lines, html }: { lines: L[]; html: (line: L) => string },

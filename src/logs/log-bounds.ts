@@ -14,9 +14,7 @@ type Stream = NewLine['stream']
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
 
-/**
- * Limits a log, so that endless output doesn't fill the disk. A last line says that the limit was reached.
- */
+/** Limits a log, so that endless output doesn't fill the disk. A last line says so. */
 export class LogBounds {
   readonly #use: LogUse
   readonly #bounds: LogUse

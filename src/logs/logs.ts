@@ -26,7 +26,6 @@ const refreshTime = 500
 
 /** The stored end of a log. */
 type End = {
-  /** The newest block. */
   block: Omit<Block, 'data'> | null
   /** In characters, of that block. */
   length: number
@@ -64,10 +63,7 @@ export class Logs extends Hub<LogEvent> {
     return leave
   }
 
-  /**
-   * Calls back when someone starts to follow the log, until the signal, or until the returned function is
-   * called.
-   */
+  /** Calls back when someone starts to follow the log, until the signal or the returned function. */
   whenFollowed(log: LogKey, signal: AbortSignal, wake: () => void) {
     return this.#arrivals.listen(channelOf(log), signal, { push: wake })
   }

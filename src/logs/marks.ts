@@ -11,10 +11,7 @@ export type Mark = {
 
 type Named = { name: string; deploymentId: string }
 
-/**
- * Placed at the end of the previous run, as an app can write its first lines before the engine reports its
- * start.
- */
+/** Placed at the end of the previous run, as output can precede the engine's report of the start. */
 export const startMark = (
   container: Named,
   { at, endedBefore }: { at: Date; endedBefore: Date | null },

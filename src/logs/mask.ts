@@ -14,7 +14,6 @@ export type Cuts = {
 /** The end of a piece, for the piece that continues it: the length of nested escapes. */
 export const tailOf = (piece: string) => piece.slice(-64)
 
-/** The context of a text. */
 type MaskContext = {
   /** A secret may extend across a cut. */
   cuts?: Cuts
@@ -25,7 +24,6 @@ type MaskContext = {
 /** Masks secrets in a text, including parts of them at its cuts. */
 export type Mask = (text: string, place?: MaskContext) => string
 
-/** For texts without secrets. */
 export const noMask: Mask = (text) => text
 
 /** Shorter texts are too common to be masked, and too short to be secrets. */
@@ -40,9 +38,7 @@ const usualStart = 8
  */
 const mostCharacters = 2 ** 20
 
-/**
- * Comparisons per character of a text and in total. When they are used up, the rest of the text is masked.
- */
+/** Comparisons per character of a text and in total. Once they are used up, the rest is masked. */
 const maxComparisons = { each: 24, least: 2000, most: 4_000_000 }
 
 type Form = Spelling & { until: number }
@@ -54,9 +50,7 @@ export function masking(secrets: string[]): Mask {
   return set.mask
 }
 
-/**
- * Masks texts wherever they occur, at a bounded cost. If too many start alike, more is masked than is secret.
- */
+/** Masks secrets at a bounded cost: if too many start alike, more is masked than is secret. */
 export class SecretSet {
   /** Approximate, in bytes of memory. */
   bytes = 0
@@ -162,9 +156,7 @@ export class SecretSet {
     return isCut ? Math.max(short, longest(search, at, this.#long.get(hash))) : short
   }
 
-  /**
-   * Length of the text from the position on that is the end of a form, or all of it if it is a form's middle.
-   */
+  /** Length of the text at the position that ends a form, or all of it if it is a form's middle. */
   #headOf(search: Search, from: number) {
     const { text, since, isCut, whole } = search
     const start = text.slice(from, from + minLength)

@@ -21,7 +21,6 @@ import { isTurnOver, pause } from '../platform/pause.ts'
 /** Masks the secrets of an environment or service. `state` changes whenever the secrets do. */
 export type SourceMask = { mask: Mask; state: string }
 
-/** Additional secrets. */
 type Also = {
   /** A container's environment (`KEY=value`), which may be older than the last change. */
   env?: string[]
@@ -34,7 +33,6 @@ type CachedMask = { state: string; made: Promise<SourceMask & { bytes: number }>
 /** Maximum bytes of cached masks. */
 const mostBytes = 32 * 2 ** 20
 
-/** For sources without secrets. */
 export const nothingHidden: SourceMask = { mask: noMask, state: '' }
 
 /**

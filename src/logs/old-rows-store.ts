@@ -52,10 +52,7 @@ export const deleteSomeRows = (logDb: LogDb, logId: string) =>
     .returning({ sequence })
     .all().length > 0
 
-/**
- * Moves the first rows into a block, or removes them if their deployment is deleted; false when there are
- * none.
- */
+/** Moves the first rows into a block, or removes those of a deleted deployment; false when there are none. */
 export function moveSomeRows({ db, logDb }: { db: Db; logDb: LogDb }) {
   const logId = logDb.select({ id: deploymentLogs.deploymentId }).from(deploymentLogs).get()?.id
   if (logId === undefined) return false

@@ -9,10 +9,7 @@ import type { Line, Process } from './log-line.tsx'
 /** The format of a name in a block. Labels are untrusted. */
 const isName = /^[\w.-]{1,255}$/
 
-/**
- * Maximum of containers from before the start of a log that may have written its first lines; their end isn't
- * stored.
- */
+/** Maximum of containers from before a log's start that may have written its first lines. */
 const mostBefore = 20
 
 /** The process that a container runs: by the database, else by its labels. */

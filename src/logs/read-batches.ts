@@ -20,7 +20,6 @@ export type Batch = {
   cursor: Cursor
   /** Identifies the secrets that are masked in them. */
   state: string
-  /** Called when they are stored. */
   stored: () => void
 }
 
@@ -62,15 +61,11 @@ export class ReadBatches {
     return this.#next.promise
   }
 
-  /** True when someone follows the log. */
   get isFollowed() {
     return this.#deps.logs.isHeard(channelOf(this.log))
   }
 
-  /**
-   * Calls back when someone starts to follow the log, until the signal, or until the returned function is
-   * called.
-   */
+  /** Calls back when someone starts to follow the log, until the signal or the returned function. */
   whenFollowed(signal: AbortSignal, wake: () => void) {
     return this.#deps.logs.whenFollowed(this.log, signal, wake)
   }

@@ -29,9 +29,7 @@ import { pull } from './pull.ts'
 const interval = 1000
 const longInterval = 5000
 
-/**
- * In lines per second, above which a container is always pulled often: the engine keeps only so many lines.
- */
+/** In lines per second, above which a container is always pulled often: the engine keeps few lines. */
 const chatty = 100
 
 /** After this many empty pulls in a row, Davit waits for a signal of the engine instead. */
@@ -53,9 +51,7 @@ const look = { kind: 'look' } as const
 
 type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
 
-/**
- * In milliseconds: an entry may be this much later than the start of its batch; with more, the clocks differ.
- */
+/** In milliseconds: entries can be this much later than their batch's start; with more, the clocks differ. */
 const longestRound = 2000
 
 /**
@@ -205,7 +201,7 @@ export class Reader {
     if (found) {
       this.#tty = found.tty
       const marks = this.#life.hear(news, found)
-      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job reports these itself
+      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job does this itself
       if (this.#life.hasStarted) this.#found = found
       else this.closed = true
       return

@@ -21,9 +21,7 @@ const day = 86_400_000
 /** In milliseconds, between two runs. */
 const interval = 3_600_000
 
-/**
- * In milliseconds: the maximum age that one run removes, so that an hour with a wrong clock costs no more.
- */
+/** In milliseconds of lines that one run removes, so that an hour with a wrong clock costs no more. */
 const atOnce = day
 
 /** The newest deployments of an environment, whose logs are always kept. */

@@ -7,9 +7,7 @@ import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
 
-/**
- * Identifies a log: the output of an environment or service, or the log of one of its deployments or jobs.
- */
+/** Identifies the output of an environment or service, or the log of one of its deployments or jobs. */
 export type LogKey = {
   /** The environment or service, whose secrets are masked in it. */
   sourceId: string

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises'
 
 export type DiskSpace = {
-  /** A folder on that disk. */
   folder: string
   /** In bytes, as `df` counts: blocks reserved for root are neither free nor used. */
   size: number

@@ -1,4 +1,3 @@
-/** A user of this system and its names there. */
 export type SystemUser = { name: string; uid: number; gid: number }
 
 /** Missing in Bun's types. */

@@ -22,9 +22,7 @@ export const limits = {
   registries: 50,
   /** Open invitations by one admin. */
   invites: 100,
-  /**
-   * Waiting deployments, one for each environment. A push beyond them stays in the inbox and can be deployed.
-   */
+  /** Waiting deployments. A push beyond them stays in the inbox and can be deployed from there. */
   deployments: 100,
   /** Unfinished one-off commands: each uses the memory of a container. */
   runs: 5,

@@ -44,7 +44,6 @@ export type RunningProgram = {
   output: ReadableStream<Uint8Array>
   /** Writes streamed input. Resolves when there is room for more; throws when the program has ended. */
   write: (bytes: Uint8Array) => Promise<void>
-  /** Closes the input. */
   endInput: () => Promise<void>
   /** Resolves with its exit status; rejects with the reason for which it was ended. */
   ended: Promise<number>

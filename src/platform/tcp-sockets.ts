@@ -8,7 +8,6 @@ export type TcpSocket = { local: string; remote: string; state: string; uid: num
 export const listens = '0A'
 export const established = '01'
 
-/** All TCP sockets of this machine. */
 export async function tcpSockets(proc = '/proc'): Promise<TcpSocket[]> {
   const tables = [join(proc, 'net/tcp'), join(proc, 'net/tcp6')]
   const texts = await Promise.all(tables.map((path) => readFile(path, 'utf8').catch(() => '')))

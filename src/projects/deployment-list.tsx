@@ -22,7 +22,6 @@ export const DeploymentList = ({
   actions,
 }: {
   items: DeploymentItem[]
-  /** The actions in a row. */
   actions?: (item: DeploymentItem) => Child
 }) => (
   <ol class="rows">

@@ -70,9 +70,7 @@ export async function removeLogs(
     await removeLogsOf(logDb, id)
 }
 
-/**
- * Removes the mirrors of all repositories that it was ever deployed from, unless another project needs them.
- */
+/** Removes the mirrors of all repositories it was deployed from, unless another project needs them. */
 async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {
   const removed: Removed[] = []
   for (const url of listOwnRepositories(db, id))

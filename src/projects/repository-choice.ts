@@ -16,10 +16,7 @@ type RepositoryInput = {
 
 export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository'>
 
-/**
- * Returns a repository of one of the owner's sources, or an address; undefined when the request has neither.
- * Uses no network.
- */
+/** A source's repository, or an address; undefined when the request has neither. Uses no network. */
 export function chooseRepository(
   { db }: { db: Db },
   { ownerId, asked, current }: { ownerId: string; asked: RepositoryInput; current?: Project },
@@ -57,9 +54,7 @@ export function deployKeyFor(
 export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
   sourceId === null && readStored(repositoryUrl).url?.protocol === 'ssh'
 
-/**
- * Explains why a stored address is invalid, as rules may be stricter than when it was stored; otherwise null.
- */
+/** Null for a valid address. Rules may be stricter than when it was stored. */
 export const whyUnreadable = ({ repositoryUrl }: Pick<Project, 'repositoryUrl'>) =>
   readStored(repositoryUrl).refusal
 

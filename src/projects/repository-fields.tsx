@@ -12,7 +12,6 @@ type Props = {
   from: From
   draft: Draft
   sources: Source[]
-  /** The current values. */
   project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch'>
 }
 

@@ -17,9 +17,7 @@ import type { Project } from './store.ts'
 
 type SaveDeps = { db: Db; secrets: Secrets; config: Config }
 
-/**
- * Creates a project with its first environment. `isShown` means that the response shows its webhook's secret.
- */
+/** Also creates the first environment. `isShown` means that the response shows the webhook's secret. */
 export function createProject(
   { db, secrets, config, docker }: SaveDeps & { docker: Pick<Docker, 'remote'> },
   {
@@ -53,10 +51,7 @@ export function createProject(
   return { project, webhookSecret }
 }
 
-/**
- * Changes only the given fields. A webhook that Davit registered is removed when the project changes its
- * repository.
- */
+/** Changes only the given fields. With another repository, a webhook that Davit registered is removed. */
 export async function changeProject(
   deps: SaveDeps,
   { project, input }: { project: Project; input: z.output<ReturnType<typeof projectUpdateForm>> },

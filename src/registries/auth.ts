@@ -12,9 +12,7 @@ export const sealedAs = (registryId: string) => `registry ${registryId}`
 export const serverAddress = (host: string) =>
   host === dockerHub ? 'https://index.docker.io/v1/' : host
 
-/**
- * The credentials with which an owner's image is pulled; undefined for a registry that they haven't added.
- */
+/** The credentials to pull an owner's image; undefined for a registry that they haven't added. */
 export function authFor(
   { db, secrets }: { db: Db; secrets: Secrets },
   { ownerId, image }: { ownerId: string; image: string },

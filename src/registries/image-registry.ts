@@ -31,10 +31,7 @@ const grammar = new RegExp(
   `^(${part}(?:/${part})*)` + /(?::(\w[\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/.source,
 )
 
-/**
- * Adds the parts that Docker assumes; null for an invalid reference. The full form can't be mistaken for an
- * image id.
- */
+/** Adds the parts that Docker assumes, so that it can't be mistaken for an image id; null when invalid. */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null
   const { registry, rest } = split(text)

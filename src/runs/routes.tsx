@@ -84,7 +84,8 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
       const { run } = find(c)
       if (isWebSocket(c)) return attach(c, deps, { run, name: about(c, run).object.name })
       refuseEnded(run)
-      deps.streams.enter(userOf(c).id, { isAllowed: () => true, end() {} })() // a page that can't connect shows the reason
+      // a page that can't connect shows the reason
+      deps.streams.enter(userOf(c).id, { isAllowed: () => true, end() {} })()
       return showRun(c)
     })
     .post('/envs/:envId/runs/:id/cancel', async (c) => {

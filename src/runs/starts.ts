@@ -11,9 +11,7 @@ type Start = {
   started: PromiseWithResolvers<void>
 }
 
-/**
- * Matches runs that wait for a client before they start, to lose no output, with clients that wait for a run.
- */
+/** Matches runs that wait for a client before they start, to lose no output, with their clients. */
 export class Starts {
   readonly #starts = new Map<string, Start>()
 

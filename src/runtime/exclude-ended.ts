@@ -7,10 +7,7 @@ import { awaitReturn } from './reconcile.ts'
 import { findLiveInstance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/**
- * Stops routing to an instance the moment it ends, and resumes when Docker restarts it, also during a
- * roll-out. Ends with the signal.
- */
+/** Stops routing to an instance the moment it ends, and resumes when Docker restarts it, until the signal. */
 export async function leaveOutEnded(
   deps: RuntimeDeps & { feed: EngineFeed },
   { signal }: { signal: AbortSignal },

@@ -27,7 +27,7 @@ export async function freeze(docker: Docker, { id, policy, wasUp }: FrozenContai
   if (wasUp) await docker.stopContainer(id)
 }
 
-/** Reverts `standStill` in any state; does nothing when the container was removed meanwhile. */
+/** Reverts `freeze` in any state; does nothing when the container was removed meanwhile. */
 export async function startAgain(docker: Docker, { id, policy, wasUp }: FrozenContainer) {
   const found = await docker.inspectContainer(id)
   if (!found) return

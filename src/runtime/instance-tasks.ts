@@ -23,10 +23,7 @@ export class InstanceTasks {
     return this.#tasks.get(instanceId)?.kind === 'removal'
   }
 
-  /**
-   * Does nothing if the instance has a task, except that a removal replaces a wait for its return. Failures
-   * are logged.
-   */
+  /** Does nothing if the instance has a task, but a removal replaces a wait. Failures are logged. */
   begin(
     { id, workloadId }: Pick<Instance, 'id' | 'workloadId'>,
     kind: Kind,

@@ -45,7 +45,7 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
   { kind, observe, listAlways = () => [] }: Observed<Deps>,
   { signal }: UntilStopped,
 ) {
-  /** Workloads that couldn't be observed; true when another event came during the attempt. */
+  /** Workloads that couldn't be observed; true for those to check again. */
   const failing = new Map<string, boolean>()
 
   for await (const event of deps.feed.listen(signal)) {

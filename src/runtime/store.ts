@@ -14,9 +14,7 @@ export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instan
 /** The database, or a transaction of it. */
 export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
-/**
- * Selects one container id of each deployment, even if removed: of its first `web`, else its first component.
- */
+/** Selects a container id of each deployment, even if removed: of its first `web`, else first component. */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
   where release_id = deployments.id and container_id is not null and state <> 'once'
@@ -126,7 +124,7 @@ export function listInstances(db: Tx, workloadId: string) {
 
 const isOfRelease = notInArray(instances.state, ['removed', 'once'])
 
-/** Oldest first; they run or were stopped. */
+/** Oldest first, including stopped ones. */
 export const listLiveInstances = (db: Tx, workloadId: string) =>
   listRows(
     db,
@@ -164,7 +162,6 @@ export const getNextReleaseId = (db: Tx, workloadId: string) =>
 export const isRollingOut = (db: Tx, workloadId: string) =>
   getNextReleaseId(db, workloadId) !== null
 
-/** Their roll-out is unfinished. */
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
   listValues(db, workloads.id, and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
 

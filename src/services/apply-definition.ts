@@ -100,10 +100,7 @@ export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
   settle(deps, work, 'stopped', noError)
 }
 
-/**
- * Applies a definition and waits until its containers are healthy. The previous ones keep running while
- * images are pulled.
- */
+/** Applies a definition and waits until it is healthy. Old containers run while images are pulled. */
 async function applyDefinition(
   deps: ServiceDeps,
   doing: Doing,
@@ -153,9 +150,7 @@ async function applyDefinition(
   })
 }
 
-/**
- * With a rootless engine, the host network is that of the engine's own namespace, which no client reaches.
- */
+/** A rootless engine's host network is that of its own namespace, which no client reaches. */
 async function refuseHostNetwork(
   { docker }: ServiceDeps,
   planned: Component[],

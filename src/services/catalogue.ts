@@ -47,10 +47,7 @@ export class Catalogue {
     return { entries: sorted, refused }
   }
 
-  /**
-   * Returns the template with its text, of which the instance keeps a copy. Throws `not_found` for an unknown
-   * name.
-   */
+  /** Returns the template and its text, for an instance to keep. Throws `not_found` for an unknown name. */
   async open(name: string): Promise<{ compose: string; file: Template }> {
     for (const file of (await this.#files()).toReversed()) {
       if (file.template !== name || !(await this.#look(file)).about) continue

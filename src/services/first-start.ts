@@ -11,8 +11,8 @@ import type { Service } from './store.ts'
 const patience = 60_000
 
 /**
- * Throws for a change of a value that the server can only get at its first start. Otherwise the server would
- * keep the old one, and linked apps would get one that it refuses.
+ * Throws when a first-start value can't be changed: the server would keep the old one, and linked apps would
+ * get one that it refuses.
  */
 export function refuseFirstStart(
   { db }: Pick<ServiceDeps, 'db'>,

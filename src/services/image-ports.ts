@@ -4,7 +4,6 @@ import type { Component } from '../runtime/component.ts'
 import { ofImage } from './compose/template.ts'
 import type { ServicePort } from './store.ts'
 
-/** A component with its image. */
 export type Pulled = Component & { image: Pick<Image, 'exposedPorts' | 'volumes'> }
 
 /** Replaces ports that the file leaves to its images with the first port that each exposes. */

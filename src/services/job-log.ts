@@ -41,10 +41,7 @@ export const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
   isEnd: (status: string) => status === 'ended',
 })
 
-/**
- * The log of the queued or running job of an instance, even before its first line, else of the last one;
- * empty without a job.
- */
+/** The log of the queued or running job, even before its first line, else of the last, if any. */
 export function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
   const job = getJobOf(db, id)
   if (job) return { sourceId: id, logId: job.id }

@@ -68,7 +68,6 @@ export const entryJson = ({ template, about: { logo, ...about } }: Omit<Entry, '
   ...about,
 })
 
-/** The settings that a template asks for. */
 export function templateJson(template: string, file: Template, values?: Values) {
   const { about } = file
   const { services, ports, volumes, dangers, notes } = outlineOf(file, values)
@@ -84,7 +83,7 @@ export function templateJson(template: string, file: Template, values?: Values) 
   }
 }
 
-/** A default is always included: the template is public. */
+/** The template is public, so its defaults are shown, except those of secret variables. */
 const variableJson = ({ hidden, generate, default: value, ...shown }: Variable) => ({
   ...shown,
   default: shown.secret ? null : value,

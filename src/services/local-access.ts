@@ -23,7 +23,6 @@ export type LocalDeps = {
   instanceId: string
 }
 
-/** A port of one of a service's components. */
 export type Target = { component: string; port: number }
 
 /** Maximum of services that an error lists by name. */
@@ -143,9 +142,7 @@ export async function refuseSilent(address: string, port: number, signal: AbortS
 
 const hidden = '********'
 
-/**
- * The line with which a client connects to that address, with secrets hidden; null when the file has none.
- */
+/** The line for a client that connects to that address, with secrets hidden; null when the file has none. */
 export function localUrl(
   deps: LocalDeps,
   definition: Definition,

@@ -40,10 +40,7 @@ export type NewService = {
   input: (typeof serviceForm)['_output']
 }
 
-/**
- * Creates an instance and starts it. Everything is validated before anything is stored. `also` runs in the
- * same transaction.
- */
+/** Creates and starts an instance. Everything is validated first. `also` runs in the storing transaction. */
 export function makeService(
   deps: MakeDeps,
   wanted: NewService,
@@ -119,10 +116,7 @@ export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: stri
   return { allowed, allowedBy: allowed.length > 0 ? id : null }
 }
 
-/**
- * In order: given, from the `.env`, stored, generated. Pairs of the `.env` that aren't asked for aren't
- * stored as values.
- */
+/** Values from the input, stored ones, the `.env`, or generated. The `.env` itself is kept too. */
 function valuesFor({ variables }: Template, kept: Values, asked: Map<string, string>) {
   const env = kept.get(dotenv)
   const given = new Map(asked)

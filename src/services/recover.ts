@@ -49,10 +49,7 @@ export async function lookForServices({
   }))
 }
 
-/**
- * After a restore: finds services by the labels of their containers. If these are missing, the state asks to
- * start the service.
- */
+/** Finds restored services by the labels of their containers, and starts those without any. */
 async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: AbortSignal }) {
   if (listRestored(deps.db, 'service').length === 0) return
   const failed = 'restored services could not be looked for'

@@ -41,7 +41,6 @@ import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
 import { refuseUsed, UsedByWarning } from './used-by.tsx'
 
-/** The catalogue, and a user's instances. */
 export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serving) => {
   const { db, config } = deps
   const audit = auditor(db)

@@ -148,7 +148,7 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
   } catch (error) {
     if (signal.aborted) return // it is being deleted, or the next process resumes it
     report('a failed start could not be cleaned up', error, { service: id })
-    if (job.kind !== 'start') status = 'unhealthy' // until it can be looked at
+    if (job.kind !== 'start') status = 'unhealthy' // until it can be observed
   }
   settle(deps, { job, store }, status, error)
 }

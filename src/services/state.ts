@@ -31,9 +31,7 @@ export const noError = {
   errorHint: null,
 } as const
 
-/**
- * Stores the state at the end of a job and ends the job in the same transaction; `store` may add more to it.
- */
+/** Stores the state and ends the job in one transaction; `store` may add more to it. */
 export function settle(
   { db, edge }: Pick<ServiceDeps, 'db' | 'edge'>,
   { job, store = () => {} }: { job: Job; store?: (() => void) | undefined },
@@ -46,5 +44,5 @@ export function settle(
     moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
-  routeTraffic({ db, edge }, { id, kind: 'service' }) // its maintenance page depends on whether it is being started
+  routeTraffic({ db, edge }, { id, kind: 'service' }) // its error page depends on the state
 }

@@ -49,9 +49,7 @@ const plain = {
 
 const hasControl = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
-/**
- * SGR (its codes are captured), other CSI, strings such as OSC to their end, other escapes, lone controls.
- */
+/** SGR (its codes are captured), other CSI, strings such as OSC to their end, other escapes, controls. */
 const sequence = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)([0-9;:]*)m',

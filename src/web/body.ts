@@ -10,9 +10,7 @@ export type Body = {
   values: Record<string, string>
 }
 
-/**
- * Reads a JSON or form body; an empty one has no fields. In a form, names are snake_case, and empty is null.
- */
+/** Reads a JSON or form body; an empty one has no fields. A form's names are snake_case, empty is null. */
 export async function readBody(c: Context): Promise<Body> {
   if (isJson(c)) return { kind: 'json', data: await readJson(c), values: {} }
   const fields = await fieldsOf(c)

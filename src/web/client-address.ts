@@ -27,9 +27,7 @@ export const clientAddress = (trustedProxies: string[]) =>
     await next()
   })
 
-/**
- * The address of one subscriber: an IPv4 address, or a whole IPv6 /64, where addresses are free to choose.
- */
+/** The address of one subscriber: IPv4, or a whole IPv6 /64, in which anyone can choose addresses. */
 export function networkOf(address: string) {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = address.split('::')

@@ -6,7 +6,6 @@ import { ButtonLink } from './form.tsx'
 
 export type Crumb = { href: string; name: string }
 
-/** The heading of a page, its breadcrumbs and actions. */
 export const PageHead = ({
   title,
   mark,

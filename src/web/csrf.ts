@@ -87,7 +87,7 @@ function unmasked(text: string) {
 const xored = (bytes: Buffer, mask: Uint8Array) =>
   Buffer.from(bytes.map((byte, at) => byte ^ mask[at]!))
 
-/** A browser's form is drawn again with its input and a valid token; any other request ends here. */
+/** A browser's form is rendered again with its input and a valid token; any other request ends here. */
 function refuse(c: Context<Env>) {
   const error = new AppError(
     'forbidden',

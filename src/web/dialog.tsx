@@ -7,7 +7,7 @@ import type { FormMethod } from './factory.ts'
 import { FormError } from './fields-view.tsx'
 import { Button, ButtonLink, PostForm } from './form.tsx'
 
-/** True when the dialog is drawn into the open page, and not into its own frame. */
+/** True when the dialog is rendered into the open page, and not into its own frame. */
 export const InDialog = createContext(false)
 
 /** The page that a dialog belongs to, for its buttons. */

@@ -11,7 +11,6 @@ export type User = { id: string; email: string; name: string | null; role: 'admi
 /** The browser session of a request; the CSRF token is bound to its `id`. */
 export type Session = { id: string; userId: string }
 
-/** The API token of a request that has one. */
 export type ApiToken = { id: string; name: string; scopes: (typeof tokenScopes)[number][] }
 
 export type Env = {
@@ -25,7 +24,6 @@ export type Env = {
     requestId: string
     /** The address at the other end of the socket: the client's, or a proxy's. */
     peer: string
-    /** True when it came through the edge. */
     isEdges: boolean
     /** True when the request to the edge used HTTPS. */
     isHttps: boolean
@@ -46,12 +44,9 @@ export type Env = {
     seenVersion: string
     /** The id that this request assigned to a new browser. */
     visitor?: string
-    /** The refusal of a form that was open too long: it is drawn again, and changes nothing. */
+    /** The refusal of a form that was open too long: it is rendered again, and changes nothing. */
     refusal?: AppError
-    /**
-     * The method by which a form without script overrides POST; null for others. Unset until the body is
-     * read.
-     */
+    /** The method by which a form without script overrides POST, or null. Unset until the body is read. */
     formMethod?: FormMethod | null
   }
 }

@@ -190,7 +190,6 @@ export const Checkbox = ({
   </div>
 )
 
-/** The error of the form as a whole. */
 export const FormError = () => {
   const { message } = useContext(DraftContext)
   return (
@@ -251,7 +250,6 @@ const controlProps = ({ id, name, hint }: Pick<Field, 'name' | 'hint'> & { id: s
 
 const fieldId = (name: string) => `field-${name}`
 
-/** The error of a field of the current form. */
 const complaintAbout = (name: string) => own(useContext(DraftContext).errors, name)
 
 /** The submitted text of a field, or its value. */

@@ -4,7 +4,7 @@ import type { Env } from './factory.ts'
 /** The message about a session's change, until its next page shows it. */
 const waiting = new Map<string, { text: string; until: number }>()
 
-/** Milliseconds after which a message is outdated, and number of sessions with one. */
+/** Milliseconds after which a message is outdated, and maximum number of sessions with one. */
 const lifetime = 60_000
 const mostSessions = 1000
 

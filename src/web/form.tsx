@@ -49,7 +49,7 @@ type Props = {
 /**
  * A form that works without scripts, and before they have loaded. It always posts, so that no browser puts
  * its input into the address. With scripts htmx sends it, so that the input survives an unreachable server; a
- * refused form is drawn again in the page, unless its attributes name another target.
+ * refused form is rendered again in the page, unless its attributes name another target.
  */
 export const PostForm = ({
   action,
@@ -97,7 +97,6 @@ type ButtonProps = JSX.IntrinsicElements['button'] &
     quiet?: boolean
   }
 
-/** The submit button. */
 export const Button = ({
   variant,
   small = false,
@@ -126,7 +125,6 @@ type LinkProps = JSX.IntrinsicElements['a'] &
     opens?: string
   }
 
-/** A link that looks like a button. */
 export const ButtonLink = ({
   variant,
   small = false,

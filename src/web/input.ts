@@ -61,9 +61,7 @@ export const input = <Schema extends ZodType>(
 /** Refusals that the form itself can show; anything else gets the error page. */
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
 
-/**
- * Returns the validated data. Throws `invalid` with each field's first error, under the sender's name of it.
- */
+/** Returns the validated data. Throws `invalid` with each field's first error, as the sender names it. */
 export function check<Schema extends ZodType>(
   schema: Schema,
   { data, kind }: Omit<Body, 'values'>,

@@ -3,10 +3,8 @@ import type { Child } from 'hono/jsx'
 import { EmptyState } from './components.tsx'
 import { Button, ButtonLink } from './form.tsx'
 
-/** Search, order and page of a list. */
 export type Listing<Sort extends string = string> = { q: string; sort: Sort; page: number }
 
-/** Rows of a page. */
 export const pageSize = 25
 
 /** Reads `?q=`, `?sort=` and `?page=`. An invalid value counts as missing. */
@@ -23,7 +21,6 @@ export function listingOf<Sort extends string>(
   }
 }
 
-/** One page of the results, with their number. */
 export type Listed<Item> = {
   items: Item[]
   /** Number of results on all pages. */

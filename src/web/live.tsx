@@ -61,7 +61,7 @@ export function Live({
   return raw(html) as unknown as JSX.Element
 }
 
-/** True when a page requests its live parts again. */
+/** `LiveStream` sends the header when a page requests its live parts again. */
 export const isLiveRequest = (c: Context) => c.req.header('Davit-Live') === '1'
 
 /** The live parts of a page, each of which replaces the current one. */

@@ -11,9 +11,7 @@ export const pageQuery = z.object({
   limit: whole('how many', { min: 1, max: 500 }).default(50),
 })
 
-/**
- * Reads `?cursor=` (an id by default) and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`.
- */
+/** Reads `?cursor=` (an id by default) and `?limit=` (50 by default, at most 500). */
 export const paged = (form?: RegExp) =>
   query(
     form ? pageQuery.extend({ cursor: z.string().regex(form, notACursor).optional() }) : pageQuery,

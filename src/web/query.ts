@@ -34,7 +34,6 @@ export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
     }),
   )
 
-/** The format of a stream's data. */
 export const streamFormat = z.enum(['html', 'json'], 'must be html or json.')
 
 /** A stream of a resource: HTML for its page, or JSON. */

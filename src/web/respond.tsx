@@ -19,11 +19,9 @@ import { sayNow } from './toast.tsx'
 
 /** One resource in its three representations. */
 export type View = {
-  /** The title of the page. */
   title: string
   /** The state of the resource, shown at the start of the title. */
   state?: Look | undefined
-  /** The content of the page. */
   page: () => JSX.Element
   /** The fragment for htmx. By default, or when it fills the frame, it is the page's content. */
   partial?: () => JSX.Element

@@ -9,7 +9,6 @@ type Props = {
   children: Child
 }
 
-/** Opens the dialog of a list row. */
 export const DialogButton = ({ path, label, children }: Props) => (
   <ButtonLink variant="outline" small opens={path} aria-label={label}>
     {children}
@@ -26,7 +25,6 @@ export const DeleteButton = ({
   children,
 }: Props & {
   question?: Question
-  /** The target and swap of the response. */
   target?: string
   swap?: string
 }) => (

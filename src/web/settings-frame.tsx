@@ -69,7 +69,6 @@ type ListProps = {
   empty?: Child
   /** Content before the rows. */
   children?: Child
-  /** The link to the next page. */
   more?: { href: string; nextCursor: string | null }
   /** True when the list is kept up to date, on a page that is live. */
   isLive?: boolean
@@ -161,7 +160,6 @@ const SectionHead = ({ id, title, about }: About) => (
   </div>
 )
 
-/** Tabs that the user may open. */
 export const settingsPages = ({ role }: Pick<User, 'role'>) =>
   tabs.filter(({ adminOnly }) => !adminOnly || role === 'admin')
 

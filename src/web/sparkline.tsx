@@ -11,7 +11,7 @@ type Props = {
   top?: number
 }
 
-/** A chart as high as a row, drawn by the server; nothing without measurements. */
+/** A chart as high as a row, rendered by the server; nothing without measurements. */
 export const Sparkline = ({ label, points, bounds, top }: Props) => {
   if (points.length === 0) return null
   const peak = Math.max(...points.map(({ value }) => value))

@@ -26,7 +26,6 @@ function inUnits(count: number, base: number, units: string[]) {
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
 
-/** For requests and the like. */
 const perSecond = (value: number) =>
   `${value > 0 && value < 9.95 ? Number(value.toPrecision(2)) : Math.round(value).toLocaleString('en')}/s`
 

@@ -29,7 +29,7 @@ const isToken = (text: string) => /^[\w-]{43}$/.test(text)
 
 type Bound = { name: string; value: string; path?: string; maxAge: number }
 
-/** Sets a cookie that is only valid in this browser: signed together with the visitor's id. `maxAge` in seconds. */
+/** Sets a cookie that is only valid in this browser: signed with the visitor's id. `maxAge` in seconds. */
 export function setBoundCookie(c: Context, deps: VisitorDeps, { name, value, ...options }: Bound) {
   const [visitor] = visitorsOf(c, deps)
   const text = `${signature(deps, { name, value, visitor: visitor! })}.${value}`
@@ -47,7 +47,7 @@ export function takeBoundCookie(
   return value
 }
 
-/** The value that this browser was given; null where it holds none, or one that was planted. */
+/** Null when this browser has no such cookie, or only an injected one. */
 export function readBoundCookie(c: Context, deps: VisitorDeps, name: string): string | null {
   const held = cookieValues(c, name)
   if (held.length === 0) return null

@@ -9,12 +9,12 @@ export type Socket = ServerWebSocket<Peer>
 export type Peer = {
   open(socket: Socket): void
   message(data: string | Buffer): void
-  /** The send buffer has drained. */
+  /** Called when the send buffer has drained. */
   drain(): void
   close(): void
 }
 
-/** The socket settings of the server: idle ones are pinged, well before a proxy closes them. */
+/** Idle sockets are pinged, well before a proxy closes them. */
 export const webSockets: WebSocketHandler<Peer> = {
   idleTimeout: 30,
   sendPings: true,
@@ -25,7 +25,7 @@ export const webSockets: WebSocketHandler<Peer> = {
   close: ({ data }) => data.close(),
 }
 
-/** Accepts a handshake; from then on the peer's callbacks run. */
+/** From then on the peer's callbacks run. Throws for an incomplete handshake. */
 export function acceptWebSocket(c: Context<Env>, peer: Peer) {
   if (!c.env?.server?.upgrade(c.req.raw, { data: peer }))
     throw new AppError('bad_request', 'This WebSocket handshake is incomplete.')

@@ -1,7 +1,7 @@
 import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 
-/** The promise's value, or null after that many milliseconds; the work continues. */
+/** Resolves with null after so many milliseconds; the work continues. */
 export function within<Value>(milliseconds: number, promise: Promise<Value>) {
   return new Promise<Value | null>((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds, null)
@@ -9,18 +9,18 @@ export function within<Value>(milliseconds: number, promise: Promise<Value>) {
   })
 }
 
-/** Whether it ends within that many milliseconds; the work continues. */
+/** Resolves with false after so many milliseconds; the work continues. */
 export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =>
   (await within(
     milliseconds,
     work.then(() => true),
   )) !== null
 
-/** Milliseconds without a response after which the engine is pinged, and its timeout. */
+/** Milliseconds without a response after which the engine is pinged, and the ping's timeout. */
 const silence = 1000
 const pulse = 2000
 
-/** Waits for an engine call as long as the engine responds to pings: a page reports a hanging one. */
+/** Waits for an engine call while the engine responds to pings. Throws a Failure when it hangs. */
 export async function whileAlive<Answer>(
   docker: Pick<Docker, 'info'>,
   asked: Promise<Answer>,

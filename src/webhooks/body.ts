@@ -13,9 +13,7 @@ const maxBody = 25 * mib
 const maxSmall = 256 * 1024
 const maxSmallHeld = 8 * mib
 
-/**
- * In bytes, for all larger bodies together. Each waits for memory, and a sender may have only one at a time.
- */
+/** In bytes, for all larger bodies together. Each waits for memory; a sender has one at a time. */
 const maxLargeHeld = 32 * mib
 
 type Work<Result> = (body: Buffer) => Promise<Result>
@@ -101,10 +99,7 @@ async function readNext(
   return done ? null : value!
 }
 
-/**
- * The memory of one body, freed explicitly rather than by the garbage collector. Unwritten pages cost
- * nothing.
- */
+/** The memory of one body, freed explicitly. Unwritten pages cost nothing. */
 class JsonPosition {
   readonly #memory: ArrayBuffer
   #size = 0

@@ -97,6 +97,6 @@ function parseJson(text: string): object {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('bad_request', 'The body isn’t JSON.') // also when it is nested more deeply than the stack allows
+    throw new AppError('bad_request', 'The body isn’t JSON.') // or nested too deeply for the stack
   }
 }

@@ -25,10 +25,7 @@ export type Provider = {
   pushEvents: string[]
   /** One of these headers has the signature. */
   signatureHeaders: string[]
-  /**
-   * The first one that is sent has the sender's id of the delivery, which stays the same when it is sent
-   * again.
-   */
+  /** The first one present has the sender's id of the delivery, which is the same for a repeat. */
   idHeaders: string[]
   /** True when the signature was made with the project's secret. */
   isSignedWith: (secret: string, received: Received) => Promise<boolean>

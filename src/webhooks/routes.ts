@@ -65,10 +65,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
   }
 }
 
-/**
- * Senders never get pages, whatever they accept. Refusals are problem+json, and identical for everything
- * unsigned.
- */
+/** Senders get problem+json, whatever they accept. It is identical for everything unsigned. */
 function answerRefusal(error: Error, c: Context<Env>) {
   const told = problemOf(error)
   if (told.status >= 500 && !(error instanceof AppError))

@@ -34,10 +34,7 @@ export async function isSigned({
   return signatures.filter((signature) => timingSafeEqual(signature, expected)).length > 0
 }
 
-/**
- * Returns the 32 bytes of a header that is exactly the prefix and 64 lower-case hex digits; otherwise
- * nothing.
- */
+/** Returns the 32 bytes of a header that is the prefix and 64 lower-case hex digits, else nothing. */
 export function hexSignature(header: string | null, prefix = ''): Buffer[] {
   if (!header?.startsWith(prefix)) return []
   const digits = header.slice(prefix.length)

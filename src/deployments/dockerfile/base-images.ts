@@ -86,7 +86,7 @@ export const declaredIn = ({ text }: Instruction, escape: Escape) =>
     }
   })
 
-/** Returns the images that COPY and RUN use. */
+/** Returns the images and stages that COPY and RUN use. */
 export function otherSources(instruction: Instruction): string[] {
   if (instruction.name === 'COPY') return flagValues(instruction, 'from')
   if (instruction.name !== 'RUN') return []

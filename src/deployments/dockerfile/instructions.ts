@@ -24,9 +24,7 @@ export type Heredoc = { name: string; expand: boolean; text: string }
 export type Dialect = {
   /** Texts after `<<EOF`. The classic builder and the first engines with BuildKit don't support them. */
   heredocs: boolean
-  /**
-   * Two escape characters at the end of a line continue it. Newer engines read them as one escaped character.
-   */
+  /** Two escape characters at the end of a line continue it; in newer engines they are one escaped. */
   doubledContinues: boolean
   escape: Escape
 }

@@ -97,7 +97,7 @@ export function visitStages(reading: Reading, given: StageArguments, visit: Visi
       }
     } else if (instruction.name === 'ENV') {
       const set = pairsOf(instruction).map(([name, value]) => [name, resolve(value)] as const)
-      for (const [name, value] of set) env.set(name, value) // words see only the values from before their line
+      for (const [name, value] of set) env.set(name, value) // a line sees the values from before it
     }
     visit(instruction, { stage, resolve })
   }

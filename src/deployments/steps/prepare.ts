@@ -31,10 +31,7 @@ export type Prepared = {
   ports: number[]
 }
 
-/**
- * Reads the Dockerfile, and fetches what the engine would otherwise fetch itself: images that the owner may
- * use, and public files.
- */
+/** Reads the Dockerfile, and fetches images and files that the engine would otherwise fetch itself. */
 export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared> {
   const { git, docker, config, signal } = run
   const { context, buildArgs, bases, remoteFiles } = given

@@ -15,9 +15,7 @@ type Fetched = { path: string; place: string; size: number; checksum: string }
 /** Orphans of a killed process are removed at the next start. */
 export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
 
-/**
- * Files that ADD references by address. Davit fetches them for one build, and removes them when disposed of.
- */
+/** Files that ADD references by address, fetched for one build, and removed when disposed of. */
 export class RemoteFiles implements AsyncDisposable {
   readonly #folder: string
   readonly #fetched = new Map<string, Fetched>()

@@ -33,9 +33,7 @@ const maxBytes = 2 * 1024 * 1024
 /** In characters. A longer response is parsed on another thread. */
 const maxHere = 16 * 1024
 
-/**
- * Per owner: Bun runs at most 256 requests at once, and silent servers would block all of them for seconds.
- */
+/** Per owner, since Bun runs at most 256 requests at once, and silent servers could block all of them. */
 const turns = new KeyedLock(8)
 
 /** Validates the response. Throws a ProviderError when it is unusable. */

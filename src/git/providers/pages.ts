@@ -19,7 +19,7 @@ const mostPages = 2_000
 const mostItems = 20_000
 const mostText = 2_000_000
 
-/** Cut off at the time limit. */
+/** The result is cut off at the time limit. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
   const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
   const hurried = { ...api, signal: AbortSignal.any([api.signal, deadline]) }

@@ -8,7 +8,7 @@ type Reason =
   | 'rights'
   /** It doesn't exist, or the token may not see it. */
   | 'missing'
-  /** Too many requests within a time. */
+  /** Too many requests in a short time. */
   | 'limit'
   /** Davit may not connect to the host, or it has no address. */
   | 'host'

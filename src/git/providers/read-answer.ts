@@ -17,7 +17,7 @@ export function readAnswer(text: string, shape: Shape): unknown {
   try {
     return text === '' ? null : wanted(JSON.parse(text), shape)
   } catch {
-    return undefined // also when it is nested more deeply than the stack allows
+    return undefined // or nested too deeply for the stack
   }
 }
 

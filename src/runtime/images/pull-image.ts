@@ -117,7 +117,8 @@ async function inspectPulled(
   try {
     return (await docker.inspectImage(name, { signal }))!
   } catch (error) {
-    if (isOverloaded(error)) await docker.removeImage(name).catch(() => {}) // fails when another user's image uses it
+    // fails when another user's image uses it
+    if (isOverloaded(error)) await docker.removeImage(name).catch(() => {})
     throw error
   }
 }

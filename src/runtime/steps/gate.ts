@@ -114,7 +114,7 @@ async function failedBy(
 
 const never = () => new Promise<never>(() => {})
 
-/** Resolves when the probe and the health check have passed, some time later. */
+/** Resolves once the probe and the health check have passed and the container had time to settle. */
 async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
   const { docker, signal, config } = run
   const container = await docker.inspectContainer(made.id, { signal })

@@ -3,10 +3,7 @@ import type { Field } from './field.ts'
 import type { Lookup } from './interpolate.ts'
 import { fileAt, normalPath, pathIn } from './mounts.ts'
 
-/**
- * Reads the top-level `configs` or `secrets`. Their content is in the file, in a file beside it, or in a
- * variable.
- */
+/** Reads top-level `configs` or `secrets`: their content is in the file, beside it, or in a variable. */
 export function configsOf(
   field: Field,
   { files, lookup }: { files: ReadonlyMap<string, string>; lookup: Lookup },
@@ -26,10 +23,7 @@ export function configsOf(
   )
 }
 
-/**
- * Reads a service's `configs` or `secrets`. Each becomes a file, in `directory` unless it has a path of its
- * own.
- */
+/** Reads a service's `configs` or `secrets`. Each becomes a file, in `directory` unless it has a path. */
 export const configFilesOf = (
   field: Field,
   declared: Map<string, string>,

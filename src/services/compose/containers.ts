@@ -38,10 +38,7 @@ export type Published = {
 /** Threads count too, and databases have hundreds. */
 const defaultPids = 1024
 
-/**
- * Returns the containers of an instance in their start order. Throws `forbidden` for dangers that aren't
- * allowed.
- */
+/** Returns containers in their start order. Throws `forbidden` for dangers that aren't allowed. */
 export function planContainers(stack: Stack, context: InstanceContext): Component[] {
   refuseDangers(stack.dangers, context.allowed ?? [])
   return startOrder(stack).map(({ service: name, waits }) => {

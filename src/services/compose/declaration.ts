@@ -84,10 +84,7 @@ const declaration = z.strictObject({
     .default({}),
   /** Proposed keys in those apps, each with the name of a provided variable. */
   proposes: z.record(variableKey, text(40)).default({}),
-  /**
-   * Variables that a server only reads at its first start: how to change each in a running server, or what to
-   * do instead.
-   */
+  /** Variables that a server only reads at its first start, and how to change them later. */
   first_start: z
     .record(
       variableKey,

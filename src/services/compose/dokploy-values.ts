@@ -14,10 +14,7 @@ const inner = (name: string) => `toml ${name}`
 
 export const isNamed = (variables: Variables, name: string) => variables.has(inner(name))
 
-/**
- * Reads the `[variables]` of a template.toml. The user isn't asked for these; they are only parts of the
- * environment.
- */
+/** Reads the `[variables]` of a template.toml. Users don't see them: they are parts of the environment. */
 export function dokployVariables(named: Map<string, string>, domains: Domain[]): Variables {
   const variables: Variables = new Map()
   for (const name of named.keys())

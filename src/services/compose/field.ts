@@ -1,10 +1,7 @@
 import type { Path, Source, Tree } from './source.ts'
 import { keyOf } from './source.ts'
 
-/**
- * A value of a Compose file with its position. Reads the expected type, or throws an error that names the
- * key.
- */
+/** A value of a Compose file with its position. Reads the expected type; errors name the key. */
 export class Field {
   constructor(
     readonly value: Tree | undefined,

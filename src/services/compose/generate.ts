@@ -147,10 +147,7 @@ export function generated(
   }
 }
 
-/**
- * Discards bytes past the last whole multiple of the alphabet's length, so that all letters are equally
- * likely.
- */
+/** Discards bytes past the last multiple of the alphabet's length, so that all letters are equally likely. */
 function randomText(alphabet: string, length: number) {
   const limit = 256 - (256 % alphabet.length)
   let text = ''

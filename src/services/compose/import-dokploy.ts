@@ -60,10 +60,7 @@ const metaShape = z.object({
   tags: z.array(z.string()).optional(),
 })
 
-/**
- * Reads Dokploy's import text: base64 of JSON with the Compose file and the template.toml. Null for other
- * text.
- */
+/** Reads Dokploy's import text: base64 of JSON with Compose file and template.toml. Null for other text. */
 export function unpackDokploy(blob: string): DokployFiles | null {
   const text = blob.replace(/\s+/g, '')
   if (text.length > 2 * maxFileBytes || !/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return null
@@ -100,7 +97,7 @@ export function importDokploy(
   const tree = withEnvFile(withoutTheirNetwork(raw), [...env.keys()])
   for (const [key, text] of env) {
     const whole = named.get(/^\$\{(\w+)\}$/.exec(text)?.[1] ?? '') ?? text
-    // A variable that only refers to itself is asked of the user.
+    // A variable that only refers to itself must be set by the user.
     const [, self, fallback] = /^\$\{(\w+)(?::?-([^{}]*))?\}$/.exec(whole) ?? []
     if (self !== key || isNamed(variables, key))
       variables.set(key, shown(dokployText(key, text, variables, domains, env)))

@@ -11,7 +11,7 @@ export type Stack = {
   volumes: string[]
   /** What only an admin can allow; nearly always empty. */
   dangers: Danger[]
-  /** Tells the user about differences between the file and what Davit does. */
+  /** Differences between the file and what Davit does, for its user. */
   notes: string[]
 }
 
@@ -87,10 +87,7 @@ export type VolumeMount = { volume: string; path: string; readOnly: boolean }
 
 export type Bind = { source: string; path: string; readOnly: boolean }
 
-/**
- * With `restart`, the service restarts whenever its dependency does. If it isn't `required`, the service
- * starts without it.
- */
+/** With `restart`, the service restarts when its dependency does. If not `required`, it starts without it. */
 export type Dependency = {
   service: string
   condition: Condition

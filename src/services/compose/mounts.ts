@@ -18,9 +18,7 @@ type MountOptions = {
 /** Volume names in a file; on the engine they follow the instance's prefix. */
 export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
 
-/**
- * Reads the service's `volumes`. Each becomes a named volume, files to write, or a bind, which is a danger.
- */
+/** Reads `volumes`: each becomes a named volume, files to write, or a bind, which is a danger. */
 export function mountsOf(field: Field, given: MountOptions): Mounts {
   const mounts: Mounts = { volumes: [], binds: [], files: [], tmpfs: [], dangers: [] }
   const places = new Map<string, string>()

@@ -8,7 +8,7 @@ export const maxFileBytes = 1024 * 1024
 /** Some 3,000 lines, for which the parser takes up to 100 ms. */
 const maxLexemes = 25_000
 const maxDepth = 100
-/** Of the tree, with each alias expanded. */
+/** Values in the tree, with each alias expanded. */
 const maxNodes = 20_000
 
 const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(

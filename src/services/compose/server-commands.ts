@@ -1,6 +1,6 @@
 import { containerShell } from '../../docker/health-test.ts'
 
-/** The command that changes it in the running server, or what to do instead. */
+/** The command that changes a first-start value in the running server, or a text with what to do. */
 export type FirstStart = { service: string; command: string[] } | { how: string }
 
 /**

@@ -36,7 +36,7 @@ export type Template = {
   firstStart: Map<string, FirstStart>
   /** A text for the user, shown once it runs. */
   after: string | null
-  /** As in `Given`. */
+  /** As in `ReadOptions`. */
   foreign: boolean
   /** The Compose file without its `x-davit`, with variables unexpanded. */
   tree: Tree
