@@ -8,6 +8,8 @@ import { removalForm } from '../projects/forms.ts'
 import { block, flag, line, lines } from '../web/fields.ts'
 import { pageQuery } from '../web/paging.ts'
 import { maxFileBytes } from './compose/read.ts'
+import { dotenv } from './compose/template.ts'
+import type { Template } from './compose/template.ts'
 import type { Variables } from './compose/values.ts'
 import { askedFor } from './compose/values.ts'
 
@@ -94,17 +96,18 @@ export function givenValues(variables: Variables, input: object): Map<string, st
   throw new AppError('invalid', all, { fields: errors })
 }
 
-/** The values entered so far for a file's variables, in a form or a body. */
+/** The values entered so far for a file's variables and its `.env`, in a form or a body. */
 export const typedValues = (
-  { variables }: { variables: Variables },
+  { variables, files }: Pick<Template, 'variables' | 'files'>,
   typed: Record<string, unknown>,
-): Map<string, string> =>
-  new Map(
-    askedFor(variables).flatMap(({ name }) => {
-      const value = typed[name] ?? typed[camelCase(name)] ?? ''
-      return value === '' || typeof value === 'object' ? [] : [[name, String(value)]]
-    }),
-  )
+): Map<string, string> => {
+  const values = askedFor(variables).flatMap(({ name }): [string, string][] => {
+    const value = typed[name] ?? typed[camelCase(name)] ?? ''
+    return value === '' || typeof value === 'object' ? [] : [[name, String(value)]]
+  })
+  const hasEnv = files.has(dotenv) && typeof typed.env === 'string'
+  return new Map(hasEnv ? [[dotenv, typed.env as string], ...values] : values)
+}
 
 /** A variable with the name of a form field could never be set. */
 export function refuseClashes(variables: Variables) {

@@ -45,12 +45,11 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
     .createApp()
     .get('/services/compose/configure', (c) => show(c, ownForm(c, emptyDraft, null)))
     .post('/services/compose/configure', input(ownFileForm), async (c) => {
-      const { compose: typed, env, ...asked } = c.var.input
-      const compose = await composeText(c, typed)
-      const file = await readOwn(c, compose, env)
+      const compose = await composeText(c, c.var.input.compose)
+      const file = await readOwn(c, compose, c.var.input.env)
       const { values } = await readBody(c)
       const draft = { ...emptyDraft, values: { ...values, compose } }
-      return show(c, ownForm(c, draft, file, typedValues(file, asked)))
+      return show(c, ownForm(c, draft, file, typedValues(file, c.var.input)))
     })
     .get('/services/compose', (c) => c.redirect('/services/compose/configure', 303))
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {

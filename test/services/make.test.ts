@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { readCompose } from '../../src/services/compose/template.ts'
-import { outlineOf } from '../../src/services/outline.ts'
 import { simulatedApp } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { idle, made, settled, site } from './instances.ts'
@@ -181,11 +179,11 @@ services:
   // HOST_ stands below, so it is empty, as Compose has it
   for (const pair of ['URL=pg://form:a$b@', 'COPY=pg://form:a$b@'])
     expect(container!.env).toContain(pair)
-  const notes = outlineOf(
-    readCompose(compose, { file: 'c.yaml' }, { env: new Map() }),
-    new Map([['.env', env]]),
-  ).notes
-  expect(notes.join()).toContain('.env: URL takes the value of HOST_, which has none')
+  const note = '.env: URL takes the value of HOST_, which has none'
+  const shown = await ada.post('/services/compose/configure', { compose, env })
+  expect(shown.json.notes.join()).toContain(note)
+  const form = await ada.htmx('POST', '/services/compose/configure', { compose, env })
+  expect(form.text).toContain(note)
 })
 
 test('an instance of a template keeps its file: the catalogue may change', async () => {
