@@ -67,9 +67,14 @@ function complaint(variable: Variable, value: string | undefined, effort: Effort
   if (options.length > 0 && !options.includes(value)) return `must be one of ${options.join(', ')}.`
   if (pattern === null) return null
   if (value.length > maxMatched) return `must be at most ${maxMatched} characters.`
-  return compilePattern(pattern)(value, effort)
-    ? null
-    : `must match the pattern ${pattern} of the template.`
+  return compilePattern(pattern)(value, effort) ? null : ruleOf(pattern)
+}
+
+/** The rule of a pattern; of the usual one for names and passwords as a sentence. */
+function ruleOf(pattern: string) {
+  const usual = /^\^\[A-Za-z0-9_-\](?:\+|\{(\d+),\})\$$/.exec(pattern)
+  if (!usual) return `must match the pattern ${pattern} of the template.`
+  return `must be ${usual[1] ?? 1} or more of the letters A to Z, digits, _ and -.`
 }
 
 const refused = (fields: FieldError[]) =>

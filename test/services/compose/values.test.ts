@@ -168,6 +168,16 @@ describe('what the user gives', () => {
 })
 
 describe('a pattern', () => {
+  test.each([
+    ['^[A-Za-z0-9_-]{8,}$', 'must be 8 or more of the letters A to Z, digits, _ and -.'],
+    ['^[A-Za-z0-9_-]+$', 'must be 1 or more of the letters A to Z, digits, _ and -.'],
+    ['^[A-Za-z0-9_-]{8}$', 'must match the pattern ^[A-Za-z0-9_-]{8}$ of the template.'],
+  ])('%s is refused by its rule', (pattern, message) => {
+    const variables = all(variable('P', { pattern }))
+    const refuse = () => fillValues(variables, { given: pairs({ P: 'a b' }) })
+    expect(refusalOf(refuse)).toContain(message)
+  })
+
   const patterns = [
     '^[a-z0-9.-]+$',
     '^([a-z0-9-]+\\.)+[a-z]{2,}$',
