@@ -80,7 +80,12 @@ export const variableRoutes = (
       const isSecret = (name: string) => secret ?? byName(name)
       if (dotenv) {
         const pairs = parseDotenv(dotenv)
-        setVariables(db, secrets, { environmentId: environment.id, pairs, isSecret })
+        setVariables(db, secrets, {
+          environmentId: environment.id,
+          pairs,
+          field: 'dotenv',
+          isSecret,
+        })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
         for (const variable of items) {
           audit(c, 'variable.created', about(variable, of))

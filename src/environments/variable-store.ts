@@ -58,7 +58,7 @@ export const insertVariable = (
   secrets: Secrets,
   { environmentId, ...values }: Values & { environmentId: string },
 ): Variable =>
-  changing(db, secrets, environmentId, () => {
+  changing(db, secrets, { environmentId }, () => {
     const ofSame = eq(variables.environmentId, environmentId)
     refuseMore('variables', countRows(db, variables, ofSame))
     refuseForBuild(values)
@@ -78,17 +78,20 @@ export const setVariables = (
   {
     environmentId,
     pairs,
+    field,
     isSecret,
     kept,
   }: {
     environmentId: string
     pairs: Map<string, string>
+    /** Where they were entered, for a refusal. */
+    field: 'text' | 'dotenv'
     /** Decides for new variables. */
     isSecret: (key: string) => boolean
     kept?: Set<string>
   },
 ) =>
-  changing(db, secrets, environmentId, (ended) => {
+  changing(db, secrets, { environmentId, field }, (ended) => {
     const stored = selectVariables(db, environmentId)
     const left = stored.filter(({ key }) => kept && !kept.has(key) && !pairs.has(key))
     for (const row of left) if (row.secret) ended.push(open(secrets, row))
@@ -126,13 +129,11 @@ export function updateVariable(
     const message = 'must be entered again, because a secret value can’t be revealed.'
     throw new AppError('invalid', message, { fields: [{ field: 'value', message }] })
   }
-  return changing(db, secrets, current.environmentId, (ended) =>
-    update(db, secrets, { current, changes, ended }),
-  )
+  return changing(db, secrets, current, (ended) => update(db, secrets, { current, changes, ended }))
 }
 
 export const deleteVariable = (db: Db, secrets: Secrets, row: VariableRow) =>
-  changing(db, secrets, row.environmentId, (ended) => {
+  changing(db, secrets, row, (ended) => {
     if (row.secret) ended.push(openVariable(db, secrets, row.id))
     db.delete(variables).where(eq(variables.id, row.id)).run()
   })
@@ -144,7 +145,7 @@ const mostCharacters = 500_000
 function changing<Result>(
   db: Db,
   secrets: Secrets,
-  environmentId: string,
+  { environmentId, field = 'value' }: { environmentId: string; field?: string },
   change: (ended: string[]) => Result,
 ): Result {
   return db.transaction(() => {
@@ -154,8 +155,8 @@ function changing<Result>(
     const result = refuseDuplicate(() => change(ended), duplicates)
     const after = lengthOfValues(db, environmentId)
     const port = namedPort(db, secrets, environmentId)
-    if (port !== portBefore) refuseUnknownPort(db, environmentId, port)
-    if (after > mostCharacters && after > before) throw tooLong()
+    if (port !== portBefore) refuseUnknownPort(db, { environmentId, field }, port)
+    if (after > mostCharacters && after > before) throw tooLong(field)
     if (ended.length > 0) rememberSecrets({ db, secrets }, { environmentId }, ended)
     return result
   })
@@ -167,15 +168,19 @@ function namedPort(db: Db, secrets: Secrets, environmentId: string) {
   return row && open(secrets, row)
 }
 
-function refuseUnknownPort(db: Db, environmentId: string, port: string | undefined) {
+function refuseUnknownPort(
+  db: Db,
+  { environmentId, field }: { environmentId: string; field: string },
+  port: string | undefined,
+) {
   const environment = getRow(db, environments, eq(environments.id, environmentId))
   const why = environment ? whyPortUnknown(environment, port) : null
-  if (why !== null) throw invalidField('value', why)
+  if (why !== null) throw invalidField(field, why)
 }
 
-const tooLong = () =>
+const tooLong = (field: string) =>
   invalidField(
-    'value',
+    field,
     'is too long: the values of an environment can have at most 500,000 characters in total. ' +
       'Put long values into a file in the image or a volume.',
   )

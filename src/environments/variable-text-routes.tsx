@@ -53,7 +53,8 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
         )
       const ids = new Map(listVariables(db, environmentId).map(({ key, id }) => [key, id]))
       const { pairs, unchanged } = read
-      setVariables(db, secrets, { environmentId, pairs, isSecret: looksSecret, kept: unchanged })
+      const isSecret = looksSecret
+      setVariables(db, secrets, { environmentId, pairs, field: 'text', isSecret, kept: unchanged })
       const items = listVariables(db, environmentId)
       for (const { key, id } of items) ids.set(key, id)
       for (const { key, change } of changes) {

@@ -80,6 +80,10 @@ test('a line that can’t be read is named, and the text is kept', async () => {
   expect(html).toContain('no pair')
   const nothing = await ada.form(path, { _method: 'PUT', text: `NEW=${kept}` })
   expect([nothing.status, nothing.text.includes('NEW has none yet')]).toEqual([422, true])
+  const port = { _method: 'PUT', text: 'PORT=http' }
+  const preview = await ada.form(path, port)
+  const refused = await ada.form(path, { ...(await sent(preview.text, path)), ...port })
+  expect([refused.status, refused.text.includes('The variable PORT must be')]).toEqual([422, true])
   expect(stored()).toEqual(before)
 })
 

@@ -244,11 +244,14 @@ test('the values of an environment have a length together that their logs can be
   const value = 'v'.repeat(96_000)
   for (let n = 0; n < 5; n++) await ada.post(path, { key: `K${n}`, value, secret: n % 2 === 0 })
   const before = opened()
-  for (const more of [{ key: 'MORE', value }, { dotenv: `MORE=${value}\nOTHER=x` }]) {
+  for (const [field, more] of [
+    ['value', { key: 'MORE', value }],
+    ['dotenv', { dotenv: `MORE=${value}\nOTHER=x` }],
+  ] as const) {
     const refused = await ada.post(path, more)
     expect(refused.status).toBe(422)
     expect(refused.json.errors[0]).toMatchObject({
-      field: 'value',
+      field,
       message: expect.stringContaining('at most 500,000 characters in total'),
     })
   }
