@@ -154,7 +154,7 @@ describe('starting fails with an explanation', () => {
   })
 
   test('when the image names a user that it does not have', async () => {
-    const { code } = await failureOf(dockerfile('FROM busybox\nUSER 10002\nCMD ["sh"]\n'))
+    const { code } = await failureOf(dockerfile('FROM busybox\nUSER nobody2\nCMD ["sh"]\n'))
     expect(code).toBe('unknown_user')
   })
 
