@@ -82,7 +82,8 @@ test('an app reaches a linked service at its first line, and no one else’s app
 })
 
 test('a service whose first start fails leaves no network behind, and takes its apps back', async () => {
-  const t = testApp()
+  // a start counts once it has stayed up: on a busy machine its end may come late
+  const t = testApp({}, { config: { settleTime: 1000 } })
   const ada = t.logIn('ada@example.com')
   const fragile = `services: {web: {image: busybox, stop_grace_period: 1s, ports: ["80"], environment: {WELL: "\${WELL:-no}"},
     command: [sh, -c, 'test "$$WELL" = yes || exit 3; mkdir /www && echo well > /www/index.html && exec httpd -f -h /www']}}`
