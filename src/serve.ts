@@ -167,12 +167,12 @@ const headersWithin = 6
 type Fetch = (request: Request, server: Server<Peer>) => Response | Promise<Response>
 
 const serving = ({ requestTimeout }: Pick<Config, 'requestTimeout'>, fetch: Fetch) => {
-  const patience = Math.min(requestTimeout + 15, 255) // Davit itself ends slow responses first
+  const idleSeconds = Math.min(requestTimeout + 15, 255) // Davit itself ends slow responses first
   return {
     websocket: webSockets,
     development: false, // otherwise an error shows its stack to the client
     fetch(request: Request, server: Server<Peer>) {
-      server.timeout(request, patience)
+      server.timeout(request, idleSeconds)
       return fetch(request, server)
     },
     error: answerBrokenAnswer,

@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts'
  */
 
 /** Concurrent requests with a body for one group of addresses. */
-const most = 512
+const maxPlaces = 512
 
 export const placeAddress = (folder: string, name: string) => `unix/${folder}/places/${name}.sock`
 
@@ -68,7 +68,7 @@ export const bodyPlaces = ({ folder }: Plan) => ({
           match: [{ vars_regexp: { '{davit.turn}': { pattern: `${digit}\\z` } } }],
           handle: [
             {
-              ...internal({ dial: placeAddress(folder, `body-${digit}`), max_requests: most }),
+              ...internal({ dial: placeAddress(folder, `body-${digit}`), max_requests: maxPlaces }),
               transport: oneConnection,
               handle_response: [{ match: { status_code: [204] } }],
             },

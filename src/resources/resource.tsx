@@ -33,7 +33,7 @@ import { deleteResource, getResource, listResources, visibleTo } from './store.t
 import type { ResourceTable } from './store.ts'
 
 /** A new resource, with additions to its response. */
-export type Made = {
+export type Creation = {
   id: string
   /** JSON that is only available now, such as a secret. */
   extra?: object
@@ -91,7 +91,7 @@ export type Resource<
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: () => string | null
     /** Checks the limit and everything that the form alone can't, and stores the row. */
-    make: (c: Context<Env>, input: z.output<Form>) => Made | Promise<Made>
+    make: (c: Context<Env>, input: z.output<Form>) => Creation | Promise<Creation>
     details?: (row: Stored) => Record<string, string>
     /** The JSON of a new one, if it has more than others. */
     schema?: ZodType
@@ -234,9 +234,9 @@ export function resourceRoutes<Table extends ResourceTable, Form extends ZodType
     return { ...view, json }
   }
 
-  /** A native form, as its response shows the secret once; a redirect would lose it. */
   function newButton() {
     if (create.form) return <NewButton path={path} noun={noun} />
+    // a form of the page, as its response shows the secret once; a redirect would lose it
     return (
       <PostForm action={path}>
         <Button>

@@ -2,7 +2,7 @@ import { killed } from '../docker/index.ts'
 import type { Container, Docker, HealthVerdict } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { whyNotExecuted } from './not-executed.ts'
-import type { Known } from './not-executed.ts'
+import type { ExitExplanation } from './not-executed.ts'
 import type { Subject, Words } from './explain.ts'
 
 /** The container that didn't pass its gate, as sentences name it. */
@@ -69,7 +69,7 @@ export function endedFailure(
     exitCode: number
     oomKilled: boolean
     unknown: string
-    why?: Known | undefined
+    why?: ExitExplanation | undefined
   },
 ): Failure {
   if (oomKilled)
@@ -87,7 +87,7 @@ export function endedFailure(
 
 export const fixReported = ({ again }: Words) => `Fix what its last lines report, then ${again}.`
 
-const knownExits: Record<number, Known> = {
+const knownExits: Record<number, ExitExplanation> = {
   0: {
     code: 'exited',
     what: 'it finished at once, but must keep running',

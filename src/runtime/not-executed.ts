@@ -4,7 +4,7 @@ import { fileAt } from './file-in-container.ts'
 import type { Words } from './explain.ts'
 
 /** Explains an exit code. `what` follows "Start failed: the app exited with code 127: ". */
-export type Known = { code: string; what: string; hint: (of: Words) => string }
+export type ExitExplanation = { code: string; what: string; hint: (of: Words) => string }
 
 type Find = (name: string) => ReturnType<typeof fileAt>
 
@@ -20,7 +20,7 @@ export async function whyNotExecuted(
   docker: Docker,
   container: Container,
   { exitCode, lines }: { exitCode: number; lines: string[] },
-): Promise<Known | null> {
+): Promise<ExitExplanation | null> {
   const path = container.env.find((entry) => entry.startsWith('PATH='))?.slice(5) ?? usualPath
   const find: Find = async (name) => {
     const folders = name.includes('/') ? [''] : path.split(':').slice(0, 20)
@@ -61,7 +61,7 @@ type Judged = {
 async function judge(
   docker: Docker,
   { name, isRefused, find, user }: Judged,
-): Promise<Known | null> {
+): Promise<ExitExplanation | null> {
   const file = await find(name)
   if (!file) return isRefused ? missing(name) : null
   const { head, mode, isDirectory } = file
@@ -82,7 +82,7 @@ async function judge(
 async function judgeScript(
   name: string,
   { head, mode, find }: { head: Buffer; mode: number; find: Find },
-): Promise<Known | null> {
+): Promise<ExitExplanation | null> {
   if ((mode & 0o111) === 0) return notExecutable(name, 'may not be executed')
   const [line = ''] = head.toString('utf8', 2, 500).split('\n')
   if (line.endsWith('\r')) return windowsLineEnds(name)
@@ -112,7 +112,7 @@ async function judgeText(name: string, find: Find) {
 async function judgeBinary(
   docker: Docker,
   { name, head, find }: { name: string; head: Buffer; find: Find },
-): Promise<Known | null> {
+): Promise<ExitExplanation | null> {
   if (head.length < 64 || head[5] !== 1) return null
   const server = (await docker.frontend({ builder: 'auto' })).platform.split('/')[1]!
   const built = architectures[head.readUInt16LE(18)]
@@ -155,20 +155,20 @@ function loaderOf(head: Buffer): string | null {
 
 const interpreterEntry = 3
 
-const missing = (name: string): Known => ({
+const missing = (name: string): ExitExplanation => ({
   code: 'command_not_found',
   what: `${name} isn’t in the image`,
   hint: ({ command }) => `Check ${command}.`,
 })
 
-const notExecutable = (name: string, what: string): Known => ({
+const notExecutable = (name: string, what: string): ExitExplanation => ({
   code: 'not_executable',
   what: `${name} ${what}`,
   hint: ({ command }) =>
     `Check ${command}: it must be a program, or a script that is executable (chmod +x) and begins with #!.`,
 })
 
-const windowsLineEnds = (name: string): Known => ({
+const windowsLineEnds = (name: string): ExitExplanation => ({
   code: 'windows_line_endings',
   what: `${name} has Windows line endings (CRLF)`,
   hint: () =>

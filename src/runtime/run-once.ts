@@ -7,7 +7,7 @@ import type { Component } from './component.ts'
 import { reserveEndpoints } from './endpoints.ts'
 import { explain } from './explain.ts'
 import { lastLines, whyEnded } from './gate-failures.ts'
-import type { Known } from './not-executed.ts'
+import type { ExitExplanation } from './not-executed.ts'
 import { named, tookTooLong, wasRemoved } from './once-failures.ts'
 import type { OnceSubject } from './once-failures.ts'
 import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
@@ -41,7 +41,7 @@ export type Once = {
 }
 
 /** It exited by itself. */
-export type Ended = { exitCode: number; oomKilled: boolean; why?: Known | undefined }
+export type Ended = { exitCode: number; oomKilled: boolean; why?: ExitExplanation | undefined }
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 

@@ -8,7 +8,7 @@ import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
 
 /** In milliseconds, for one value. */
-const patience = 60_000
+const timeoutMs = 60_000
 
 /**
  * Throws when a first-start value can't be changed: the server would keep the old one, and linked apps would
@@ -51,7 +51,7 @@ export const firstStartValues = (
       const { exitCode, output } = await docker.runInContainer(id, {
         command: said.command,
         env: { OLD_VALUE: before, NEW_VALUE: after },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       })
       if (exitCode !== 0) throw notSet(label, said.service, output)
       log?.write(`${label} was changed in ${said.service}.`)
