@@ -1,9 +1,10 @@
 import type { Db } from '../db/index.ts'
 import type { Environment } from '../environments/store.ts'
+import { variableChanges } from '../environments/variable-changes.tsx'
 import type { LinkDeps } from '../links/effective.ts'
 import type { Mask } from '../logs/mask.ts'
 import type { Masks } from '../logs/masks.ts'
-import { differing, liveSettings, settingsOfRelease } from './settings.ts'
+import { liveSettings, settingsOfRelease } from './settings.ts'
 import type { Settings } from './settings.ts'
 import { getBuiltBy, getCurrent, listBuiltBetween } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -13,7 +14,10 @@ export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
 export type Comparison = Awaited<ReturnType<typeof compareWithLive>>
 
 /** Compares a deployment with the live one. The result has no values that are or were secret. */
-export async function compareWithLive(deps: CompareDeps, { environment, target }: CompareOptions) {
+export async function compareWithLive(
+  deps: CompareDeps,
+  { environment, target }: { environment: Environment; target: Deployment },
+) {
   const current = getCurrent(deps.db, environment.id)
   const live = liveSettings(deps, environment.id)
   const then = settingsOfRelease(deps, target.id)
@@ -22,12 +26,10 @@ export async function compareWithLive(deps: CompareDeps, { environment, target }
     liveId: current?.id ?? null,
     ...versionsOf(deps.db, { current, target }),
     /** These and the settings are null if they were never stored, or are deleted. */
-    variables: live && then && variableChanges({ live, next: then, mask, isPast: true }),
+    variables: live && then && changedVariables(live, then, { mask, isPast: true }),
     settings: live && then && fieldChanges(live.fields, then.fields),
   }
 }
-
-type CompareOptions = { environment: Environment; target: Deployment }
 
 export const versionsOf = (
   db: Db,
@@ -41,34 +43,23 @@ export const versionsOf = (
   image: { from: current?.image ?? null, to: target.image },
 })
 
-export type VariableChange = ReturnType<typeof variableChanges>[number]
-
-/** Values of variables that are secret in either version are null. Other stored values are masked. */
-export function variableChanges({
-  live,
-  next,
-  mask,
-  isPast,
-}: {
-  live: Settings
-  next: Pick<Settings, 'variables' | 'secret'>
-  mask: Mask
-  isPast: boolean
-}) {
-  const hides = (settings: typeof next, key: string) =>
-    settings.secret?.includes(key) ?? key in settings.variables
-  return differing(live.variables, next.variables).map((key) => {
-    const secret = hides(live, key) || hides(next, key)
-    const [from, to] = [live.variables[key], next.variables[key]]
-    return {
-      key,
-      change: from === undefined ? 'added' : to === undefined ? 'removed' : 'changed',
-      secret,
-      from: secret || from === undefined ? null : mask(from),
-      to: secret || to === undefined ? null : isPast ? mask(to) : to,
-    } as const
+export const changedVariables = (
+  live: Settings,
+  next: Pick<Settings, 'variables' | 'secret'>,
+  { mask, isPast }: { mask: Mask; isPast: boolean },
+) =>
+  variableChanges(variablesOf(live), variablesOf(next), {
+    from: mask,
+    to: isPast ? mask : (value) => value,
   })
-}
+
+const variablesOf = ({ variables, secret }: Pick<Settings, 'variables' | 'secret'>) =>
+  new Map(
+    Object.entries(variables).map(([key, value]) => [
+      key,
+      { value, secret: secret?.includes(key) ?? true },
+    ]),
+  )
 
 /** Skips fields that an earlier version of Davit didn't store. */
 export function fieldChanges(from: Fields, to: Fields) {

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { CommitRef, Fact, FromTo } from '../web/components.tsx'
+import { CommitRef, Difference, Fact } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
-import type { fieldChanges, VariableChange, versionsOf } from './compare.ts'
+import type { fieldChanges, versionsOf } from './compare.ts'
 import { fieldLabels } from './settings.ts'
 import type { Deployment } from './store.ts'
 
@@ -64,37 +64,6 @@ const BetweenList = ({ count, items, projectId }: Versions['between'] & { projec
   </details>
 )
 
-/** In characters: a value can be a whole file. */
-const mostShown = 120
-
-/** Shows the values of variables that were never secret. */
-export const VariableChanges = ({ changes }: { changes: VariableChange[] | null }) => {
-  if (!changes)
-    return (
-      <p class="hint">
-        The changes are unknown: an earlier version of Davit created the live deployment.
-      </p>
-    )
-  if (changes.length === 0) return <p class="hint">Nothing changes.</p>
-  return (
-    <ul class="difference">
-      {changes.map(({ key, change, secret, from, to }) => (
-        <li>
-          <code>{key}</code>{' '}
-          {secret ? (
-            <span class="muted">{change === 'changed' ? 'another secret value' : change}</span>
-          ) : (
-            <FromTo from={cut(from)} to={cut(to)} />
-          )}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-const cut = (value: string | null) =>
-  value && value.length > mostShown ? `${value.slice(0, mostShown).toWellFormed()}…` : value
-
 type FieldChange = ReturnType<typeof fieldChanges>[number]
 
 export const SettingChanges = ({ changes }: { changes: FieldChange[] }) => (
@@ -113,7 +82,7 @@ const SettingChange = ({ name, from, to }: FieldChange) => (
     {fieldLabels[name]}
     {[from, to].every((value) => value === null || typeof value !== 'object') && (
       <>
-        : <FromTo from={cut(textOf(from))} to={cut(textOf(to))} />
+        : <Difference from={textOf(from)} to={textOf(to)} />
       </>
     )}
   </>

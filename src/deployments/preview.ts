@@ -7,7 +7,7 @@ import type { LinkDeps } from '../links/effective.ts'
 import { Failure } from '../platform/errors.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
 import type { Project } from '../projects/store.ts'
-import { fieldChanges, variableChanges, versionsOf } from './compare.ts'
+import { changedVariables, fieldChanges, versionsOf } from './compare.ts'
 import type { CompareDeps } from './compare.ts'
 import { isBehindEdge } from './components.ts'
 import { variablesNotKept, variablesOfThen, whyNoRollback } from './rollback.ts'
@@ -33,7 +33,7 @@ export async function previewRollback(
   const { mask } = await deps.masks.of(environment.id)
   const compare = async (own?: OpenVariable[]) => {
     const next = await settingsWith(deps, { project, environment, target, own })
-    return live && next ? variableChanges({ live, next, mask, isPast: own !== undefined }) : null
+    return live && next && changedVariables(live, next, { mask, isPast: own !== undefined })
   }
   const { releaseCommand } = environment
   return {

@@ -1,10 +1,12 @@
 import type { Child } from 'hono/jsx'
+import { VariableChanges } from '../environments/variable-changes.tsx'
+import type { VariableChange } from '../environments/variable-changes.tsx'
 import type { Environment } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Fact } from '../web/components.tsx'
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
-import { SettingChanges, VariableChanges, Versions } from './difference-view.tsx'
+import { SettingChanges, Versions } from './difference-view.tsx'
 import type { RollbackPreview } from './preview.ts'
 import type { Deployment } from './store.ts'
 
@@ -61,7 +63,7 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
           chosen={draft.values.variables !== 'release'}
           hint="As they are stored now."
         >
-          <VariableChanges changes={variables.today.changes} />
+          <Changes of={variables.today.changes} />
         </Choice>
         <Choice
           value="release"
@@ -73,7 +75,7 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
             'Only for this rollback: stored variables stay unchanged, and the next deployment uses those. Variables of linked services are always current.'
           }
         >
-          {!variables.release.refused && <VariableChanges changes={variables.release.changes} />}
+          {!variables.release.refused && <Changes of={variables.release.changes} />}
         </Choice>
       </fieldset>
       {settings && settings.length > 0 && (
@@ -102,6 +104,10 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
     </ModalForm>
   )
 }
+
+/** Unknown if an earlier version of Davit created the live deployment, or a linked service can’t be read. */
+const Changes = ({ of }: { of: VariableChange[] | null }) =>
+  of ? <VariableChanges changes={of} /> : <p class="hint">The changes are unknown.</p>
 
 const Choice = ({
   value,

@@ -18,7 +18,7 @@ import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
 import { listVariables, openVariables, setVariables } from './variable-store.ts'
 import { VariablesTextPage } from './variables-text-page.tsx'
 import type { VariablesTextProps } from './variables-text-page.tsx'
-import { changesOf, readText, textOf } from './variables-text.ts'
+import { changesOf, holdsReference, readText, textOf } from './variables-text.ts'
 
 /** Shows the variables of an environment as one text, which never has a secret's value. */
 export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
@@ -42,6 +42,9 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
       const changes = changesOf(read, { stored, isSecret: looksSecret })
       const shown = {
         changes,
+        references: changes.flatMap(({ key }) =>
+          holdsReference(read.pairs.get(key) ?? null) ? [key] : [],
+        ),
         hasComments: read.hasComments,
         digest: digestOf({ text, environmentId }),
       }

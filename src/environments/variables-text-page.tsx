@@ -1,15 +1,21 @@
-import { FromTo } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { FormError, TextArea } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
+import { VariableChanges } from './variable-changes.tsx'
+import type { VariableChange } from './variable-changes.tsx'
 import { asItStands } from './variables-page.tsx'
 import { kept } from './variables-text.ts'
-import type { VariableChange } from './variables-text.ts'
 
 /** The changes that saving would make, and a digest that identifies them. */
-export type VariablesTextProps = { changes: VariableChange[]; hasComments: boolean; digest: string }
+export type VariablesTextProps = {
+  changes: VariableChange[]
+  /** Keys whose new value has a reference. */
+  references: string[]
+  hasComments: boolean
+  digest: string
+}
 
 type Props = {
   head: EnvironmentHead
@@ -57,7 +63,7 @@ export const VariablesTextPage = ({ head, text, draft, shown }: Props) => {
   )
 }
 
-const Changes = ({ changes, hasComments }: VariablesTextProps) => (
+const Changes = ({ changes, hasComments, references }: VariablesTextProps) => (
   <section class="note" role="status" aria-labelledby="changes-heading">
     <h3 id="changes-heading">
       {changes.length === 0
@@ -66,25 +72,12 @@ const Changes = ({ changes, hasComments }: VariablesTextProps) => (
           ? 'One variable changes'
           : `${changes.length} variables change`}
     </h3>
-    <ul class="difference">
-      {changes.map(({ key, change, secret, from, to, holdsReference }) => (
-        <li>
-          <code>{key}</code> <span class="tag">{change}</span>{' '}
-          {secret ? (
-            <span class="muted">{change === 'changed' ? 'a new secret value' : 'secret'}</span>
-          ) : (
-            <FromTo from={cut(from)} to={cut(to)} />
-          )}
-          {holdsReference && <span class="muted"> {asItStands}</span>}
-        </li>
-      ))}
-    </ul>
+    {changes.length > 0 && (
+      <VariableChanges
+        changes={changes}
+        notes={new Map(references.map((key) => [key, asItStands]))}
+      />
+    )}
     {hasComments && <p>Comments are left out.</p>}
   </section>
 )
-
-/** In characters: a value can be a whole file. */
-const mostShown = 120
-
-const cut = (value: string | null) =>
-  value && value.length > mostShown ? `${value.slice(0, mostShown).toWellFormed()}…` : value

@@ -1,20 +1,10 @@
 import { invalidField } from '../platform/errors.ts'
 import { parseDotenv } from './dotenv.ts'
+import { variableChanges } from './variable-changes.tsx'
 import type { OpenVariable, Variable } from './variable-store.ts'
 
 /** Replaces the value of a secret, which is never shown. */
 export const kept = '••••••••'
-
-/** The change that saving a text makes to one variable. `from` and `to` are null for a secret. */
-export type VariableChange = {
-  key: string
-  change: 'added' | 'changed' | 'removed'
-  secret: boolean
-  from: string | null
-  to: string | null
-  /** Refers to the new value. */
-  holdsReference: boolean
-}
 
 /** Some tools replace such a reference; Davit passes values to an app byte for byte. */
 export const holdsReference = (value: string | null) => /\$\{\w/.test(value ?? '')
@@ -48,25 +38,19 @@ export function readText(text: string, stored: Pick<OpenVariable, 'key' | 'secre
   return { pairs, unchanged, hasComments: /^\s*#/m.test(text) }
 }
 
-/** Returns the differences from the stored variables, by key. */
+/** Returns the differences from the stored variables. */
 export function changesOf(
   { pairs, unchanged }: ReturnType<typeof readText>,
   { stored, isSecret }: { stored: OpenVariable[]; isSecret: (key: string) => boolean },
-): VariableChange[] {
+) {
   const before = new Map(stored.map((variable) => [variable.key, variable]))
-  const set = [...pairs].flatMap(([key, to]): VariableChange[] => {
-    const known = before.get(key)
-    if (known?.value === to) return []
-    const secret = known?.secret ?? isSecret(key)
-    const change = known ? 'changed' : 'added'
-    const [from, shown] = secret ? [null, null] : [known?.value ?? null, to]
-    return [{ key, change, secret, from, to: shown, holdsReference: holdsReference(to) }]
-  })
-  const removed = stored
-    .filter(({ key }) => !pairs.has(key) && !unchanged.has(key))
-    .map(({ key, secret, value }): VariableChange => {
-      const from = secret ? null : value
-      return { key, change: 'removed', secret, from, to: null, holdsReference: false }
-    })
-  return [...set, ...removed].sort((a, b) => (a.key < b.key ? -1 : 1))
+  const after = new Map(
+    [...pairs].map(([key, value]) => [
+      key,
+      { value, secret: before.get(key)?.secret ?? isSecret(key) },
+    ]),
+  )
+  for (const key of unchanged) after.set(key, before.get(key)!)
+  const asIs = (value: string) => value
+  return variableChanges(before, after, { from: asIs, to: asIs })
 }

@@ -1,4 +1,4 @@
-import { Fact, FromTo, PageHead } from '../web/components.tsx'
+import { Difference, Fact, PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
@@ -130,7 +130,7 @@ const Differences = ({ service: { status }, edit }: DifferenceProps) => {
       <dl class="difference">
         {changes.map((change) => (
           <Fact name={change.label}>
-            <Difference {...change} />
+            <ChangedValue {...change} />
           </Fact>
         ))}
       </dl>
@@ -149,9 +149,9 @@ const Differences = ({ service: { status }, edit }: DifferenceProps) => {
   )
 }
 
-const Difference = ({ from, to, secret }: Change) =>
+const ChangedValue = ({ from, to, secret }: Change) =>
   from === null && to === null ? (
     <span class="muted">{secret ? 'another secret value' : 'another text'}</span>
   ) : (
-    <FromTo from={from} to={to} />
+    <Difference from={from} to={to} />
   )

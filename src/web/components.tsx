@@ -174,11 +174,20 @@ export const Fact = ({ name, children }: { name: string; children: Child }) => (
   </div>
 )
 
-export const FromTo = ({ from, to }: { from: string | null; to: string | null }) => (
+/** A value before and after a change. */
+export const Difference = ({ from, to }: { from: string | null; to: string | null }) => (
   <>
-    <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
+    <del>{cut(from)}</del> <span aria-hidden="true">→</span> <ins>{cut(to)}</ins>
   </>
 )
+
+/** In characters: a value can be a whole file. */
+const maxShown = 120
+
+const cut = (value: string | null) => {
+  if (value === null) return 'none'
+  return value.length > maxShown ? `${value.slice(0, maxShown).toWellFormed()}…` : value
+}
 
 /** A commit in one line: short hash, and the message's first line. */
 export const CommitRef = ({
