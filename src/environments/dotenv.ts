@@ -3,6 +3,8 @@ import { dotenvPair } from './forms.ts'
 
 /** The rules of Compose for a `.env` beside its file. Without them values are kept byte for byte. */
 export type ComposeRules = {
+  /** Named by errors. */
+  file: string
   /** Replaces the references in a value. Throws `invalid` with a message that starts with “This”. */
   expand: (value: string, at: { key: string; before: ReadonlyMap<string, string> }) => string
   /** Returns the value for a name without `=`; undefined omits the name. */
@@ -69,7 +71,8 @@ export function parseDotenv(
   }
 
   function refused(at: number, complaint: string) {
-    return invalidField(field, `Line ${at + 1} ${complaint} Nothing was saved.`)
+    const where = compose ? `${at + 1} of ${compose.file}` : at + 1
+    return invalidField(field, `Line ${where} ${complaint} Nothing was saved.`)
   }
 
   /** Searches each line separately, so that an open quote over many lines isn't quadratic. */

@@ -121,16 +121,16 @@ describe('the rules of Compose', () => {
   })
 
   test.each([
-    ['A=1\nB="open', 'Line 2 opens a "'],
-    ["A='open\\'", "Line 1 opens a '"],
-    ['A=1\nlol$wut', 'Line 2 isn’t KEY=value'],
-    ['A B=1', 'Line 1 isn’t'],
-    ['=1', 'Line 1 isn’t'],
+    ['A=1\nB="open', 'Line 2 of .env opens a "'],
+    ["A='open\\'", "Line 1 of .env opens a '"],
+    ['A=1\nlol$wut', 'Line 2 of .env isn’t KEY=value'],
+    ['A B=1', 'Line 1 of .env isn’t'],
+    ['=1', 'Line 1 of .env isn’t'],
     ['1A=1', 'starts with a letter or _'],
-    ['A="x" B=2', 'Line 1 continues after its closing quote'],
-    ['A=${', 'Line 1 has "${"'],
-    ['A=1\nB=${A', 'Line 2 has'],
-    ['A=${NONE:?give one}', 'Line 1 needs a value for NONE: give one'],
+    ['A="x" B=2', 'Line 1 of .env continues after its closing quote'],
+    ['A=${', 'Line 1 of .env has "${"'],
+    ['A=1\nB=${A', 'Line 2 of .env has'],
+    ['A=${NONE:?give one}', 'Line 1 of .env needs a value for NONE: give one'],
   ])('%j is refused by its line', (text, message) => {
     expect(refusalOf(() => read(text))).toContain(message)
   })

@@ -6,7 +6,8 @@ import { interpolateText, roomForFile, unsetIn } from './interpolate.ts'
 export const envFormats = ['dotenv', 'raw'] as const
 
 type Options = {
-  field?: string
+  /** Named by errors. */
+  file?: string
   lookup: Lookup
   format?: (typeof envFormats)[number]
   /** True when its references were expanded before, with the file that contains it. */
@@ -21,14 +22,15 @@ type Options = {
  */
 export function readEnvFile(
   text: string,
-  { field = 'env', lookup, format = 'dotenv', isExpanded = false, onUnset }: Options,
+  { file = '.env', lookup, format = 'dotenv', isExpanded = false, onUnset }: Options,
 ): Map<string, string> {
-  if (format === 'raw') return readRaw(text, field, lookup)
+  if (format === 'raw') return readRaw(text, file, lookup)
   const room = roomForFile()
   return parseDotenv(text, {
-    field,
+    field: 'env',
     mayBeEmpty: true,
     compose: {
+      file,
       lookup,
       expand(value, { key, before }) {
         if (isExpanded || !value.includes('$')) return value
@@ -52,14 +54,14 @@ export function notesOn(text: string, lookup: Lookup) {
 }
 
 /** Values are literal, including quotes, dollar signs and comment signs. */
-function readRaw(text: string, field: string, lookup: Lookup) {
+function readRaw(text: string, file: string, lookup: Lookup) {
   const found = new Map<string, string>()
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   for (const [index, line] of lines.entries()) {
     if (/^\s*(#|$)/.test(line)) continue
     const [, key, value] = /^\s*([A-Za-z_][\w.-]{0,199})(?:=(.{0,100000}))?$/s.exec(line) ?? []
     if (key === undefined)
-      throw invalidField(field, `Line ${index + 1} isn’t KEY=value. ${keyRule}`)
+      throw invalidField('env', `Line ${index + 1} of ${file} isn’t KEY=value. ${keyRule}`)
     const given = value ?? lookup(key)
     if (given !== undefined) found.set(key, given)
   }

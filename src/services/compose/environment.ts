@@ -73,7 +73,7 @@ function envFileOf(field: Field, { files, lookup, expanded }: Outside): Map<stri
   if (text === undefined && required)
     throw named.refuse(`needs the file ${quote(path)}. Add its content to this file.`)
   try {
-    return readEnvFile(text ?? '', { lookup, format, isExpanded: expanded.has(path) })
+    return readEnvFile(text ?? '', { file: path, lookup, format, isExpanded: expanded.has(path) })
   } catch (error) {
     if (error instanceof AppError) throw named.refuse(`can’t be read: ${error.message}`)
     throw error
