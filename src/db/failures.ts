@@ -111,6 +111,8 @@ export function unlessFull(write: () => void) {
   }
 }
 
+export const waitingForSpace = 'waiting for free space on the disk'
+
 /** Runs a write that must not be skipped: retries while the disk is full, until the signal. */
 export async function retryOnDiskFull<Result>(
   write: () => Result,
@@ -121,7 +123,7 @@ export async function retryOnDiskFull<Result>(
       return write()
     } catch (error) {
       if (!isDiskFull(error) || signal.aborted) throw error
-      if (tries === 0) report('waiting for free space on the disk', diskFull(error))
+      if (tries === 0) report(waitingForSpace, diskFull(error))
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
 }

@@ -16,6 +16,8 @@ export type DnsCheck = {
   mayAsk: boolean
 }
 
+export const noAddress = (host: string) => `${host} has no address in the DNS.`
+
 /** Compares a name's addresses with the expected ones. `own` are further valid addresses of this machine. */
 export async function checkDns(
   host: string,
@@ -53,8 +55,7 @@ function judge(
       `The name servers of ${host} respond with an error.`,
       'Check the domain at your DNS provider: its name servers, and DNSSEC if it is on.',
     )
-  if (problem === 'missing')
-    return wrong(`${host} has no address in the DNS.`, `Add ${records} at your DNS provider.`)
+  if (problem === 'missing') return wrong(noAddress(host), `Add ${records} at your DNS provider.`)
   if (expected.length === 0) return unknown(host, addresses)
 
   const right = new Set([...expected, ...own].map(canonicalHost))

@@ -1,5 +1,6 @@
 import type { Failure } from '../platform/errors.ts'
 import type { Look } from '../web/status-badge.tsx'
+import { noAddress } from './dns-check.ts'
 import type { ShownDomain } from './json.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -74,5 +75,5 @@ const proxyHint = ({ found }: ShownDomain['dns']) =>
 
 const dnsMessage = (host: string, { found, expected }: ShownDomain['dns']) =>
   found.length === 0
-    ? `${host} has no address in the DNS.`
+    ? noAddress(host)
     : `${host} points to ${found.join(', ')} instead of ${expected.join(', ') || 'this server'}.`

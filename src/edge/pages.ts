@@ -8,7 +8,7 @@ type Page = {
   again?: number
 }
 
-const pages: Record<PageName | 'unreachable', Page> = {
+export const pages: Record<PageName | 'unreachable', Page> = {
   missing: {
     status: 503,
     title: 'Nothing is deployed here yet',

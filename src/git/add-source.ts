@@ -4,6 +4,7 @@ import { refuseMore } from '../platform/limits.ts'
 import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
 import { ProviderError } from './providers/provider-error.ts'
+import { stranger } from './providers/refusals.ts'
 import { providers } from './providers/registry.ts'
 import type { SourceDeps } from './source-access.ts'
 import { countSources, insertSource } from './store.ts'
@@ -45,10 +46,7 @@ async function askOwner(provider: Provider, access: Access): Promise<TokenOwner>
       throw invalidField('baseUrl', error.message)
     if (error.reason !== 'missing') throw error
     const host = new URL(access.baseUrl).host
-    throw invalidField(
-      'baseUrl',
-      `The server at ${host} doesn’t respond like the API of ${provider.title}.`,
-    )
+    throw invalidField('baseUrl', stranger({ title: provider.title, host }).message)
   }
 }
 

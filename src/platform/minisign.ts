@@ -46,8 +46,10 @@ export function checkSignature(
   const isWhole =
     verify(null, digest, known.key, signature) &&
     verify(null, both, known.key, Buffer.from(second, 'base64'))
-  if (!isWhole) throw refused(name, 'what was signed has changed')
+  if (!isWhole) throw refused(name, contentChanged)
 }
+
+export const contentChanged = 'what was signed has changed'
 
 const refused = (name: string, why: string) =>
   new Failure(

@@ -63,13 +63,15 @@ function readAt(file: number, at: number, length: number) {
   return bytes.subarray(0, readSync(file, bytes, 0, length, at))
 }
 
+export const notExecutable = 'isn’t an executable for Linux of 64 bits'
+
 /** Throws a Failure unless the file is a complete executable that can start on this machine. */
 export function refuseOtherMachine(
   path: string,
   { arch = process.arch as string, root = '' } = {},
 ) {
   const elf = readElf(path)
-  if (!elf) throw refused('isn’t an executable for Linux of 64 bits')
+  if (!elf) throw refused(notExecutable)
   if (elf.arch !== arch)
     throw refused(`is for ${elf.arch ?? 'another architecture'}, but this machine is ${arch}`)
   if (statSync(path).size < elf.size) throw refused('was cut short: bytes at its end are missing')

@@ -25,6 +25,8 @@ import type { Step } from './steps.ts'
 import { finishing } from './upgrade/finish.ts'
 import { refuseDuringUpgrade } from './upgrade/open.ts'
 
+export const startingAsBefore = 'Starting Davit as it was before.'
+
 /** Omitted settings keep their values. */
 export type Choice = { domain?: string; email?: string; host?: string; port?: string }
 
@@ -104,7 +106,7 @@ export async function install({ steps, machine, layout }: Plan, work: Work) {
     const calm = { ...work, signal: new AbortController().signal }
     await tryRun({ ...calm, argv: ['systemctl', 'daemon-reload'] })
     if (machine.service.isActive && !(await runsCurrent(layout))) {
-      work.say('Starting Davit as it was before.')
+      work.say(startingAsBefore)
       await tryRun({ ...calm, argv: ['systemctl', 'restart', 'davit.service'], minutes: 12 })
     }
     throw error

@@ -79,7 +79,7 @@ function decide(
     const followed = followedBranch(environment, project)
     return followed === null ? branch !== null && isDefault(branch, push) : followed === name
   })
-  if (following.length === 0) return nothing(`No environment follows the ${what}.`)
+  if (following.length === 0) return nothing(notFollowed(what))
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
   if (automatic.length === 0) return nothing(`Deploying on push is off for ${namesOf(following)}.`)
   if (push.skip) return nothing(push.skip)
@@ -90,6 +90,8 @@ function decide(
 /** If the sender doesn't name the default branch, a common name is assumed. */
 const isDefault = (branch: string, { defaultBranch }: Push) =>
   (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
+
+export const notFollowed = (what: string) => `No environment follows the ${what}.`
 
 const nothing = (reason: string): Decision => ({ environments: [], reason })
 

@@ -21,8 +21,9 @@ test('in a browser an admin cancels a build of another, and gives what they have
   await page.context().addCookies([{ name: 'svc_session', value: aSession(t, root.user.id), url }])
 
   await page.goto('/settings/activity')
-  await page.getByRole('button', { name: 'Cancel site, production of bob@example.com' }).click()
-  await page.getByText('Nothing is running').waitFor()
+  const cancel = page.getByRole('button', { name: 'Cancel site, production of bob@example.com' })
+  await cancel.click()
+  await cancel.waitFor({ state: 'detached' })
 
   await page.goto('/settings/users')
   await page.getByRole('link', { name: 'Delete bob@example.com' }).click()

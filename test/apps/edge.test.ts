@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { pages } from '../../src/edge/pages.ts'
 import { stopLive } from '../../src/runtime/restart.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { aCommand, anApp, aProject, cancel } from '../deployments/apps.ts'
@@ -139,7 +140,7 @@ test('an app says that it is starting while it is restarted, and no longer when 
   await restart
   await t.jobs.idle()
   expect(t.edge.upstreamsOf(project.environmentId)).toBe('unhealthy')
-  expect(await t.text(host)).toContain('This app isn’t available right now')
+  expect(await t.text(host)).toContain(pages.unhealthy.title)
 })
 
 test('a version that no longer responds is removed by the deployment of the next', async () => {

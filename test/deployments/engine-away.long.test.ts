@@ -4,6 +4,7 @@ import { insertDeployment, updateDeployment } from '../../src/deployments/store.
 import { connectDocker } from '../../src/docker/index.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { insertRelease, updateInstance } from '../../src/runtime/store.ts'
 import { updateProject } from '../../src/projects/store.ts'
 import { testApp } from '../support/app.ts'
@@ -55,7 +56,7 @@ test('an engine that goes away at the gate and comes back has the old container 
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 999'))
   const second = await project.trigger()
-  await logs(ada, second, 'Waiting for a response')
+  await logs(ada, second, waitingForResponse)
 
   way.cut()
   await Bun.sleep(300)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
+import { healthCheckPassed } from '../../src/runtime/steps/gate.ts'
 import { testApp } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { engineOverTcp } from '../docker/over-tcp.ts'
@@ -44,19 +45,19 @@ describe('the HEALTHCHECK of an image', () => {
   test('is waited for beside the probe, and its interval delays nothing', async () => {
     const { log } = await running(ready, {})
     const first = log.findIndex((line) => line.startsWith('It responded after'))
-    const passed = log.findIndex((line) => line.startsWith('Its HEALTHCHECK passed after'))
+    const passed = log.findIndex((line) => line.startsWith(healthCheckPassed))
     expect(first).toBeGreaterThan(0)
     expect(passed).toBeGreaterThan(first)
   })
 
   test('counts for a worker too', async () => {
     const { log } = await running(ready, { port: 0 })
-    expect(log.join('\n')).toContain('Its HEALTHCHECK passed after')
+    expect(log.join('\n')).toContain(healthCheckPassed)
   })
 
   test('counts on an engine elsewhere, whose containers can’t be reached', async () => {
     const { log } = await running(ready, { remote: true })
-    expect(log.join('\n')).toContain('Its HEALTHCHECK passed after')
+    expect(log.join('\n')).toContain(healthCheckPassed)
     expect(log.join('\n')).not.toContain('It responded after')
   })
 

@@ -24,7 +24,7 @@ describe('a deployment whose pipeline can’t store its end', () => {
       const cancelled = end === 'cancelled' ? cancel(ada, first) : null
       await logs(ada, first, end === 'failed' ? 'Failed: ' : 'Cancelled.')
       const second = await project.trigger()
-      await until(() => broke.mock.calls.some(([what]) => what === 'a job failed unexpectedly'))
+      await until(() => broke.mock.calls.length > 0)
       expect([await statusOf(ada, first), await statusOf(ada, second)]).toEqual([
         'building',
         'pending',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { testApp } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, logOf, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
@@ -56,7 +57,7 @@ test('a stop of Davit in the middle of a switch lets the old one serve until the
   await t.jobs.idle()
   project.repository.commit(aCommand('sleep 999'))
   const second = await project.trigger()
-  await logs(ada, second, 'Waiting for a response')
+  await logs(ada, second, waitingForResponse)
 
   await t.jobs.stop()
 

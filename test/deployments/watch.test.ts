@@ -4,6 +4,7 @@ import { apps } from '../../src/deployments/observe.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { resync } from '../../src/live/hub.ts'
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { simulatedApp, testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aBuild, aCommand, anApp, aProject, finished, logOf, withContainer } from './apps.ts'
@@ -81,7 +82,7 @@ test('an app that could not be started again is not said to run', async () => {
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 99'))
   const second = await project.trigger()
-  await logs(ada, second, 'Waiting for a response')
+  await logs(ada, second, waitingForResponse)
   await t.docker.removeContainer(first.containerId, { force: true })
 
   const { status, error } = await finished(ada, second)

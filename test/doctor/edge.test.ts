@@ -55,9 +55,7 @@ test('a port that is taken is no fault while no domain needs it, and one with it
   const free = await found({ DAVIT_EDGE: 'auto', ...ports }).look()
   expect(free).toMatchObject([{ todo: null, is: expect.stringContaining('no domain needs it') }])
   const needed = await found({ DAVIT_EDGE: 'auto', DAVIT_DOMAIN: 'davit.test', ...ports }).look()
-  expect(needed[0]!.is).toMatch(
-    new RegExp(`bun\\S* \\(process \\d+\\) on this server listens on port ${taken.port}`),
-  )
+  expect(needed[0]!.is).toMatch(new RegExp(`bun\\S* \\(process \\d+\\) .*${taken.port}`))
   expect(needed[0]!.todo).toContain('DAVIT_EDGE=external')
 })
 

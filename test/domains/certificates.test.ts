@@ -75,9 +75,7 @@ test('a challenge that fails is explained, and the permission taken back', async
   await net.becomes('lost.test', 'failed')
   net.setFront('pass')
   const { errorMessage, failures, nextTryAt } = net.state('lost.test')!
-  expect(errorMessage).toBe(
-    `${net.authorityName} got 404 from lost.test: the name points to another server.`,
-  )
+  expect(errorMessage).toStartWith(`${net.authorityName} got 404 from lost.test`)
   expect(failures).toBe(1)
   expect(Math.abs(nextTryAt!.getTime() - Date.now() - 60_000)).toBeLessThan(30_000)
   await until(() => !existsSync(join(net.folder, 'certificates/lost.test')))

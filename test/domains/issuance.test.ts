@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { noAddress } from '../../src/domains/dns-check.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
@@ -43,7 +44,7 @@ test('a domain that a user adds has HTTPS by itself, and says what is missing un
       certificate: {
         status: 'waiting',
         error: {
-          message: 'shop.test has no address in the DNS.',
+          message: noAddress('shop.test'),
           hint: `Add an A record with the value ${here} at your DNS provider.`,
         },
       },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { listDomains } from '../../src/addresses/store.ts'
 import { certificates } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import { noAddress } from '../../src/domains/dns-check.ts'
 import { hostInWords } from '../../src/domains/host-in-words.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { anEnvironment } from '../logs/collecting.ts'
@@ -55,7 +56,7 @@ describe('an address', () => {
     know('app.example.com', { dnsOk: false })
     const text = await page()
     expect(text).toContain('Waiting for DNS')
-    expect(text).toContain('app.example.com has no address in the DNS.')
+    expect(text).toContain(noAddress('app.example.com'))
     expect(text).toContain('A app.example.com → 203.0.113.7')
     expect((await ada.page(path)).text).toContain('data-copy="203.0.113.7"')
   })

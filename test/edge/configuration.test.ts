@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
+import { pages } from '../../src/edge/pages.ts'
 import { pageAddress } from '../../src/edge/plan.ts'
 import { folderInside } from '../../src/edge/container.ts'
 import { run } from '../support/machine/command.ts'
@@ -44,7 +45,7 @@ describe('a host', () => {
       expect([name, response.status, await response.text()]).toEqual([
         name,
         404,
-        'Nothing is served at this address.\n',
+        `${pages.nobody.title}.\n`,
       ])
     }
   })
@@ -270,7 +271,7 @@ test('what can’t be put in force is refused with Caddy’s reason, and what wa
   const https = { kind: 'own', redirect: true, certificate: 'none', key: 'none' } as const
   await expect(edge.serve([aHost('app.test', {}, { https })])).rejects.toMatchObject({
     code: 'edge_refused',
-    message: expect.stringMatching(/^Caddy refused the configuration: .*PEM/),
+    message: expect.stringMatching(/PEM/),
   })
   expect((await edge.get('http://app.test/')).status).toBe(200)
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
 import { installationIn } from '../../src/db/copy.ts'
+import { pages } from '../../src/edge/pages.ts'
 import { Shell } from '../containers/shell.ts'
 import { startDavit } from '../support/davit.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
@@ -128,7 +129,7 @@ describe('Davit’s own pages, by the edge,', () => {
     expect((await ask('/dashboard', { headers: { Accept: 'text/html' } })).status).toBe(200)
     const other = await ask('/dashboard', { host: 'other.davit.test' })
     expect(other.status).toBe(404)
-    expect(await other.text()).toBe('Nothing is served at this address.\n')
+    expect(await other.text()).toBe(`${pages.nobody.title}.\n`)
   })
 
   test('stay open for a browser in which an app set cookies for all names of DAVIT_DOMAIN', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { variableForm, variableUpdateForm } from '../../src/environments/forms.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
+import { asItStands } from '../../src/environments/variables-page.tsx'
 import { testApp } from '../support/app.ts'
 import { endless, hostileTexts } from '../support/hostile.ts'
 import { contentsOf, escaped, expectRefusals } from '../support/refusals.ts'
@@ -110,7 +111,7 @@ test('odd but legal values are stored and shown as they are', async () => {
   await ada.post(path, { key: 'URL', value: 'pg://${USER}@db' })
   expect(opened().URL).toBe('pg://${USER}@db')
   const html = (await ada.page(path)).text
-  expect(html).toContain('the app gets ${…} as it stands')
+  expect(html).toContain(asItStands)
   for (const text of hostileTexts) expect(html).toContain(escaped(text))
   expect(html).not.toContain('<script>alert')
   for (const key of ['__proto__', 'constructor', 'PATH', '_'])

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { aBuild, aCommand, anApp, aRepository } from '../deployments/apps.ts'
 import { pathOf } from '../deployments/events.ts'
 import type { Key } from '../deployments/events.ts'
@@ -77,7 +78,7 @@ export async function cancels({
     await Promise.all([
       cloning.hears('Cloning'),
       building.hears('RUN sleep'),
-      switching.hears('Waiting for a response'),
+      switching.hears(waitingForResponse),
     ])
     const waiting = await trigger(built)
     await Promise.all([waiting, cloning, building, switching].map(cancelTwice))

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { waitingForSpace } from '../../src/db/failures.ts'
 import type { DavitClient } from '../demo/client.ts'
 import { aBuild, aCommand, anApp, answerOf, aRepository } from '../deployments/apps.ts'
 import { pathOf } from '../deployments/events.ts'
@@ -29,7 +30,7 @@ export async function deployOnFullDisk() {
 
     await until(async () => (await lines()).some(({ text }) => text.includes('early')))
     await fill(client, disk)
-    await until(() => davit.journal().includes('waiting for free space on the disk'))
+    await until(() => davit.journal().includes(waitingForSpace))
     const { status: meanwhile } = await deployment()
     await rm(disk.others)
     await until(async () => (await deployment()).error !== null)
@@ -65,7 +66,7 @@ export async function cancelOnFullDisk() {
     const second = await client.post<Deployment>(`/projects/${id}/deployments`)
     await until(() => davit.lines(second).some(({ text }) => text.includes('Waiting for')))
     await fill(client, disk)
-    await until(() => davit.journal().includes('waiting for free space on the disk'))
+    await until(() => davit.journal().includes(waitingForSpace))
     const meanwhile = await serves('second')
     const { status: before } = await client.get<Deployment>(pathOf(second))
 

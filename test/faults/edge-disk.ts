@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { waitingForSpace } from '../../src/db/failures.ts'
 import { startLoad } from '../load/load.ts'
 import { aSite, anEdgeOfItsOwn, answers, ended } from '../load/site.ts'
 import { anInstallation } from '../support/installation.ts'
@@ -24,7 +25,7 @@ export async function switchOnFullDisk() {
     await watch(client, deployment).hears('Waiting for')
     const filling = { isOver: false }
     const filled = fillUp(disk.others, filling)
-    await until(() => davit.journal().includes('waiting for free space on the disk'))
+    await until(() => davit.journal().includes(waitingForSpace))
     await Bun.sleep(1000)
     filling.isOver = true
     await filled

@@ -1,3 +1,4 @@
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { aCommand, anApp, aRepository } from '../deployments/apps.ts'
 import { pathOf } from '../deployments/events.ts'
 import { anInstallation } from '../support/installation.ts'
@@ -30,7 +31,7 @@ export async function killLoop({
     await watch(client, first).ended
     repository.commit(aCommand('sleep 999')) // it never answers, and fails where nothing kills Davit
     const second = await deploy()
-    await watch(client, second).hears('Waiting for a response')
+    await watch(client, second).hears(waitingForResponse)
     for (let round = 0; round < rounds; round++) {
       await davit.kill()
       ;({ client } = await davit.start())
@@ -43,7 +44,7 @@ export async function killLoop({
     const { url } = await client.get<Deployment>(pathOf(first))
     const tries = davit
       .lines(second)
-      .filter(({ text }) => text.startsWith('Waiting for a response')).length
+      .filter(({ text }) => text.startsWith(waitingForResponse)).length
     let left: string[] = []
     // the app before it has only been started, and images are removed after the deployment's end
     await comesTrue(30, async () => {

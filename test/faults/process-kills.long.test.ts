@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { anApp, aRepository } from '../deployments/apps.ts'
 import { anInstallation } from '../support/installation.ts'
 import { comesTrue } from '../support/until.ts'
@@ -18,7 +19,7 @@ const moments = [
   'status deploying',
   'Starting container',
   'Stopping the previous container',
-  'Waiting for a response',
+  waitingForResponse,
   'It responded',
   'Running at',
 ]

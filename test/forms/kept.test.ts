@@ -109,7 +109,7 @@ test('a form whose session has ended is filled in again after the login', async 
   await typeProject(page)
   endSession()
   await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByText('Your session had ended').waitFor()
+  await page.waitForURL(/login/)
   await logIn(page)
   await page.waitForURL(/projects\/new/)
   await page.getByText('it isn’t saved yet').waitFor()

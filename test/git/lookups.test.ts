@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { notTheApi } from '../../src/git/providers/refusals.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { testApp } from '../support/app.ts'
@@ -161,7 +162,7 @@ describe('a provider that', () => {
   test.each([
     ['down', 502, 'an internal error'],
     ['limit', 429, 'until'],
-    ['html', 502, 'doesn’t respond like the API'],
+    ['html', 502, notTheApi],
   ] as const)('is %s is answered with %i in words', async (mode, status, words) => {
     const { ada, id } = await start()
     server.mode = mode

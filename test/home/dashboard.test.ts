@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { certificates, deployments, instances, services } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import { noAddress } from '../../src/domains/dns-check.ts'
 import { busyBetween, ticksIn } from '../../src/home/server.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { anApp, aService, servedByCaddy } from '../map/owned.ts'
@@ -139,7 +140,7 @@ describe('the dashboard', () => {
         .run()
     const page = await ada.page('/dashboard')
     expect(attentionOf(page)).toEqual([
-      'Waiting for DNS shop.apps.example.com shop.apps.example.com has no address in the DNS. Also failing under apps.example.com: 1 other address. Open domains',
+      `Waiting for DNS shop.apps.example.com ${noAddress('shop.apps.example.com')} Also failing under apps.example.com: 1 other address. Open domains`,
     ])
     expect(page.text).toContain(`href="/envs/${shop.id}/domains"`)
   })

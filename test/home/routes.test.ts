@@ -99,7 +99,6 @@ test('the dashboard says how Docker was last while it is asked again, until it i
   }
   expect((await ada.get('/dashboard')).json.engine.ok).toBe(true)
   for (let ok = true; ok;) ok = (await ada.get('/dashboard')).json.engine.ok
-  expect((await ada.page('/dashboard')).text).toContain('Docker doesn’t respond')
   expect(asked).toBe(1)
   resolve(await t.docker.info())
   await promise

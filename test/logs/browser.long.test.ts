@@ -19,7 +19,7 @@ test('the page of an environment’s logs shows, searches and jumps in all that 
   const path = new URL(page.url()).pathname.split('/').slice(0, 3).join('/')
   await page.goto(`${path}/envs`)
   await page.getByRole('link', { name: 'Logs of production' }).click()
-  await page.getByText('Nothing has been written yet').waitFor()
+  await page.waitForURL(/\/output$/)
   const output = new URL(page.url()).pathname
   fill(directory, output.split('/')[4]!)
 

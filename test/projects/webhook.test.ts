@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { notTheApi } from '../../src/git/providers/refusals.ts'
 import type { ProviderName } from '../../src/git/providers/registry.ts'
 import { addSource, token } from '../git/source.ts'
 import { testApp } from '../support/app.ts'
@@ -142,8 +143,8 @@ describe('registering', () => {
 describe('a provider that gives trouble', () => {
   test.each([
     ['down', 'an internal error'],
-    ['html', 'doesn’t respond like the API'],
-    ['broken json', 'doesn’t respond like the API'],
+    ['html', notTheApi],
+    ['broken json', notTheApi],
   ] as const)('(%s) is 502 in words, and changes nothing', async (mode, words) => {
     const ada = testApp(env).logIn('ada@example.com')
     const { path, hook, secret, repository } = await aProject(ada, 'gitea')

@@ -65,7 +65,7 @@ const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 test('who isn’t root is told so', async () => {
   const { exitCode, output } = await server.run([...nobody, davit, 'install', '--yes'])
   expect(exitCode).toBe(1)
-  expect(output).toContain('davit: you aren’t root. Run it as root: sudo davit install.')
+  expect(output).toContain('davit: you aren’t root')
 })
 
 test('a machine without systemd is refused', async () => {
@@ -113,9 +113,7 @@ test('what is installed runs as its own user, hardened, and responds', async () 
 test('who isn’t root is told nothing else where Davit is installed', async () => {
   const { exitCode, output } = await server.run([...nobody, 'davit', 'install', '--yes'])
   expect(exitCode).toBe(1)
-  expect(output.match(/^davit: .*/gm)).toEqual([
-    'davit: you aren’t root. Run it as root: sudo davit install.',
-  ])
+  expect(output.match(/^davit: .*/gm)).toEqual(['davit: you aren’t root'])
 })
 
 test('again, it changes nothing, and shows the setup code of the first account', async () => {

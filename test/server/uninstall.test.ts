@@ -104,7 +104,7 @@ test('what an interruption left beside the executable is removed too', async () 
 test('while one davit install or davit uninstall runs, another one is refused', () => {
   const layout = aLayout()
   const hold = holdSetup(layout)
-  expect(() => holdSetup(layout)).toThrow('Another davit install or davit uninstall is running.')
+  expect(() => holdSetup(layout)).toThrow(expect.objectContaining({ code: 'setup_runs' }))
   hold.close()
   holdSetup(layout).close()
 })

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { contentChanged } from '../../src/platform/minisign.ts'
+import { notExecutable } from '../../src/releases/elf.ts'
 import { stage } from '../../src/server/upgrade/candidate.ts'
 import { sourceOf } from '../../src/server/upgrade/source.ts'
 import { newSecretKey } from '../release/keys.ts'
@@ -44,7 +46,7 @@ describe('a file to upgrade to', () => {
   })
 
   test('must be for this machine, whole, and have a checksum', async () => {
-    await refused(inRoot('script', '#!/bin/true\n'), 'isn’t an executable for Linux')
+    await refused(inRoot('script', '#!/bin/true\n'), notExecutable)
     await refused(inRoot('cut', readFileSync(self).subarray(0, -1)), 'was cut short')
     await refused(self, 'There is no SHA256SUMS beside')
     await refused(self, 'not 00', { sha256: '0'.repeat(64) })
@@ -59,7 +61,7 @@ describe('a file to upgrade to', () => {
     inRoot('SHA256SUMS', sums)
     await refused(name, 'isn’t signed', { publicKey: key.publicKey })
     inRoot('SHA256SUMS.minisig', signatureOf(Buffer.from('other'), key, 'davit 1.0.0'))
-    await refused(name, 'what was signed has changed', { publicKey: key.publicKey })
+    await refused(name, contentChanged, { publicKey: key.publicKey })
     inRoot('SHA256SUMS.minisig', signatureOf(Buffer.from(sums), key, 'davit 1.0.0'))
     await refused(name, 'doesn’t say what it is', { publicKey: key.publicKey }) // it was started
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { notFollowed } from '../../src/webhooks/deploy-push.ts'
 import { inboxRoutes } from '../../src/webhooks/inbox-routes.tsx'
 import { aProject, aPush, aReceiver, countDeployments, inbox, post, sent } from './senders.ts'
 
@@ -110,7 +111,7 @@ describe('a replay', () => {
     const path = `/projects/${id}/deliveries/${inbox(t, id)[0]!.id}/replay`
     const refused = await t.json('POST', path)
     expect(refused.status).toBe(409)
-    expect(refused.json.detail).toContain('No environment follows the branch dev')
+    expect(refused.json.detail).toContain(notFollowed('branch dev'))
     expect(countDeployments(t)).toBe(0)
     await t.owner.put(`/projects/${id}`, { branch: 'dev' })
     expect((await t.json('POST', path)).status).toBe(201)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { notFollowed } from '../../src/webhooks/deploy-push.ts'
 import { aProject, aReceiver, inbox, post, sent } from './senders.ts'
 
 const payload = (path: string) => Bun.file(join(import.meta.dir, 'payloads', `${path}.json`)).text()
@@ -12,7 +13,7 @@ const GitLabTag = { 'X-Gitlab-Event': 'Tag Push Hook' }
 /** The examples of the providers' own documentation, as they are sent. */
 test.each([
   ['github/push-branch-created', hello, {}, '6113728f27ae82c7b1a177c8d03f9e96e0adf246 Codertocat'],
-  ['github/push-tag', hello, {}, 'No environment follows the tag simple-tag.'],
+  ['github/push-tag', hello, {}, notFollowed('tag simple-tag')],
   ['github/push-tag-deleted', hello, {}, 'The tag simple-tag was deleted.'],
   ['gitlab/push', diaspora, {}, 'da1560886d4f094c3e6c9ef40349f7d38b5d27d7 jsmith'],
   ['gitlab/push-branch-deleted', diaspora, {}, 'The branch master was deleted.'],
@@ -20,10 +21,10 @@ test.each([
     'gitlab/push-tag',
     { ...diaspora, repositoryUrl: 'http://example.com/jsmith/example' },
     GitLabTag,
-    'No environment follows the tag v1.0.0.',
+    notFollowed('tag v1.0.0'),
   ],
   ['gitea/push', hooks, {}, 'bffeb74224043ba2feb48d137756c8a9331c449a gitea'],
-  ['gitea/push-tag', hooks, {}, 'No environment follows the tag v1.0.0.'],
+  ['gitea/push-tag', hooks, {}, notFollowed('tag v1.0.0')],
   ['gitea/push-branch-deleted', hooks, {}, 'The branch develop was deleted.'],
 ])('%s', async (path, project, headers, expected) => {
   const t = aReceiver()

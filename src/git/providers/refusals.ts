@@ -53,8 +53,10 @@ export function silenceOf(failure: Failure, { title, host }: Question): Provider
 export const slow = ({ title, host }: Pick<Question, 'title' | 'host'>, cause?: unknown) =>
   new ProviderError('down', `${title} didn’t respond in time at ${host}. Try again.`, { cause })
 
-export const stranger = ({ title, host }: Question, cause?: unknown) =>
-  new ProviderError('stranger', `The server at ${host} doesn’t respond like the API of ${title}.`, {
+export const notTheApi = 'doesn’t respond like the API of'
+
+export const stranger = ({ title, host }: Pick<Question, 'title' | 'host'>, cause?: unknown) =>
+  new ProviderError('stranger', `The server at ${host} ${notTheApi} ${title}.`, {
     cause,
   })
 

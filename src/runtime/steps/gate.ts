@@ -159,13 +159,16 @@ async function probedAt(
     : { unseen: 'Docker runs rootless, and there is neither a health path nor a HEALTHCHECK' }
 }
 
+export const waitingForResponse = 'Waiting for a response'
+export const healthCheckPassed = 'Its HEALTHCHECK passed'
+
 async function probe(
   run: GateRun,
   made: GatedContainer,
   { gate: { port, path, host, timeout }, place }: { gate: Probe; place: ProbeAddress },
 ) {
   const { hooks, signal } = run
-  hooks.log?.(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
+  hooks.log?.(`${waitingForResponse} on port ${port}${path ? `, path ${path}` : ''}`)
   const result = await waitUntilAnswers({ ...place, path, host, timeout, signal })
   if (!result.answered)
     throw silenceFailure({
@@ -198,7 +201,7 @@ async function passHealthCheck(
     for (const line of lines) hooks.log?.(line, 'stderr')
     throw await healthFailure(docker, gated(run, made), { ...verdict, timeout: timeout / 1000 })
   }
-  hooks.log?.(`Its HEALTHCHECK passed after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  hooks.log?.(`${healthCheckPassed} after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
   return performance.now()
 }
 

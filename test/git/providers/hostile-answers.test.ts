@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
+import type { ProviderError } from '../../../src/git/providers/provider-error.ts'
 import { readAnswer } from '../../../src/git/providers/read-answer.ts'
 import type { Shape } from '../../../src/git/providers/read-answer.ts'
 import { providers } from '../../../src/git/providers/registry.ts'
@@ -64,9 +65,9 @@ describe('an API that is none', () => {
       const from = performance.now()
       JSON.parse(text)
       const parsing = performance.now() - from
-      let error: Error | undefined
+      let error: ProviderError | undefined
       const { longest } = await watchLoop(async () => (error = await branches(anApi(() => text))))
-      expect(error!.message).toContain('doesn’t respond like the API of Gitea')
+      expect(error!.reason).toBe('stranger')
       ratios.push(longest / parsing)
     }
     expect(Math.min(...ratios)).toBeLessThan(1) // the best of three, because others use the machine
