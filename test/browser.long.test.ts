@@ -1,7 +1,7 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { anApp, aRepository } from './deployments/apps.ts'
+import { lengthenLog } from './logs/stored-lines.ts'
 import { createAndDeploy, deleteProject, openBrowser, register } from './support/browser.ts'
 import { until } from './support/until.ts'
 
@@ -96,7 +96,10 @@ test('a log of 100,000 lines is there at once, and every line of it can be reach
   await createAndDeploy(page, { name: 'site', url })
   await page.locator('.status-line').getByText('Failed').waitFor()
   const id = page.url().split('/').at(-1)!
-  fillLog(join(directory, 'data/logs.db'), id, 100_000)
+  lengthenLog(join(directory, 'data/logs.db'), id, {
+    last: 100_000,
+    text: (sequence) => (sequence === 70_000 ? 'a needle' : 'hay'),
+  })
 
   const deployment = page.url()
   await page.goto('/dashboard')
@@ -110,15 +113,3 @@ test('a log of 100,000 lines is there at once, and every line of it can be reach
   await page.locator('[data-seq="100000"]').waitFor()
   expect(complaints).toEqual([])
 })
-
-function fillLog(path: string, deploymentId: string, last: number) {
-  using logs = new Database(path)
-  const [[first]] = logs
-    .query('SELECT max(last) FROM output_blocks WHERE log_id = ?')
-    .values(deploymentId) as [[number]]
-  const insert = logs.query('INSERT INTO deployment_logs VALUES (?, ?, 0, ?, ?)')
-  logs.transaction(() => {
-    for (let sequence = first + 1; sequence <= last; sequence++)
-      insert.run(deploymentId, sequence, 'stdout', sequence === 70_000 ? 'a needle' : 'hay')
-  })()
-}

@@ -10,20 +10,6 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 
-/** Lines of deployments as earlier versions stored them, until they have been moved into blocks. */
-export const deploymentLogs = sqliteTable(
-  'deployment_logs',
-  {
-    deploymentId: text().notNull(),
-    sequence: integer().notNull(),
-    /** Milliseconds since 1970. */
-    time: integer().notNull(),
-    stream: text({ enum: ['system', 'stdout', 'stderr'] }).notNull(),
-    text: text().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.deploymentId, t.sequence] })],
-)
-
 /**
  * Log lines in blocks: the output of an environment's or service's containers, kept after their removal, and
  * the logs of its deployments and jobs. `data` is compressed.

@@ -3,8 +3,7 @@ import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
  * The text of a block has a row for each line, which begins with the letter of its stream and the time in
- * base 36. A row `@deployment container process replica` precedes lines of another origin; an earlier version
- * wrote only the first two fields. `@1` refers to the second of those rows. A line break within a line is a
+ * base 36. A row `@deployment container process replica` precedes lines of another origin. `@1` refers to the second of those rows. A line break within a line is a
  * NUL, which no stored text contains.
  */
 const letters = { stdout: 'o', stderr: 'e', system: 's' } as const

@@ -199,8 +199,7 @@ export class Logs extends Hub<LogEvent> {
     const newest = getNewestBlock(this.#logDb, log)
     const { last, bytes } = getExtent(this.#logDb, log)
     const end: End = { block: null, length: 0, last, bytes, origins: new Origins() }
-    // Lines of an earlier version may follow the block.
-    if (newest && newest.last === last) {
+    if (newest) {
       const { data, ...block } = newest
       const text = unpack(data)
       Object.assign(end, { block, length: text.length, origins: new Origins(text) })

@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { repeat } from '../platform/pause.ts'
@@ -13,7 +13,6 @@ import {
   removeLogsOf,
 } from './store.ts'
 import type { Logs } from './logs.ts'
-import { moveSomeRows } from './old-rows-store.ts'
 import type { LogKey } from './store.ts'
 
 const day = 86_400_000
@@ -30,17 +29,13 @@ const newest = 20
 /** Logs that are checked before other work may run. */
 const logsAtOnce = 100
 
-/** In milliseconds, left to other work while logs of an earlier version are migrated. */
-const rest = 20
-
 type RetentionDeps = { config: Config; db: Db; logDb: LogDb; logs: Logs }
 
-/** Until the signal: deletes old logs, now and every hour, and migrates those of an earlier version. */
+/** Until the signal: deletes old logs, now and every hour. */
 export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
   const work = async () => {
     await dropOldOutput(deps)
     await dropOldLogs(deps, { signal })
-    while (!signal.aborted && moveSomeRows(deps)) await sleep(rest)
   }
   await repeat(interval, work, { signal, failed: 'old logs were not removed' })
 }

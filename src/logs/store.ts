@@ -5,7 +5,6 @@ import { preparedOnce } from '../db/queries.ts'
 import { outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
 import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
-import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
 
 /** Identifies the output of an environment or service, or the log of one of its deployments or jobs. */
 export type LogKey = {
@@ -53,18 +52,16 @@ export const getNewestBlock = (logDb: LogDb, log: LogKey): Block | undefined =>
   prepared(logDb).newest.get(log)
 
 /** The first block with lines after a sequence number. */
-export function getBlockAfter(logDb: LogDb, { after, ...log }: LogKey & { after: number }) {
-  const block = prepared(logDb).after.get({ ...log, after })
-  const rows = getRowsAfter(logDb, { ...log, after })
-  return rows && (!block || rows.first < block.first) ? rows : block
-}
+export const getBlockAfter = (
+  logDb: LogDb,
+  wanted: LogKey & { after: number },
+): Block | undefined => prepared(logDb).after.get(wanted)
 
 /** The last block with lines before a sequence number. */
-export function getBlockBefore(logDb: LogDb, { before, ...log }: LogKey & { before: number }) {
-  const block = prepared(logDb).before.get({ ...log, before })
-  const rows = getRowsBefore(logDb, { ...log, before })
-  return rows && (!block || rows.first > block.first) ? rows : block
-}
+export const getBlockBefore = (
+  logDb: LogDb,
+  wanted: LogKey & { before: number },
+): Block | undefined => prepared(logDb).before.get(wanted)
 
 /** The sequence number before the first block that reaches to that time; null when none does. */
 export const getSequenceBefore = (logDb: LogDb, { time, ...log }: LogKey & { time: number }) =>
@@ -94,10 +91,10 @@ export function getExtent(logDb: LogDb, log: LogKey) {
     .orderBy(asc(outputBlocks.first))
     .limit(1)
     .get()
-  const rows = getRowExtent(logDb, log)
+  const last = ends.last ?? 0
   return {
-    first: Math.min(ends.first ?? Infinity, rows?.first ?? Infinity, (ends.last ?? 0) + 1),
-    last: Math.max(ends.last ?? 0, rows?.last ?? 0),
+    first: ends.first ?? last + 1,
+    last,
     bytes: ends.bytes,
     since: since?.time ?? null,
   }
@@ -245,7 +242,7 @@ export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
     .where(inArray(outputBlocks.id, some))
     .returning({ id: outputBlocks.id })
     .all()
-  return gone.length > 0 || (logId !== undefined && deleteSomeRows(logDb, logId))
+  return gone.length > 0
 }
 
 /** Removes all logs of an environment or service, the read positions of its containers, and its traffic. */

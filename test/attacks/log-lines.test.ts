@@ -41,11 +41,9 @@ async function aLog() {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const ids = await everything(t, ada)
-  for (const [at, text] of lines.entries())
-    t.logDb.$client.run(
-      "INSERT INTO deployment_logs (deployment_id, sequence, time, stream, text) VALUES (?, ?, 1, 'stdout', ?)",
-      [ids.deployment, at + 1, text],
-    )
+  const written = (texts: string[]) =>
+    texts.map((text) => ({ text, time: 1, stream: 'stdout' as const }))
+  t.logs.write({ sourceId: ids.environment, logId: ids.deployment }, written(lines))
   const cursor = {
     containerId: ids.container,
     sourceId: ids.environment,
@@ -56,11 +54,7 @@ async function aLog() {
     stream: null,
     endedAt: null,
   }
-  writeOutput(
-    t,
-    cursor,
-    singleLines.map((text) => ({ text, time: 1, stream: 'stdout' as const })),
-  )
+  writeOutput(t, cursor, written(singleLines))
   return { ada, ids }
 }
 

@@ -77,10 +77,8 @@ export async function namedEverywhere(t: TestApp, client: TestClient, text: stri
   set('deployments', 'repository_url', address)
   set('deployments', 'url', address)
   set('git_sources', 'base_url', address)
-  t.logDb.$client.run(
-    "INSERT INTO deployment_logs (deployment_id, sequence, time, stream, text) VALUES (?, 1, 1, 'stdout', ?)",
-    [ids.deployment, text],
-  )
+  const log = { sourceId: ids.environment, logId: ids.deployment }
+  t.logs.write(log, [{ time: 1, stream: 'stdout', text }])
   return ids
 }
 

@@ -13,6 +13,7 @@ import { addRegistry } from '../../src/registries/add.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
 import { addSource } from '../git/source.ts'
+import { storedLines } from '../logs/stored-lines.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
@@ -149,9 +150,8 @@ describe('one user may not have more than so many', () => {
     const ran = withContainer(t.db, insert({ status: 'superseded' }), 'c')
     const oldest = insert(neverBegun)
     many(t, 510, () => insert(neverBegun))
-    t.logDb.$client.run("INSERT INTO deployment_logs VALUES (?, 1, 0, 'system', 'old')", [
-      oldest.id,
-    ])
+    const log = { sourceId: environmentId, logId: oldest.id }
+    t.logs.write(log, [{ time: 0, stream: 'system', text: 'old' }])
     const newest = (await ada.post(`/projects/${project.id}/deployments`)).json
 
     const count = (sql: string) =>
@@ -166,7 +166,7 @@ describe('one user may not have more than so many', () => {
       false,
       true,
     ])
-    expect(t.logDb.$client.query('SELECT 1 FROM deployment_logs').all()).toEqual([])
+    expect(storedLines(t.logDb, log)).toEqual([])
   })
 
   test('deployments for one environment wait at once: it is one, however many were asked for', async () => {

@@ -16,8 +16,8 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
   const processes = davit.rows<Process>("SELECT * FROM instances WHERE state <> 'removed'")
   const processesOf = ({ id }: Row) => processes.filter(({ release_id }) => release_id === id)
   const logs = davit.rows<{ id: string }>(
-    `SELECT DISTINCT deployment_id id FROM deployment_logs
-     UNION SELECT iif(log_id = '', source_id, log_id) FROM output_blocks UNION SELECT source_id FROM output_cursors`,
+    `SELECT iif(log_id = '', source_id, log_id) id FROM output_blocks
+     UNION SELECT source_id FROM output_cursors`,
     [],
     'logs.db',
   )

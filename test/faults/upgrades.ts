@@ -7,8 +7,8 @@ import { root } from '../../src/platform/root.ts'
 import type { FaultReport } from './report.ts'
 
 const kinds = {
-  state: { folder: 'drizzle', open: openDatabase, table: 'audit_events' },
-  logs: { folder: 'drizzle/logs', open: openLogDatabase, table: 'deployment_logs' },
+  state: { folder: 'drizzle', open: openDatabase, table: 'audit_events', since: 1 },
+  logs: { folder: 'drizzle/logs', open: openLogDatabase, table: 'samples', since: 2 },
 } as const
 
 type Kind = keyof typeof kinds
@@ -58,11 +58,11 @@ type Old = ReturnType<ReturnType<typeof earlier>[number]>
 
 /** Makes a database of each version of the schema but the newest, which rebuilds the table that has the rows. */
 function earlier(kind: Kind, { directory, rows }: { directory: string; rows: number }) {
-  const { folder, open, table } = kinds[kind]
+  const { folder, open, table, since } = kinds[kind]
   const newest = withRebuild(join(root, folder), join(directory, kind), table)
   const all = journalOf(newest).entries.length
-  return Array.from({ length: all - 1 }, (_, at) => () => {
-    const version = at + 1
+  return Array.from({ length: all - since }, (_, at) => () => {
+    const version = at + since
     const old = cut(newest, join(directory, `${kind}-${version}`), version)
     const template = join(directory, `${kind}-${version}.db`)
     const { $client } = open(template, old)

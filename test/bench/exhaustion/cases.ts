@@ -1,8 +1,8 @@
-import { Database } from 'bun:sqlite'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aCommand } from '../../deployments/apps.ts'
 import { pathOf } from '../../deployments/events.ts'
+import { lengthenLog } from '../../logs/stored-lines.ts'
 import { git } from '../../support/git-server.ts'
 import { askEngine } from '../../support/machine/engine.ts'
 import { aPush, sent } from '../../webhooks/senders.ts'
@@ -161,13 +161,8 @@ export const cases: Case[] = [
     async prepare(scene) {
       const project = await scene.project({ Dockerfile: 'FROM scratch\nNONSENSE\n' })
       const key = await scene.deploy(project)
-      using logs = new Database(join(scene.davit.dataDir, 'logs.db'))
-      logs.run('PRAGMA busy_timeout = 10000')
-      logs.run(
-        `WITH RECURSIVE n(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM n WHERE n < 990999)
-         INSERT INTO deployment_logs SELECT ?, n, 0, 'stdout', printf('%0100d', n) FROM n`,
-        [key.id],
-      )
+      const text = (sequence: number) => String(sequence).padStart(100, '0')
+      lengthenLog(join(scene.davit.dataDir, 'logs.db'), key.id, { last: 990_000, text })
       return async () => {
         for (let n = 0; n < 5; n++)
           await (await scene.client.ask('GET', `${pathOf(key)}/logs?search=not+there`)).text()
