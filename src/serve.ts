@@ -31,8 +31,6 @@ import { watchEdge } from './runtime/edge-container.ts'
 import { leaveOutEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
-import { fillHosts } from './services/hosts.ts'
-import { fillSecretValues } from './services/fill-secret-values.ts'
 import { services } from './services/observe.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
@@ -69,8 +67,6 @@ export async function serve(config: Config) {
     markInUse($client.filename)
   }
   resetFutureTimes(deps.db)
-  await fillSecretValues(deps)
-  fillHosts(deps.db)
   fillLabels(deps.db, config)
   for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()

@@ -26,8 +26,6 @@ export const link = z.object({
   variables: z.array(
     z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
   ),
-  /** What the app still lacks to reach the service. */
-  note: z.string().optional(),
 })
 
 export const environment = z.object({

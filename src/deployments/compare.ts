@@ -55,10 +55,7 @@ export const changedVariables = (
 
 const variablesOf = ({ variables, secret }: Pick<Settings, 'variables' | 'secret'>) =>
   new Map(
-    Object.entries(variables).map(([key, value]) => [
-      key,
-      { value, secret: secret?.includes(key) ?? true },
-    ]),
+    Object.entries(variables).map(([key, value]) => [key, { value, secret: secret.includes(key) }]),
   )
 
 /** Skips fields that an earlier version of Davit didn't store. */

@@ -6,7 +6,7 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { removeImage } from '../runtime/images/remove.ts'
-import { getCurrent, getJob, isEnded, isImageKept, listImages, renameImage } from './store.ts'
+import { getCurrent, getJob, isEnded, isImageKept, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
 type ImageDeps = { db: Db; docker: Docker; instanceId: string }
@@ -19,22 +19,6 @@ export const imageNameOf = (
   { secrets }: { secrets: Secrets },
   { projectId, id }: { projectId: string; id: string },
 ) => `davit/${projectId}:${id}-${secrets.sign(`image of ${id}`).slice(0, 32)}`
-
-/** Renames images of earlier versions of Davit, on the engine and in the database. */
-export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
-  const { db, docker, instanceId } = deps
-  const labels = labelFilter(instanceId, { kind: 'build' })
-  for (const { id: image, tags } of await docker.listImages({ labels }))
-    for (const from of tags) {
-      const [, projectId, id] =
-        /^davit\/([\w-]+):([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(from) ?? []
-      if (!projectId || !id) continue
-      const to = imageNameOf(deps, { projectId, id })
-      await docker.tagImage(image, to)
-      renameImage(db, { from, to })
-      await docker.removeImage(from)
-    }
-}
 
 /**
  * Called after a deployment. Removes images beyond those kept for rollback, and orphans of interrupted

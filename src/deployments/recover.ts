@@ -7,7 +7,7 @@ import { losePublicNames } from '../runtime/images/pull-image.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { observeDifferent } from '../runtime/observe.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
-import { removeOrphanImages, renameOldImages } from './images.ts'
+import { removeOrphanImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
@@ -32,7 +32,10 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   if (signal.aborted) return // the next process resumes the rest
   await deps.jobs.recover(['deploy'])
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
-  await hideImages(deps, { signal })
+  // No build may start before all images have their private names.
+  await retryWhileEngineDown(deps.docker, { signal, failed: 'images could not be renamed' }, () =>
+    losePublicNames(deps),
+  )
   if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending']))
     publishSuperseded(deps, supersedeOlder(deps.db, waiting))
@@ -46,13 +49,6 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
     removeOrphanImages(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
 }
-
-/** No build may start before all images have their private names. */
-const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
-  retryWhileEngineDown(deps.docker, { signal, failed: 'images could not be renamed' }, async () => {
-    await renameOldImages(deps)
-    await losePublicNames(deps)
-  })
 
 async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const environment of listEnvironmentsBeingDeleted(deps.db)) {

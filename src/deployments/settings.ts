@@ -34,9 +34,10 @@ export type Settings = {
   fields: Pick<Environment, Field>
   /** As set in its containers, without Davit's own. */
   variables: Variables
-  /** The keys of secret variables, and the flags of those set by hand. Earlier versions stored neither. */
-  secret?: string[]
-  own?: Record<string, Pick<OpenVariable, 'secret' | 'buildTime'>>
+  /** The keys of secret variables. */
+  secret: string[]
+  /** The flags of those set by hand. */
+  own: Record<string, Pick<OpenVariable, 'secret' | 'buildTime'>>
   /** The variables that its image was built with; null when unknown. */
   build: Variables | null
   joins: string[]
@@ -68,11 +69,9 @@ export function liveSettings(deps: Pick<LinkDeps, 'db' | 'secrets'>, environment
   return live ? settingsOfRelease(deps, live.id) : null
 }
 
-/** The variables that were set by hand when the release was created; null when unknown. */
-export const ownVariables = ({ variables, own }: Settings): OpenVariable[] | null =>
-  own
-    ? Object.entries(own).map(([key, marks]) => ({ key, value: variables[key]!, ...marks }))
-    : null
+/** The variables that were set by hand when the release was created. */
+export const ownVariables = ({ variables, own }: Settings): OpenVariable[] =>
+  Object.entries(own).map(([key, marks]) => ({ key, value: variables[key]!, ...marks }))
 
 export type PendingChanges = {
   /** Keys of variables, and names of fields as in JSON. */
@@ -81,10 +80,7 @@ export type PendingChanges = {
   needBuild: string[]
 }
 
-/**
- * The changes since the live release was created; empty if an earlier version of Davit created it. Has names
- * only, so no secrets.
- */
+/** The changes since the live release was created. Has names only, so no secrets. */
 export async function pendingChanges(
   deps: LinkDeps,
   { project, environment }: { project: Project; environment: Environment },

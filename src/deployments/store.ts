@@ -191,9 +191,6 @@ export const listBuiltBetween = (
     .orderBy(desc(deployments.id))
     .all()
 
-export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
-  db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
-
 /** Newest deployment first, without duplicates. */
 export const listImages = (db: Db, environmentId: string) =>
   db

@@ -1,5 +1,4 @@
 import { Failure } from '../platform/errors.ts'
-import { lacksHost } from '../services/hosts.ts'
 import { openLinks } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
@@ -21,7 +20,6 @@ export async function linksOf(deps: LinkDeps, environmentId: string) {
         const provided = values.get(link.id)?.get(provides)
         return { key, provides, value: provided && !provided.secret ? provided.value : null }
       }),
-      ...(lacksHost(deps, service) && { note: restartOnce(name) }),
     }
   })
 }
@@ -31,6 +29,3 @@ function unreadable(error: unknown) {
   if (error instanceof Failure) return []
   throw error
 }
-
-const restartOnce = (name: string) =>
-  `Restart ${name} once: an earlier version of Davit created its containers, so apps can’t reach them by name.`

@@ -63,7 +63,7 @@ export const LinkList = ({ links, environment }: LinkListProps) => (
 )
 
 const LinkRow = ({ link }: { link: ShownLink }) => {
-  const { service, host, variables, note } = link
+  const { service, host, variables } = link
   return (
     <li class="row service-row" id={`l${link.id}`}>
       <StatusBadge status={service.status} />
@@ -81,7 +81,6 @@ const LinkRow = ({ link }: { link: ShownLink }) => {
             variables.map(({ key }) => <code>{key}</code>)
           )}
         </p>
-        {note && <p class="row-facts">{note}</p>}
       </div>
       <div class="row-actions">
         <DialogButton path={linkPath(link)} label={`Edit the link to ${service.name}`}>

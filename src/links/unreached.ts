@@ -1,11 +1,9 @@
 import type { Db } from '../db/index.ts'
 import type { Environment } from '../environments/store.ts'
 import { listVariables } from '../environments/variable-store.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
 import { networkNameOf } from '../runtime/workload.ts'
-import { lacksHost } from '../services/hosts.ts'
 import { getServiceByHost } from '../services/store.ts'
 import type { Service, ServiceStatus } from '../services/store.ts'
 import { listLinks } from './store.ts'
@@ -59,7 +57,7 @@ export function unreachedIn(lines: string[]): Unreached | null {
 
 /** Explains from its output what an app couldn't reach, and what to do; null when it doesn't say so. */
 export function whyUnreached(
-  deps: { db: Db; secrets: Secrets },
+  deps: { db: Db },
   { project, environment, lines }: { project: Project; environment: Environment; lines: string[] },
 ): string | null {
   const unreached = unreachedIn(lines)
@@ -80,7 +78,7 @@ type HintContext = {
   linked: Linked[]
 }
 
-function advice(deps: { db: Db; secrets: Secrets }, of: HintContext): string {
+function advice(deps: { db: Db }, of: HintContext): string {
   const { db } = deps
   const { project, environment, linked } = of
   const { host } = of.unreached
@@ -90,14 +88,14 @@ function advice(deps: { db: Db; secrets: Secrets }, of: HintContext): string {
     linked.find(({ service }) => isPartOf(db, service, host))
   if (named && meant?.service.id !== named.id)
     return `That is your service ${named.name}, which the environment isn’t linked to. ${addLink}`
-  if (meant) return stateOf(deps, meant.service) ?? `${meant.service.name} runs. ${checkPort}`
+  if (meant) return stateOf(meant.service) ?? `${meant.service.name} runs. ${checkPort}`
   if (linked.length === 0) return `The environment isn’t linked to any service. ${addLink}`
   const isOwn = host !== undefined && /^(localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/.test(host)
   const own = new Set(listVariables(db, environment.id).map(({ key }) => key))
   const sentences = [
     isOwn && 'That is the app’s own container, where no service runs.',
     ...linked.flatMap(({ link, service }) => [
-      stateOf(deps, service),
+      stateOf(service),
       ...Object.keys(link.variables)
         .filter((key) => own.has(key))
         .map(
@@ -129,13 +127,9 @@ const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) 
       .some((address) => address === host))
 
 /** Explains why a service can't be reached; null while it runs. */
-function stateOf(deps: { db: Db; secrets: Secrets }, service: Service): string | null {
-  const { name, status } = service
+function stateOf({ name, status }: Service): string | null {
   const known = states[status]
-  if (known) return `The service ${name} ${known}, then deploy again.`
-  return lacksHost(deps, service)
-    ? `Restart the service ${name} once, so that apps can reach it by name, then deploy again.`
-    : null
+  return known ? `The service ${name} ${known}, then deploy again.` : null
 }
 
 const states: Partial<Record<ServiceStatus, string>> = {

@@ -150,10 +150,3 @@ export const steersBuilder = (name: string) => /_proxy$/i.test(name) || /^buildk
 
 export const steeringRefusal = (name: string) =>
   `A build argument can’t be named ${name}: names that end with _PROXY or start with BUILDKIT_ change how all builds on this server work.`
-
-/** Removes arguments that control the builder, which may have been saved before this check existed. */
-export function withoutSteering(args: Record<string, string>) {
-  const entries = Object.entries(args)
-  const left = entries.map(([name]) => name).filter(steersBuilder)
-  return { args: Object.fromEntries(entries.filter(([name]) => !steersBuilder(name))), left }
-}

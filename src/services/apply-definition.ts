@@ -20,12 +20,10 @@ import { noError, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
-import { definitionOf, goesBack, sealValues, unsealDefinition } from './stored-definition.ts'
+import { definitionOf, sealValues, unsealDefinition } from './stored-definition.ts'
 
 /** A running job on an instance. */
 export type Doing = { service: Service; work: Work; progress: PullProgress; log: LogWriter }
-
-type Why = typeof noError | typeof wentBack
 
 /**
  * Recreates the containers of an instance from another definition, with the same volumes. The row gets the
@@ -41,21 +39,11 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
   const both = [...secretsOf(before), ...secretsOf(definition)]
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
   updateService(deps.db, service.id, { secretValues })
-  const why = goesBack(input) ? wentBack : noError
   await applyDefinition(deps, doing, {
     definition,
     store: (definition) => keep(deps, definition, before),
     passed: firstStartValues(deps, { from: before, to: definition, log: doing.log }),
-    why,
   })
-}
-
-/** Stored for an instance whose change was interrupted by an update from an earlier version. */
-const wentBack = {
-  errorStep: null,
-  errorCode: 'interrupted',
-  errorMessage: 'The change was undone, because Davit was updated during it.',
-  errorHint: 'Change the service again.',
 }
 
 /** Returns a function that restores which secrets are masked, after a change was undone. */
@@ -108,12 +96,10 @@ async function applyDefinition(
     definition,
     store = ({ ports }) => replacePorts(deps.db, doing.service.id, ports),
     passed,
-    why = noError,
   }: {
     definition: Definition
     store?: (definition: Definition) => void
     passed?: RollOut['hooks']['passed']
-    why?: Why
   },
 ) {
   const { service, work } = doing
@@ -141,7 +127,7 @@ async function applyDefinition(
       passed,
       commit() {
         store({ ...definition, ports })
-        moveService(deps.db, { id, status: 'running', ...why })
+        moveService(deps.db, { id, status: 'running', ...noError })
         endJob(deps.db, job.id)
       },
     },

@@ -4,10 +4,8 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
-import { Field } from './compose/field.ts'
-import { mentionsIn } from './compose/interpolate.ts'
 import { maxFileBytes } from './compose/read.ts'
-import { hostVariable, readTemplate } from './compose/template.ts'
+import { readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
 /** The folder beside this file, also within the executable, which embeds it. */
@@ -150,29 +148,6 @@ const ownAbout = z.object({
   version: z.string(),
   provides: z.record(z.string(), z.string()).default({}),
 })
-
-/**
- * Adds today's `provides` and `first_start` to the file of an instance that was created from one of Davit's
- * templates before it declared them, as far as they fit the instance's file.
- */
-export async function withToday(template: string, file: Template): Promise<Template> {
-  if (file.provides.size > 0 && file.firstStart.size > 0) return file
-  const own = fileIn(ownDirectory, `${template}.yaml`)
-  if (!(await Bun.file(own.path).exists())) return file
-  const { provides, proposes, firstStart, source } = readTemplate(await textOf(own), own)
-  const isKnown = ({ name }: { name: string }) => name === hostVariable || file.variables.has(name)
-  const services = new Field(file.tree, [], source).get('services')
-  const fits = [...firstStart].filter(
-    ([name, first]) =>
-      file.variables.has(name) && ('how' in first || services.get(first.service).isMap),
-  )
-  return {
-    ...file,
-    ...(file.provides.size === 0 &&
-      mentionsIn(provides, file.source).every(isKnown) && { provides, proposes }),
-    ...(file.firstStart.size === 0 && { firstStart: new Map(fits) }),
-  }
-}
 
 const collator = new Intl.Collator('en', { numeric: true })
 

@@ -1,10 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { firstFree, slugOf } from '../platform/names.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import { openComponents } from '../runtime/component.ts'
-import { getLiveRelease, listInstances } from '../runtime/store.ts'
 import type { Stack } from './compose/model.ts'
-import { listHosts, listWithoutHost, updateService } from './store.ts'
+import { listHosts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** In characters, so that a component's suffix fits into a name of 63. */
@@ -23,25 +20,6 @@ export function freeHost(
   return firstFree(
     (end) => wanted + end,
     (host) => !taken.includes(host),
-  )
-}
-
-/** Adds hosts to instances of earlier versions. */
-export function fillHosts(db: Db) {
-  for (const service of listWithoutHost(db))
-    updateService(db, service.id, { host: freeHost(db, service) })
-}
-
-/** True when its containers were created before it had its host, which the next restart adds. */
-export function lacksHost(
-  { db, secrets }: { db: Db; secrets: Secrets },
-  { id, host }: Pick<Service, 'id' | 'host'>,
-) {
-  const live = getLiveRelease(db, id)
-  if (!live || host === null || listInstances(db, id).length === 0) return false
-  const components = openComponents(secrets, live)
-  return !components?.some(
-    ({ options }) => options.granted?.hostNetwork || options.networkAliases?.includes(host),
   )
 }
 

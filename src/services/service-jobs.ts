@@ -26,7 +26,7 @@ import { serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
-import { definitionOf, goesBack, unsealDefinition } from './stored-definition.ts'
+import { definitionOf, unsealDefinition } from './stored-definition.ts'
 
 type Kind = (typeof serviceJobs)[number]
 type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
@@ -128,7 +128,7 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
   const { id } = service
   const isChange = job.kind === 'change'
   const mask = maskOf(deps, id)
-  const undone = isChange && !goesBack(job.input!) ? 'The change was undone. ' : ''
+  const undone = isChange ? 'The change was undone. ' : ''
   const error = {
     errorStep: getService(deps.db, id)?.status ?? null,
     errorCode: why.code,

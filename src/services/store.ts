@@ -63,14 +63,6 @@ export const getServiceByHost = (db: Db, { ownerId, host }: { ownerId: string; h
 export const listHosts = (db: Pick<Db, 'select'>, ownerId: string) =>
   listValues(db, services.host, ownedBy(ownerId))
 
-/** Rows of an earlier version, oldest first. */
-export const listWithoutHost = (db: Db) =>
-  listRows(db, services, isNull(services.host), asc(services.id))
-
-/** Rows of an earlier version that don't list their secret values yet. */
-export const listWithoutSecretValues = (db: Db) =>
-  listRows(db, services, isNull(services.secretValues))
-
 export const listBeingDeleted = (db: Db) => listRows(db, services, isNotNull(services.deletingAt))
 
 /** Throws when the name or a port is taken. */

@@ -7,7 +7,6 @@ import { dotenv, readTemplate } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
-import { withToday } from './catalogue.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
@@ -60,19 +59,17 @@ export const readFile = async ({
     : readOfTemplate(template, compose)
 
 /** A cache of parsed templates: pages of environments need those of all links. */
-const known = new Map<string, Promise<Template>>()
+const known = new Map<string, Template>()
 const mostKnown = 32
 
-function readOfTemplate(template: string, compose: string): Promise<Template> {
+function readOfTemplate(template: string, compose: string): Template {
   const key = `${template}\0${compose}`
   const found = known.get(key)
   if (found) return found
-  const reading = (async () =>
-    withToday(template, readTemplate(compose, { file: `${template}.yaml` })))()
-  known.set(key, reading)
-  reading.catch(() => known.delete(key))
+  const read = readTemplate(compose, { file: `${template}.yaml` })
+  known.set(key, read)
   if (known.size > mostKnown) known.delete(known.keys().next().value!)
-  return reading
+  return read
 }
 
 /** True when the stored definition hasn't changed since this one was read. */
@@ -103,7 +100,7 @@ function openValues({ secrets }: Deps, { id, name, values }: Service): Map<strin
   }
 }
 
-/** The same additional data as in earlier versions, whose stored definitions must stay readable. */
+/** The additional data of definitions that are already stored. */
 const sealedForJob = (serviceId: string) => `service before ${serviceId}`
 
 /** Encrypts the new definition for its job. */
@@ -115,8 +112,7 @@ export function unsealDefinition(
   service: Service,
   sealed: string,
 ): Promise<Definition> {
-  const text = goesBack(sealed) ? sealed.slice(beforeMark.length) : sealed
-  const { values, ...kept } = JSON.parse(secrets.open(text, sealedForJob(service.id)))
+  const { values, ...kept } = JSON.parse(secrets.open(sealed, sealedForJob(service.id)))
   return opened({ ...service, ...kept, values: new Map(values) })
 }
 
@@ -124,12 +120,3 @@ function textOf({ name, version, domains, compose, allowed, allowedBy, values, p
   const plain = { name, version, domains, compose, allowed, allowedBy, ports }
   return JSON.stringify({ ...plain, values: [...values] })
 }
-
-/** Prefixes the definition in the job of a change that an earlier version began. */
-const beforeMark = 'before:'
-
-/**
- * True when the job's definition is the one before the change. Earlier versions stored the new one in its row
- * at once, and removed the containers, so only this one is known to work.
- */
-export const goesBack = (sealed: string) => sealed.startsWith(beforeMark)

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { links } from '../../src/db/schema.ts'
-import { updateService } from '../../src/services/store.ts'
 import { aCommand, answerOf, aProject, logOf } from '../deployments/apps.ts'
 import { collect } from '../logs/collecting.ts'
 import { driving } from '../runs/runs.ts'
@@ -103,30 +102,6 @@ test('a service whose first start fails leaves no network behind, and takes its 
   await ada.put(`/services/${service.id}`, { WELL: 'yes' })
   expect(await settled(t, ada, service)).toMatchObject({ status: 'running' })
   expect(await ask()).toEqual({ exitCode: 0, output: 'well' })
-})
-
-test('a service whose containers lack its host says so, and a restart creates them again once', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const service = await made(t, ada, site, { name: 'old' })
-  const project = await aProject(t, ada, client)
-  const links = `/envs/${project.environmentId}/links`
-  await ada.post(links, { serviceId: service.id })
-  const note = async () => (await ada.get(links)).json.items[0].note
-  expect(await note()).toBeUndefined()
-  updateService(t.db, service.id, { host: 'another' }) // as a start of Davit gives one of before
-  expect(await note()).toMatch(/^Restart old once: /)
-
-  const restart = async () => {
-    await ada.post(`/services/${service.id}/restart`)
-    return (await settled(t, ada, service)).containers[0].id as string
-  }
-  const again = await restart()
-  expect(again).not.toBe(service.containers[0].id)
-  const { networks } = (await t.docker.inspectContainer(again))!
-  expect(networks[0]!.aliases).toEqual(expect.arrayContaining(['another', 'web']))
-  expect(await note()).toBeUndefined()
-  expect(await restart()).toBe(again)
 })
 
 test('a service that is deleted while an app is about to join it leaves no network', async () => {

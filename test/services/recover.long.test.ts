@@ -1,10 +1,7 @@
 import { expect, test } from 'bun:test'
-import { newId } from '../../src/db/new-id.ts'
 import { instances, jobs, releases } from '../../src/db/schema.ts'
-import { insertJob } from '../../src/jobs/store.ts'
 import { recoverServices } from '../../src/services/recover.ts'
 import { isBusy } from '../../src/services/state.ts'
-import { definitionOf, sealDefinition } from '../../src/services/stored-definition.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -150,33 +147,4 @@ test('a change that Davit’s end interrupts goes on, and is undone when it does
   const after = await settled(again.next, again.ada, service)
   expect(after.error.message).toStartWith('The change was undone.')
   expect(getService(t.db, service.id)).toMatchObject({ compose, status: 'running' })
-})
-
-test('a change that an earlier version left in the middle is undone, and the service says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const compose = `services: {a: {${idle}}}`
-  const service = await made(t, ada, compose)
-  const row = getService(t.db, service.id)!
-  const { id, ownerId } = row
-  const before = sealDefinition(t.deps, await definitionOf(t.deps, row))
-  updateService(t.db, id, { status: 'starting', compose: compose.replace('999', '998') })
-  const job = { id: newId(), kind: 'change', subjectId: id, ownerId, slot: 'service' } as const
-  insertJob(t.db, { ...job, input: `before:${before}` })
-  t.db.update(jobs).set({ status: 'running', attempt: 1 }).run()
-  await t.docker.removeContainer(service.containers[0].id, { force: true })
-  t.db.delete(instances).run()
-  t.db.update(releases).set({ components: null }).run()
-
-  const again = await startAgain(t, ada)
-  const after = await settled(again.next, again.ada, service)
-  expect(after).toMatchObject({
-    status: 'running',
-    error: {
-      code: 'interrupted',
-      message: expect.stringMatching(/^The change was undone, because/),
-    },
-  })
-  expect(getService(t.db, id)).toMatchObject({ compose })
-  expect((await leftOf(t, service)).containers).toHaveLength(1)
 })

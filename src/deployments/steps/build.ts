@@ -3,7 +3,7 @@ import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
 import { readProcfile } from '../../environments/procfile.ts'
 import { updateEnvironment } from '../../environments/store.ts'
 import type { BuildContext, Snapshot } from '../../git/git.ts'
-import { steeringRefusal, withoutSteering } from '../../projects/forms.ts'
+import { steeringRefusal, steersBuilder } from '../../projects/forms.ts'
 import { labelsFor, portsLabel } from '../../docker/labels.ts'
 import { buildApart } from '../../runtime/images/pull-image.ts'
 import { imageNameOf } from '../images.ts'
@@ -105,7 +105,9 @@ function buildArguments({ project, variables, log }: Run) {
   if (exposed.length > 0)
     log(`Secret variables used in the build are readable in the image: ${exposed.join(', ')}`)
   const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
-  const { args, left } = withoutSteering({ ...project.buildArgs, ...given })
-  for (const name of left) log(`Skipped a build argument. ${steeringRefusal(name)}`)
-  return args
+  const args = Object.entries({ ...project.buildArgs, ...given })
+  // Forms refuse these names; no build may get one that was stored in another way.
+  for (const [name] of args)
+    if (steersBuilder(name)) log(`Skipped a build argument. ${steeringRefusal(name)}`)
+  return Object.fromEntries(args.filter(([name]) => !steersBuilder(name)))
 }
