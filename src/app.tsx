@@ -2,10 +2,10 @@ import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/session.ts'
-import { inviteRoutes } from './accounts/invite-routes.tsx'
+import { invite } from './accounts/invite.tsx'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { profileRoutes } from './accounts/profile-routes.tsx'
-import { tokenRoutes } from './accounts/token-routes.tsx'
+import { apiToken } from './accounts/api-token.tsx'
 import { activityRoutes } from './admin/activity-routes.tsx'
 import { edgeRoutes } from './admin/edge-routes.tsx'
 import { grantRoutes } from './admin/grants-routes.tsx'
@@ -31,14 +31,15 @@ import { domainRoutes } from './domains/routes.tsx'
 import { linkRoutes } from './links/routes.tsx'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
-import { gitSourceRoutes } from './git/routes.tsx'
+import { gitSource } from './git/git-source.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
+import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
 import { projectMap } from './map/project-map.tsx'
 import { mapRoutes } from './map/routes.tsx'
 import { paletteRoutes } from './palette/routes.tsx'
-import { registryRoutes } from './registries/routes.tsx'
+import { registry } from './registries/registry.tsx'
 import { serviceRoutes } from './services/routes.tsx'
 import { askFirst } from './web/ask-first.tsx'
 import { csrfCheck } from './web/csrf.ts'
@@ -94,11 +95,11 @@ export function createApp(deps: Deps) {
   app.route('/', trafficRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
-  app.route('/', inviteRoutes(deps))
-  app.route('/', gitSourceRoutes(deps))
-  app.route('/', registryRoutes(deps))
+  app.route('/', resourceRoutes(deps, invite))
+  app.route('/', resourceRoutes(deps, gitSource))
+  app.route('/', resourceRoutes(deps, registry))
   app.route('/', gitLookupRoutes(deps))
-  app.route('/', tokenRoutes(deps))
+  app.route('/', resourceRoutes(deps, apiToken))
   app.route('/', userRoutes(deps))
   app.route('/', activityRoutes(deps))
   app.route('/', grantRoutes(deps))

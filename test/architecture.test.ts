@@ -193,7 +193,7 @@ test('only the runtime makes, starts, stops and removes containers, networks and
 
 test('queries stand in store files, tables there and where a resource is described', () => {
   const stores = /^db\/|(^|\/|-)store\.ts$/
-  const resources = filesWith(/\bresourceRoutes\(/)
+  const resources = filesWith(/\bresource\(\{/)
   expect(except(filesThatImport(/^drizzle-orm/), stores)).toEqual([])
   const users = except(filesThatImport(/\bdb\/(log-)?schema\.ts$/), stores)
   expect(users.filter((path) => !resources.includes(path))).toEqual([])

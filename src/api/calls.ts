@@ -3,8 +3,8 @@ import { neededScope, routeName } from '../accounts/token-scope.ts'
 import { checksOf, originalOf } from '../web/checks.ts'
 import type { Checks } from '../web/checks.ts'
 import { requireAdmin } from '../web/user-of.ts'
-import type { Operation, Operations } from '../web/operation.ts'
-import { parts } from './operations.ts'
+import type { Operation } from '../web/operation.ts'
+import { listOperations } from './operations.ts'
 
 /** An operation with the checks that its route's handlers declare. */
 export type Call = {
@@ -19,25 +19,12 @@ export type Call = {
 /** In the order of the document. */
 export function callsOf(routes: RouterRoute[]): Call[] {
   const byRoute = Map.groupBy(routes, routeName)
-  const described = [...byRoute].flatMap(([route, handlers]) =>
-    handlers.flatMap(({ handler }) => {
-      const operation = checksOf(handler).operation?.()
-      return operation ? [{ route, operation }] : []
-    }),
-  )
-  return parts.flatMap(({ name: tag, operations }) => {
-    const own = described.filter(({ operation }) => operation.part === tag)
-    const all: Operations = {
-      ...operations,
-      ...Object.fromEntries(own.map(({ route, operation }) => [route, operation])),
-    }
-    return Object.entries(all).map(([route, operation]) => {
-      const [method, path] = route.split(' ') as [string, string]
-      const handlers = (byRoute.get(route) ?? []).map(({ handler }) => handler)
-      const isForAdmins = handlers.some((handler) => originalOf(handler) === requireAdmin)
-      const { body, query }: Checks = Object.assign({}, ...handlers.map(checksOf))
-      return { body: body ?? operation.body, query, tag, method, path, operation, isForAdmins }
-    })
+  return listOperations().map(({ tag, route, operation }) => {
+    const [method, path] = route.split(' ') as [string, string]
+    const handlers = (byRoute.get(route) ?? []).map(({ handler }) => handler)
+    const isForAdmins = handlers.some((handler) => originalOf(handler) === requireAdmin)
+    const { body, query }: Checks = Object.assign({}, ...handlers.map(checksOf))
+    return { body: body ?? operation.body, query, tag, method, path, operation, isForAdmins }
   })
 }
 

@@ -4,8 +4,8 @@ import { hostCookie } from '../web/cookies.ts'
 import { accessOf, callsOf } from './calls.ts'
 import type { Call } from './calls.ts'
 import type { Operation } from '../web/operation.ts'
+import { problemSchema } from '../web/problem.ts'
 import { parts } from './operations.ts'
-import { problem } from './resources.ts'
 import { jsonSchemas } from './schemas.ts'
 import type { JsonSchema } from './schemas.ts'
 
@@ -21,7 +21,7 @@ export function openApiDocument(routes: RouterRoute[], { server }: { server: str
     [...Object.values(answers), event].filter((schema) => !!schema),
   )
   const sent = calls.flatMap(({ body, query }) => [body, query].filter((schema) => !!schema))
-  const output = jsonSchemas([problem, ...answers], { io: 'output' })
+  const output = jsonSchemas([problemSchema(), ...answers], { io: 'output' })
   const input = jsonSchemas(sent, { io: 'input' })
   const written = new Map([...output.written, ...input.written])
   return {
@@ -35,7 +35,7 @@ export function openApiDocument(routes: RouterRoute[], { server }: { server: str
       contact: { name: 'The API of this server', url: `${server}/api` },
     },
     servers: [{ url: server }],
-    tags: parts.map(({ name, description }) => ({ name, description })),
+    tags: Object.entries(parts).map(([name, description]) => ({ name, description })),
     paths: pathsOf(calls, written),
     components: {
       schemas: output.components,
@@ -43,7 +43,7 @@ export function openApiDocument(routes: RouterRoute[], { server }: { server: str
         Refused: {
           description: 'Refused, with the reason',
           headers: { 'Retry-After': { schema: { type: 'integer' } } },
-          content: { 'application/problem+json': { schema: written.get(problem) } },
+          content: { 'application/problem+json': { schema: written.get(problemSchema()) } },
         },
       },
       securitySchemes: securitySchemes(server),

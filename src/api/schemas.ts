@@ -1,24 +1,9 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import * as admin from './admin-resources.ts'
-import * as containers from './container-resources.ts'
-import * as deployments from './deployment-resources.ts'
-import * as environments from './environment-resources.ts'
-import * as resources from './resources.ts'
-import * as services from './service-resources.ts'
-import { component, components } from '../web/operation.ts'
+import { components } from '../web/operation.ts'
 import { lookOf } from '../web/schema-fields.tsx'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
-
-/** Exported schemas keep their name in the document. */
-const all = { ...resources, ...deployments, ...environments, ...services, ...containers, ...admin }
-for (const [name, schema] of Object.entries(all))
-  if (schema instanceof z.ZodType)
-    component(
-      name.replace(/^./, (letter) => letter.toUpperCase()),
-      schema,
-    )
 
 /** Describes values before validation transforms them. A format replaces its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {

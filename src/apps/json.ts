@@ -1,8 +1,79 @@
+import { z } from 'zod'
+import {
+  component,
+  id,
+  time,
+  does,
+  lists,
+  creates,
+  works,
+  reads,
+  follows,
+  removal,
+} from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import { link } from '../links/json.ts'
+import { command } from '../environments/json.ts'
+import { output, outputLine } from '../logs/json.ts'
+import { workloadUsage } from '../containers/usage/json.ts'
+import { traffic } from '../traffic/json.ts'
+import { instanceStates } from './live.ts'
 import { hasPort } from '../environments/processes.ts'
 import type { PendingChanges } from '../deployments/settings.ts'
 import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
+
+export const environment = component('Environment', () =>
+  z.object({
+    id,
+    projectId: id,
+    name: z.string(),
+    branch: z.string().nullable(),
+    port: z.int().nullable(),
+    hostPort: z.int().nullable(),
+    domains: z.array(z.string()),
+    url: z.url().nullable(),
+    drainSeconds: z.int(),
+    healthPath: z.string().nullable(),
+    healthHost: z.string().nullable(),
+    healthTimeout: z.int(),
+    memoryMb: z.int(),
+    cpus: z.number(),
+    autoDeploy: z.boolean().nullable(),
+    volumes: z.array(z.string()),
+    processes: z.array(
+      z.object({
+        name: z.string(),
+        command: command().nullable(),
+        replicas: z.int(),
+        memoryMb: z.int().nullable(),
+        cpus: z.number().nullable(),
+        stopSeconds: z.int().optional(),
+        init: z.boolean().optional(),
+      }),
+    ),
+    releaseCommand: command().nullable(),
+    releaseTimeout: z.int(),
+    links: z.array(link()),
+    pendingChanges: z.array(z.string()),
+    live: z
+      .object({
+        deploymentId: id,
+        instances: z.array(
+          z.object({
+            process: z.string(),
+            containerId: z.string().nullable(),
+            state: z.enum(instanceStates),
+            address: z.string().nullable(),
+          }),
+        ),
+      })
+      .nullable(),
+    deleting: z.boolean(),
+    createdAt: time,
+  }),
+)
 
 type ShownApp = {
   /** The hosts of its addresses. */
@@ -26,4 +97,33 @@ export const environmentJson = (
   pendingChanges: pending.names,
   live,
   deleting: deletingAt !== null,
+})
+
+export const operations: SliceOperations = () => ({
+  Environments: {
+    'GET /projects/:id/envs': lists('List the environments of a project', environment()),
+    'POST /projects/:id/envs': creates('Create an environment', environment()),
+    'GET /projects/:id/envs/:envId': does('Get an environment', environment()),
+    'PUT /projects/:id/envs/:envId': does('Change an environment', environment()),
+    'GET /projects/:id/envs/:envId/output': reads(
+      'Read or search what its containers wrote',
+      output(),
+    ),
+    'GET /projects/:id/envs/:envId/output/stream': follows(
+      'Follow what its containers write',
+      outputLine(),
+    ),
+    'GET /projects/:id/envs/:envId/usage': does(
+      'Get the usage of its processes over the last hour, day or week, each and together',
+      workloadUsage(),
+    ),
+    'GET /projects/:id/envs/:envId/metrics': does(
+      'Get both its usage and its requests of the last hour, day or week',
+      z.object({ usage: workloadUsage(), traffic: traffic() }),
+    ),
+    'POST /envs/:envId/start': works('Start all that an environment runs', environment()),
+    'POST /envs/:envId/restart': works('Restart all that an environment runs', environment()),
+    'POST /envs/:envId/stop': works('Stop all that an environment runs', environment()),
+    'DELETE /projects/:id/envs/:envId': works('Delete an environment and what it runs', removal()),
+  },
 })

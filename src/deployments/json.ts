@@ -1,4 +1,110 @@
+import { z } from 'zod'
+import {
+  component,
+  jobFailure,
+  id,
+  time,
+  does,
+  lists,
+  creates,
+  works,
+  reads,
+} from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import { jobLog, logLine } from '../logs/json.ts'
+import { deploymentStatuses } from './store.ts'
 import type { Deployment } from './store.ts'
+
+export const deployment = component('Deployment', () =>
+  z.object({
+    id,
+    projectId: id,
+    environmentId: id,
+    number: z.int(),
+    status: z.enum(deploymentStatuses),
+    trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
+    triggeredBy: z.string(),
+    rollbackOf: id.nullable(),
+    imageOf: id.nullable(),
+    repositoryUrl: z.string(),
+    branch: z.string().nullable(),
+    commit: z.object({
+      hash: z.string().nullable(),
+      author: z.string().nullable(),
+      message: z.string().nullable(),
+    }),
+    noCache: z.boolean(),
+    image: z.string().nullable(),
+    containerId: z.string().nullable(),
+    url: z.url().nullable(),
+    steps: z.array(z.object({ name: z.string(), startedAt: time, finishedAt: time.nullable() })),
+    error: jobFailure().nullable(),
+    downtimeMs: z.int().nullable(),
+    createdAt: time,
+    finishedAt: time.nullable(),
+  }),
+)
+
+/** A value is null when it is unknown or secret. */
+const changes = () =>
+  z
+    .array(
+      z.object({
+        key: z.string(),
+        change: z.enum(['added', 'removed', 'changed']),
+        secret: z.boolean(),
+        from: z.string().nullable(),
+        to: z.string().nullable(),
+      }),
+    )
+    .nullable()
+
+const commit = () =>
+  z.object({
+    hash: z.string().nullable(),
+    message: z.string().nullable(),
+    author: z.string().nullable(),
+  })
+
+/** Compares the live deployment with another one. */
+const versions = () =>
+  z.object({
+    deploymentId: id,
+    isLive: z.boolean(),
+    commit: z.object({ from: commit().nullable(), to: commit() }),
+    /** Deployments in between that were live. */
+    between: z.object({
+      direction: z.enum(['back', 'forward', 'same']),
+      count: z.int(),
+      items: z.array(commit().extend({ deploymentId: id, number: z.int() })),
+    }),
+    image: z.object({ from: z.string().nullable(), to: z.string().nullable() }),
+  })
+
+const settingChanges = () =>
+  z.array(z.object({ name: z.string(), from: z.unknown(), to: z.unknown() })).nullable()
+
+/** How a deployment differs from the live one of its environment; null when unknown. */
+export const comparison = component('Comparison', () =>
+  versions().extend({
+    liveId: id.nullable(),
+    variables: changes(),
+    settings: settingChanges(),
+  }),
+)
+
+export const rollbackPreview = component('RollbackPreview', () =>
+  versions().extend({
+    refused: z.string().nullable(),
+    variables: z.object({
+      today: z.object({ refused: z.null(), changes: changes() }),
+      release: z.object({ refused: z.string().nullable(), changes: changes() }),
+    }),
+    settings: settingChanges(),
+    releaseCommand: z.string().nullable(),
+    interruption: z.enum(['volume', 'port']).nullable(),
+  }),
+)
 
 /** A new deployment has no container yet. */
 export function deploymentJson(deployment: Deployment & { containerId?: string | null }) {
@@ -14,3 +120,43 @@ export function deploymentJson(deployment: Deployment & { containerId?: string |
       : null,
   }
 }
+
+export const operations: SliceOperations = () => ({
+  Environments: {
+    'GET /projects/:id/envs/:envId/deployments': lists(
+      'List the deployments of an environment, newest first',
+      deployment(),
+    ),
+  },
+  Deployments: {
+    'GET /projects/:id/deployments/:deploymentId/compare': does(
+      'Compare a deployment with the live one of its environment',
+      comparison(),
+    ),
+    'GET /projects/:id/deployments': lists('List deployments, newest first', deployment()),
+    'POST /projects/:id/deployments': creates('Deploy', deployment()),
+    'POST /projects/:id/deploy': creates('Deploy; an alias', deployment()),
+    'GET /projects/:id/deployments/:deploymentId': does('Get a deployment', deployment()),
+    'GET /projects/:id/deployments/:deploymentId/status': does(
+      'Get a deployment; an alias',
+      deployment(),
+    ),
+    'GET /projects/:id/deployments/:deploymentId/rollback': does(
+      'Preview what a rollback to this deployment would change',
+      rollbackPreview(),
+    ),
+    'POST /projects/:id/deployments/:deploymentId/rollback': creates(
+      'Roll back to this deployment, with the current variables or those of its release',
+      deployment(),
+    ),
+    'POST /projects/:id/deployments/:deploymentId/cancel': works(
+      'Cancel a deployment that has not ended',
+      deployment(),
+    ),
+    'GET /projects/:id/deployments/:deploymentId/logs': reads(
+      'Read, search or follow its log',
+      jobLog(),
+      logLine(),
+    ),
+  },
+})

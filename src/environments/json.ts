@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { component, id, nothing, does, lists, creates } from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
 import { placesOf } from '../addresses/places.ts'
 import { namedUrl, urlOn } from '../addresses/urls.ts'
 import type { UrlDeps } from '../addresses/urls.ts'
@@ -5,6 +8,19 @@ import type { Config } from '../config.ts'
 import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
+
+/** A list of words, or one line that is split like in a POSIX shell. */
+export const command = () => z.union([z.string(), z.array(z.string())])
+
+export const variable = component('Variable', () =>
+  z.object({
+    id,
+    key: z.string(),
+    value: z.string().nullable(),
+    secret: z.boolean(),
+    buildTime: z.boolean(),
+  }),
+)
 
 /** Null for a worker without a port. With `isIntended` it has its final scheme, which containers get. */
 export function urlOf(
@@ -48,3 +64,26 @@ export function reachedAt(
 }
 
 export const variableJson = ({ environmentId, createdAt, ...variable }: Variable) => variable
+
+const variablesText = () => z.object({ text: z.string() })
+
+export const operations: SliceOperations = () => ({
+  Environments: {
+    'GET /envs/:envId/variables': lists('List variables; secret values are null', variable()),
+    'POST /envs/:envId/variables': creates(
+      'Create a variable, or all those of a .env text',
+      z.union([variable(), z.object({ items: z.array(variable()) })]),
+    ),
+    'GET /envs/:envId/variables/text': does(
+      'Get all variables as text, without secrets',
+      variablesText(),
+    ),
+    'PUT /envs/:envId/variables': lists(
+      'Set all variables by their text; others are removed',
+      variable(),
+    ),
+    'GET /envs/:envId/variables/:id': does('Get a variable', variable()),
+    'PUT /envs/:envId/variables/:id': does('Change a variable', variable()),
+    'DELETE /envs/:envId/variables/:id': does('Delete a variable', nothing),
+  },
+})

@@ -1,7 +1,28 @@
+import { z } from 'zod'
+import { component, id, nothing, does, lists, creates } from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import { serviceStatuses } from '../services/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { openLinks } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
+
+export const link = component('Link', () =>
+  z.object({
+    id,
+    environmentId: id,
+    service: z.object({
+      id,
+      name: z.string(),
+      template: z.string(),
+      status: z.enum(serviceStatuses),
+    }),
+    host: z.string(),
+    variables: z.array(
+      z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
+    ),
+  }),
+)
 
 export type ShownLink = Awaited<ReturnType<typeof linksOf>>[number]
 
@@ -29,3 +50,16 @@ function unreadable(error: unknown) {
   if (error instanceof Failure) return []
   throw error
 }
+
+export const operations: SliceOperations = () => ({
+  Environments: {
+    'GET /envs/:envId/links': lists('List the services that its app is linked to', link()),
+    'POST /envs/:envId/links': creates(
+      'Link a service to its app, or create one and link that',
+      link(),
+    ),
+    'GET /envs/:envId/links/:id': does('Get a link', link()),
+    'PUT /envs/:envId/links/:id': does('Change the variables of a link', link()),
+    'DELETE /envs/:envId/links/:id': does('Remove a link; the service stays', nothing),
+  },
+})

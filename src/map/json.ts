@@ -1,6 +1,42 @@
+import { z } from 'zod'
+import { does } from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
 import type { Look } from '../web/status-badge.tsx'
 import type { MapGraph, MapNode } from './graph.ts'
 import type { Reach } from './reach.ts'
+
+/** Only the user's own; `project` is null for services and their domains. */
+const node = () =>
+  z.object({
+    /** The id of the domain, environment or service. */
+    id: z.string(),
+    kind: z.enum(['domain', 'app', 'service']),
+    name: z.string(),
+    project: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+    note: z.string().nullable(),
+    href: z.string(),
+    /** The state on the page in snake case: running, unhealthy, not_deployed. */
+    state: z.string(),
+    /** Empty for all but apps. */
+    processes: z.array(
+      z.object({ name: z.string(), running: z.int(), wanted: z.int(), state: z.string() }),
+    ),
+    /** Average of the last minutes; null where requests aren't counted. */
+    requestsPerMinute: z.number().nullable(),
+    /** The share of responses with a status of 5xx, from 0 to 1. */
+    errorShare: z.number().nullable(),
+  })
+
+export const map = () =>
+  z.object({
+    nodes: z.array(node()),
+    /** By id: `from` needs `to`. */
+    edges: z.array(z.object({ from: z.string(), to: z.string() })),
+    /** For the node in the query: what stops working without it, and what it needs. */
+    focus: z
+      .object({ id: z.string(), dependents: z.array(z.string()), needs: z.array(z.string()) })
+      .nullable(),
+  })
 
 /** `project` limits it to its nodes and the services they use; `reach` adds dependents and needs. */
 export function mapJson(
@@ -37,3 +73,12 @@ const nodeJson = ({ id, kind, name, project, look, note, href, processes, traffi
 })
 
 const stateOf = ({ word }: Look) => word.toLowerCase().replaceAll(/[^a-z]+/g, '_')
+
+export const operations: SliceOperations = () => ({
+  Projects: {
+    'GET /map': does(
+      'Get what is connected: domains, apps and services, and what each of them needs',
+      map(),
+    ),
+  },
+})

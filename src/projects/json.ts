@@ -1,4 +1,47 @@
+import { z } from 'zod'
+import { component, id, time, does, lists, creates, works, removal } from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
 import type { Project } from './store.ts'
+
+export const project = component('Project', () =>
+  z.object({
+    id,
+    name: z.string(),
+    repositoryUrl: z.string(),
+    sourceId: id.nullable(),
+    repository: z.string().nullable(),
+    branch: z.string().nullable(),
+    dockerfilePath: z.string().nullable(),
+    contextDir: z.string(),
+    buildArgs: z.record(z.string(), z.string()),
+    buildNetwork: z.boolean(),
+    gitDirectory: z.boolean(),
+    autoDeploy: z.boolean(),
+    watchPaths: z.array(z.string()),
+    keepImages: z.int(),
+    deployKey: z.string().nullable(),
+    webhookOutdated: z.boolean(),
+    deleting: z.boolean(),
+    createdAt: time,
+  }),
+)
+
+export const watchedFiles = component('WatchedFiles', () =>
+  z.object({
+    /** Null when no commit has been deployed. */
+    commit: z.string().nullable(),
+    items: z.array(
+      z.object({
+        pattern: z.string(),
+        /** The reason why it can't be saved; null otherwise. */
+        refusal: z.string().nullable(),
+        count: z.int().nullable(),
+        /** The first of the files. */
+        files: z.array(z.string()),
+      }),
+    ),
+  }),
+)
 
 /** The list of fields is explicit so that no secret slips in. */
 export const projectJson = (project: Project) => ({
@@ -22,4 +65,22 @@ export const projectJson = (project: Project) => ({
   webhookOutdated: project.webhookOutdated,
   deleting: project.deletingAt !== null,
   createdAt: project.createdAt,
+})
+
+const projectWithSecret = () => project().extend({ webhookSecret: z.string().optional() })
+
+export const operations: SliceOperations = () => ({
+  Projects: {
+    'GET /projects': lists('List your projects, newest first', project()),
+    'POST /projects': creates(
+      'Create a project, and with deploy its first deployment',
+      projectWithSecret(),
+    ),
+    'GET /projects/:id': does('Get a project', project()),
+    'PUT /projects/:id': does('Change name, repository or branch', project()),
+    'GET /projects/:id/settings': does('Get the settings of a project', project()),
+    'PUT /projects/:id/settings': does('Change how a project is built', projectWithSecret()),
+    'GET /projects/:id/watched-files': does('List what watched paths match', watchedFiles()),
+    'DELETE /projects/:id': works('Delete a project and what it runs', removal()),
+  },
 })

@@ -7,27 +7,24 @@ import type { Page } from '../web/paging.ts'
 
 export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
 
-/** `visible` is a condition for the rows that the request may see. */
-type Rows<Table extends ResourceTable> = { table: Table; visible: SQL | undefined }
+/** Without an owner, the rows are visible to all who may see the resource. */
+type Rows<Table> = { table: Table; owner?: SQLiteColumn; where?: () => SQL | undefined }
 
-/** Matches rows of the owner; all rows if the resource has no owner. */
-export const visibleTo = (
-  userId: string,
-  { owner, where }: { owner?: SQLiteColumn; where?: () => SQL | undefined },
-) => and(owner && eq(owner, userId), where?.())
+const visibleTo = (userId: string, { owner, where }: Rows<unknown>) =>
+  and(owner && eq(owner, userId), where?.())
 
-export const getResource = <Table extends ResourceTable>(
+export const getVisible = <Table extends ResourceTable>(
   db: Db,
-  { table, visible }: Rows<Table>,
-  id: string,
-) => getRow(db, table, and(eq(table.id, id), visible))
+  rows: Rows<Table>,
+  { id, userId }: { id: string; userId: string },
+) => getRow(db, rows.table, and(eq(rows.table.id, id), visibleTo(userId, rows)))
 
 /** Newest first, with one more row than the page, which shows that more follow. */
-export const listResources = <Table extends ResourceTable>(
+export const listVisible = <Table extends ResourceTable>(
   db: Db,
-  { table, visible }: Rows<Table>,
-  page: Page,
-) => listPage(db, table, visible, page)
+  rows: Rows<Table>,
+  { userId, ...page }: Page & { userId: string },
+) => listPage(db, rows.table, visibleTo(userId, rows), page)
 
-export const deleteResource = (db: Db, table: ResourceTable, id: string, noun: string) =>
+export const deleteRow = (db: Db, table: ResourceTable, id: string, noun: string) =>
   deleteFound(db, table, eq(table.id, id), noun)

@@ -1,4 +1,25 @@
+import { z } from 'zod'
+import { component, id, time, does, lists, creates, works, reads } from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import { command } from '../environments/json.ts'
+import { jobLog, logLine } from '../logs/json.ts'
+import { runStatuses } from './store.ts'
 import type { Run } from './store.ts'
+
+export const run = component('Run', () =>
+  z.object({
+    id,
+    environmentId: id,
+    command: command(),
+    status: z.enum(runStatuses),
+    exitCode: z.int().nullable(),
+    error: z
+      .object({ code: z.string(), message: z.string(), hint: z.string().nullable() })
+      .nullable(),
+    createdAt: time,
+    finishedAt: time.nullable(),
+  }),
+)
 
 /** For the API. An error says why there is no exit code, or what it means. */
 export const runJson = (run: Run) => {
@@ -15,3 +36,21 @@ export const runJson = (run: Run) => {
     finishedAt,
   }
 }
+
+export const operations: SliceOperations = () => ({
+  Runs: {
+    'GET /envs/:envId/runs': lists('List runs, newest first', run()),
+    'POST /envs/:envId/runs': creates(
+      'Run a command in a new container of the live image; with attach it waits for a client, at most 60 s',
+      run(),
+    ),
+    'GET /envs/:envId/runs/:id': does('Get a run', run()),
+    'GET /envs/:envId/runs/:id/status': does('Get a run; an alias', run()),
+    'GET /envs/:envId/runs/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
+    'GET /envs/:envId/runs/:id/attach': does(
+      'Attach over a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input and a terminal are only for a run that was started with attach. Without a handshake: get the run',
+      run(),
+    ),
+    'POST /envs/:envId/runs/:id/cancel': works('Cancel a run that has not ended', run()),
+  },
+})

@@ -1,6 +1,21 @@
-import { publishedOnce } from '../docker/index.ts'
+import { z } from 'zod'
+import {
+  component,
+  jobFailure,
+  id,
+  time,
+  does,
+  creates,
+  works,
+  reads,
+  follows,
+  removal,
+} from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import { containerFields, containerFieldsJson } from '../runtime/container-json.ts'
+import { jobLog, logLine, output, outputLine } from '../logs/json.ts'
+import { serviceStatuses } from './store.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { shownImage } from '../runtime/images/private-names.ts'
 import type { Entry } from './catalogue.ts'
 import { partLabel } from '../docker/labels.ts'
 import { ofImage } from './compose/template.ts'
@@ -13,6 +28,106 @@ import type { WantedPort } from './ports.ts'
 import type { ImagePull } from './progress.ts'
 import type { ShownService } from './shown.ts'
 import type { Service } from './store.ts'
+
+const publishedPort = () => ({
+  service: z.string(),
+  /** Null uses the first port that the image exposes, once it was pulled. */
+  container: z.int().nullable(),
+  protocol: z.enum(['tcp', 'udp']),
+})
+
+export const service = component('Service', () =>
+  z.object({
+    id,
+    template: z.string(),
+    name: z.string(),
+    /** The hostname by which linked apps reach it. */
+    host: z.string().nullable(),
+    version: z.string().nullable(),
+    status: z.enum(serviceStatuses),
+    containers: z.array(z.object({ ...containerFields(), part: z.string() })).nullable(),
+    url: z.string().nullable(),
+    ports: z.array(z.object({ ...publishedPort(), host: z.int() })),
+    domains: z.array(z.string()),
+    error: jobFailure().nullable(),
+    deleting: z.boolean(),
+    createdAt: time,
+  }),
+)
+
+export const catalogueEntry = component('CatalogueEntry', () =>
+  z.object({
+    template: z.string(),
+    name: z.string(),
+    description: z.string(),
+    category: z.string(),
+    tags: z.array(z.string()),
+    links: z.record(z.string(), z.string()),
+    version: z.string(),
+  }),
+)
+
+export const serviceList = component('ServiceList', () =>
+  z.object({
+    templates: z.array(catalogueEntry()),
+    instances: z.array(service()),
+    nextCursor: z.string().nullable(),
+  }),
+)
+
+export const template = component('Template', () =>
+  catalogueEntry().extend({
+    version: z.string().nullable(),
+    variables: z.array(
+      z.object({
+        name: z.string(),
+        label: z.string(),
+        description: z.string().nullable(),
+        default: z.string().nullable(),
+        generated: z.boolean(),
+        required: z.boolean(),
+        pattern: z.string().nullable(),
+        secret: z.boolean(),
+        options: z.array(z.string()),
+      }),
+    ),
+    services: z.array(z.object({ name: z.string(), image: z.string() })),
+    ports: z.array(z.object({ ...publishedPort(), host: z.int().nullable() })),
+    volumes: z.array(z.string()),
+    dangers: z.array(z.object({ key: z.string(), message: z.string() })),
+    notes: z.array(z.string()),
+  }),
+)
+
+/** With the values of its variables; those of secrets are null. */
+export const editedTemplate = component('EditedTemplate', () =>
+  template().extend({
+    values: z.record(z.string(), z.string().nullable()),
+  }),
+)
+
+export const connection = component('Connection', () =>
+  z.object({
+    connection: z.array(z.object({ label: z.string(), value: z.string().nullable() })),
+  }),
+)
+
+/** The effect of a change. */
+export const difference = component('Difference', () =>
+  z.object({
+    changes: z.array(
+      z.object({
+        field: z.string(),
+        label: z.string(),
+        from: z.string().nullable(),
+        to: z.string().nullable(),
+        secret: z.boolean(),
+      }),
+    ),
+    remakes: z.boolean(),
+    volumes: z.array(z.string()),
+  }),
+)
 
 export const serviceJson = ({ service, ports, url, domains, containers }: ShownService) => ({
   id: service.id,
@@ -44,20 +159,9 @@ const portJson = ({ target, containerPort, protocol, host }: WantedPort) => ({
   host,
 })
 
-/** An entry as in `GET /containers/api`, with its service in the file. */
-const containerJson = (container: ContainerSummary, { id }: Service) => ({
-  id: container.id,
-  name: container.name,
-  image: shownImage(container.image),
-  state: container.state,
-  status: container.status,
-  health: container.health,
-  createdAt: container.createdAt,
-  ports: publishedOnce(container.ports),
-  project: null,
-  environment: null,
-  deployment: null,
-  service: id,
+/** With its service in the file. */
+const containerJson = (container: ContainerSummary, service: Service) => ({
+  ...containerFieldsJson(container, { service }),
   part: partOf(container),
 })
 
@@ -94,4 +198,60 @@ export const eventJson = (service: Service, pull: ImagePull[]) => ({
   status: service.status,
   error: service.errorMessage,
   pull,
+})
+
+/** Without the progress of its pulls it is only the state. */
+const serviceEvent = () =>
+  z.object({
+    status: z.enum(serviceStatuses),
+    error: z.string().nullable(),
+    pull: z.array(
+      z.object({
+        image: z.string(),
+        layers: z.array(
+          z.object({ id: z.string(), status: z.string(), current: z.int(), total: z.int() }),
+        ),
+        done: z.boolean(),
+      }),
+    ),
+  })
+
+export const operations: SliceOperations = () => ({
+  Services: {
+    'GET /services': does('Search the catalogue, and list your services', serviceList()),
+    'POST /services': creates('Create a service from the named template', service()),
+    'POST /services/deploy': creates(
+      'Create a service from the named template; an alias',
+      service(),
+    ),
+    'POST /services/compose': creates('Create a service from your own Compose file', service()),
+    'POST /services/compose/configure': does('Check a Compose file; creates nothing', template()),
+    'GET /services/:template/configure': does('Get a template with its variables', template()),
+    'GET /services/:id': does('Get a service', service()),
+    'POST /services/:template': creates(
+      'Create a service; the id is a template’s name, and each of its variables is a field',
+      service(),
+    ),
+    'PUT /services/:id': {
+      summary: 'Change a service; with preview, only list the changes',
+      answers: { 200: z.union([service(), difference()]), 202: service() },
+    },
+    'DELETE /services/:id': works('Delete a service and what it runs', removal()),
+    'GET /services/:id/edit': does(
+      'Get its template with its current values, without secrets',
+      editedTemplate(),
+    ),
+    'GET /services/:id/secrets': does('Get how clients connect, with secrets', connection()),
+    'POST /services/:id/restart': works('Restart a service, or start it', service()),
+    'POST /services/:id/stop': works('Stop a service', service()),
+    'POST /services/:id/cancel': works('Cancel what is under way', service()),
+    'GET /services/:id/events': follows('Follow its state and the images it pulls', serviceEvent()),
+    'GET /services/:id/output': reads('Read or search what its containers wrote', output()),
+    'GET /services/:id/output/stream': follows('Follow what its containers write', outputLine()),
+    'GET /services/:id/logs': reads(
+      'Read, search or follow the log of its last start, change, restart or stop',
+      jobLog(),
+      logLine(),
+    ),
+  },
 })

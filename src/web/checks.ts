@@ -1,14 +1,11 @@
 import { COMPOSED_HANDLER } from 'hono/utils/constants'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { ZodType } from 'zod'
-import type { Operation } from './operation.ts'
 
-/** The parts of a request that a handler checks, each against one schema, and its documentation. */
+/** The parts of a request that a handler checks, each against one schema. */
 export type Checks = {
   body?: ZodType
   query?: ZodType
-  /** Only called for the document: schemas that nothing is checked against take memory. */
-  operation?: () => Operation & { part: string }
 }
 
 const known = new WeakMap<object, Checks>()

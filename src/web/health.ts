@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import type { Db, LogDb } from '../db/index.ts'
 import { factory } from './factory.ts'
+import { component, does } from './operation.ts'
+import type { SliceOperations } from './operation.ts'
 import type { Streams } from './streams.ts'
 
 /**
@@ -19,3 +22,20 @@ export const healthRoutes = ({ db, logDb, streams }: { db: Db; logDb: LogDb; str
         return c.json({ status: 'the database doesn’t respond' }, 503)
       }
     })
+
+const health = component('Health', () => z.object({ status: z.string() }))
+
+/** While `disk` is `full`, Davit is read-only. */
+const readiness = component('Readiness', () =>
+  health().extend({ disk: z.literal('full').optional() }),
+)
+
+export const operations: SliceOperations = () => ({
+  Health: {
+    'GET /health': does('Check that Davit runs', health()),
+    'GET /health/ready': {
+      summary: 'Check that Davit can work',
+      answers: { 200: readiness(), 503: readiness() },
+    },
+  },
+})

@@ -17,16 +17,40 @@ export type Operation = {
 /** By method and path, as the routes write them, in the order of the document. */
 export type Operations = Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`, Operation>
 
+/** Of a slice, by the tag in the document. Only called for the document: its schemas take memory. */
+export type SliceOperations = () => Record<string, Operations>
+
 /** The names under which schemas are components of the document. */
 export const components = z.registry<{ id: string }>()
 
-export function component<Schema extends ZodType>(id: string, schema: Schema): Schema {
-  components.add(schema, { id })
-  return schema
+/** Declares what is returned, under its name in the document. It is built when it is first needed. */
+export function component<Schema extends ZodType>(name: string, build: () => Schema): () => Schema {
+  let built: Schema | undefined
+  return () => {
+    if (!built) components.add((built = build()), { id: name })
+    return built
+  }
 }
+
+export const id = z.uuid()
+export const time = z.iso.datetime()
 
 /** The response without content. */
 export const nothing = z.object({})
+
+/** The failure of a job, and the step where it happened. */
+export const jobFailure = () =>
+  z.object({
+    step: z.string().nullable(),
+    code: z.string(),
+    message: z.string(),
+    hint: z.string().nullable(),
+  })
+
+/** What is deleted together with its owner. */
+export const removal = component('Removal', () =>
+  z.object({ removed: z.array(z.object({ kind: z.string(), name: z.string() })) }),
+)
 
 /** A page of a list; the cursor requests the next one. */
 export const listOf = (item: ZodType) =>

@@ -1,10 +1,11 @@
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { profileRoutes } from '../../src/accounts/profile-routes.tsx'
 import { requireUser, loadSession } from '../../src/accounts/session.ts'
-import { inviteRoutes } from '../../src/accounts/invite-routes.tsx'
+import { invite } from '../../src/accounts/invite.tsx'
 import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
-import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
+import { apiToken } from '../../src/accounts/api-token.tsx'
 import { checkScope } from '../../src/accounts/token-scope.ts'
+import { resourceRoutes } from '../../src/resources/routes.tsx'
 import { auditor } from '../../src/audit/record.ts'
 import { auditRoutes } from '../../src/audit/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
@@ -52,8 +53,8 @@ export function accountsApp({
     .use(csrfCheck(deps), readFormMethod)
     .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
-    .route('/', inviteRoutes(deps))
-    .route('/', tokenRoutes(deps))
+    .route('/', resourceRoutes(deps, invite))
+    .route('/', resourceRoutes(deps, apiToken))
     .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))
     .post('/dashboard', (c) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import * as resources from '../../src/api/container-resources.ts'
+import { containerDetails } from '../../src/containers/json.ts'
 import { testApp } from '../support/app.ts'
 import { anOwn, aStranger } from './engine.ts'
 
@@ -69,7 +69,7 @@ test('the details say how a container was made, and where it comes from', async 
     cpus: 0.5,
   })
   const { json } = await ada.get(`/containers/${id}`)
-  resources.containerDetails.strict().parse(json)
+  containerDetails().strict().parse(json)
   expect(json).toMatchObject({
     command: ['sh', '-c', 'sleep 9'],
     mounts: [{ type: 'volume', source: volume, destination: '/data', readOnly: false }],

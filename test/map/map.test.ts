@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { map } from '../../src/api/map-resources.ts'
+import { map } from '../../src/map/json.ts'
 import { insertDomain } from '../../src/addresses/store.ts'
 import { instances } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { aDomain, anApp, aService, requested, servedByCaddy } from './owned.ts'
 
-type Map = ReturnType<typeof map.parse>
+type Map = ReturnType<ReturnType<typeof map>['parse']>
 type Node = Map['nodes'][number]
 
-const read = ({ json }: Answer): Map => map.strict().parse(json)
+const read = ({ json }: Answer): Map => map().strict().parse(json)
 const named = ({ nodes }: Map, name: string): Node => nodes.find((node) => node.name === name)!
 const names = ({ nodes }: Map, ids: string[] = []) =>
   nodes.filter(({ id }) => ids.includes(id)).map(({ name }) => name)

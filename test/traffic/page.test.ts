@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { traffic } from '../../src/api/traffic-resources.ts'
+import { traffic } from '../../src/traffic/json.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { readTraffic, trafficJson } from '../../src/traffic/history.ts'
 import { insertDomain } from '../../src/addresses/store.ts'
@@ -47,7 +47,7 @@ test('a page draws what was served, and offers the hosts', async () => {
   ])
     expect(text).toContain(shown)
   const { json } = await ada.get(path)
-  expect(traffic.strict().parse(json)).toEqual(json)
+  expect(traffic().strict().parse(json)).toEqual(json)
   expect(json.isCounted).toBe(true)
   expect((await ada.page(output)).text).toContain('output?process=access')
   expect((await ada.get(`${path}?range=year`)).status).toBe(422)

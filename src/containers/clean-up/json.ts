@@ -1,9 +1,92 @@
+import { z } from 'zod'
+import { component, time, nothing, does } from '../../web/operation.ts'
+import type { SliceOperations } from '../../web/operation.ts'
+import { scheduledKinds } from './forms.ts'
 import type { CleanUp } from './clean-ups.ts'
 import type { DiskShares } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { bytesOf, isTickedByDefault, itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import type { Judged, Plan } from './plan.ts'
+
+const thing = () =>
+  z.object({
+    kind: z.enum(['container', 'image', 'network', 'volume', 'build_cache']),
+    id: z.string(),
+    name: z.string(),
+    bytes: z.int().nullable(),
+  })
+
+const judged = () =>
+  thing().extend({
+    item: z.string(),
+    owner: z.enum(['davit', 'builder', 'other']),
+    reason: z.string(),
+  })
+
+const outcome = () =>
+  z.object({
+    dryRun: z.boolean(),
+    removed: z.array(thing()),
+    skipped: z.array(thing().extend({ reason: z.string() })),
+    bytes: z.int(),
+  })
+
+/** The progress of a running clean-up. */
+export const cleanUpRun = component('CleanUpRun', () =>
+  outcome().extend({
+    by: z.string(),
+    startedAt: time,
+    finishedAt: time.nullable(),
+    complete: z.boolean(),
+  }),
+)
+
+/** The result of a dry run. */
+export const cleanUpPreview = component('CleanUpPreview', () =>
+  outcome().extend({
+    candidates: z.array(judged().extend({ byDefault: z.boolean() })),
+    kept: z.array(judged()),
+  }),
+)
+
+export const cleanUpSchedule = component('CleanUpSchedule', () =>
+  z.object({
+    enabled: z.boolean(),
+    what: z.array(z.enum(scheduledKinds)),
+    hour: z.int(),
+    threshold: z.int(),
+    lastRunAt: time.nullable(),
+    lastOutcome: z.string().nullable(),
+  }),
+)
+
+export const diskOverview = component('DiskOverview', () =>
+  z.object({
+    use: z.object({
+      images: z.int(),
+      containers: z.int(),
+      volumes: z.int(),
+      buildCache: z.int(),
+      logs: z.int(),
+      database: z.int(),
+    }),
+    /** The disk usage of each user's apps and services, largest first. */
+    owners: z.array(
+      z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
+    ),
+    space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
+    /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
+    builds: z.object({
+      memory: z.int(),
+      cpus: z.number(),
+      free: z.int().nullable(),
+      uncapped: z.string().nullable(),
+    }),
+    schedule: cleanUpSchedule(),
+    latest: cleanUpRun().nullable(),
+  }),
+)
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
 
@@ -44,4 +127,19 @@ export const runJson = ({ by, startedAt, finishedAt, outcome, error }: CleanUp) 
 export const diskJson = ({ shares, space }: { shares: DiskShares; space: DiskSpace | null }) => ({
   use: shares,
   space: space && { size: space.size, free: space.free, usedPercent: space.used },
+})
+
+export const operations: SliceOperations = () => ({
+  Administration: {
+    'GET /settings/prune': does('Get what uses the disk', diskOverview()),
+    'POST /settings/prune': {
+      summary: 'Clean up Docker, or with dryRun list what would be removed',
+      answers: { 200: z.union([cleanUpRun(), cleanUpPreview()]), 202: cleanUpRun() },
+    },
+    'GET /settings/prune/result': does(
+      'Get the last clean-up, or nothing before the first',
+      z.union([cleanUpRun(), nothing]),
+    ),
+    'PUT /settings/prune/schedule': does('Schedule the daily clean-up', cleanUpSchedule()),
+  },
 })

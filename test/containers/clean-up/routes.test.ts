@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/api/admin-resources.ts'
+import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/containers/clean-up/json.ts'
 import { jobs } from '../../../src/db/schema.ts'
 import { recoverJobs } from '../../../src/jobs/recover.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
@@ -52,12 +52,16 @@ test('the answers are what the document says', async () => {
     what: ['containers', 'images', 'networks', 'volumes', 'build_cache'],
     dryRun: true,
   })
-  cleanUpPreview.strict().parse(plan.json)
+  cleanUpPreview().strict().parse(plan.json)
   expect((await root.get('/settings/prune/result')).json).toEqual({})
-  cleanUpRun.strict().parse((await root.post('/settings/prune', nothing)).json)
-  cleanUpRun.strict().parse((await root.get('/settings/prune/result')).json)
+  cleanUpRun()
+    .strict()
+    .parse((await root.post('/settings/prune', nothing)).json)
+  cleanUpRun()
+    .strict()
+    .parse((await root.get('/settings/prune/result')).json)
   const { json } = await root.get('/settings/prune')
-  diskOverview.strict().parse(json)
+  diskOverview().strict().parse(json)
   expect(json.space.free).toBeGreaterThan(0)
   expect(json.use.database).toBeGreaterThan(0)
 })

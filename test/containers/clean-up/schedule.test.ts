@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cleanUpSchedule } from '../../../src/api/admin-resources.ts'
+import { cleanUpSchedule } from '../../../src/containers/clean-up/json.ts'
 import { isDue, keepSchedule, runIfDue } from '../../../src/containers/clean-up/schedule.ts'
 import { getSchedule, saveSchedule } from '../../../src/containers/clean-up/schedule-store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
@@ -134,7 +134,7 @@ test('an admin sets it, in part or as a whole, and it is recorded', async () => 
   const root = t.logInAsAdmin()
   const first = await root.put('/settings/prune/schedule', { enabled: true, hour: 5 })
   expect(first).toMatchObject({ status: 200, json: { enabled: true, hour: 5, threshold: 80 } })
-  cleanUpSchedule.strict().parse(first.json)
+  cleanUpSchedule().strict().parse(first.json)
   const second = await root.put('/settings/prune/schedule', { what: ['images'], threshold: 0 })
   expect(second.json).toMatchObject({ enabled: true, hour: 5, what: ['images'], threshold: 0 })
   expect((await root.get('/settings/prune')).json.schedule).toEqual(second.json)

@@ -1,0 +1,115 @@
+import type { Context } from 'hono'
+import { z } from 'zod'
+import type { Db } from '../db/index.ts'
+import { apiTokens, tokenScopes } from '../db/schema.ts'
+import { resource } from '../resources/resource.ts'
+import { ShownOnce } from '../web/components.tsx'
+import { Modal, ModalDone } from '../web/dialog.tsx'
+import { Ago, Day } from '../web/times.tsx'
+import { component } from '../web/operation.ts'
+import type { Env } from '../web/factory.ts'
+import { userOf } from '../web/user-of.ts'
+import { tokenForm } from './forms.ts'
+import { confirmPassword } from './log-in.ts'
+import { CurrentPassword } from './login-fields.tsx'
+import { findUser } from './store.ts'
+import { makeToken } from './token-store.ts'
+
+const path = '/settings/tokens'
+
+const json = component('Token', () =>
+  z.object({
+    id: z.uuid(),
+    name: z.string(),
+    scopes: z.array(z.enum(tokenScopes)),
+    lastUsedAt: z.iso.datetime().nullable(),
+    expiresAt: z.iso.datetime().nullable(),
+    createdAt: z.iso.datetime(),
+  }),
+)
+
+/** API tokens are created, listed and revoked in a session, never with a token. */
+export const apiToken = resource({
+  kind: 'token',
+  noun: 'API token',
+  plural: 'your API tokens',
+  path,
+  title: 'API tokens',
+  part: 'Accounts',
+  table: apiTokens,
+  owner: apiTokens.userId,
+  json,
+  about: (
+    <>
+      A program acts as you with a token: <code>Authorization: Bearer dvt_…</code>. See{' '}
+      <a href="/api">what it can call</a>.
+    </>
+  ),
+  empty: {
+    title: 'No API tokens',
+    text: 'Create one for a script, or for a pipeline that deploys.',
+  },
+  row: ({ name, scopes, createdAt, lastUsedAt, expiresAt }) => ({
+    name,
+    tags: scopes,
+    facts: [
+      <>
+        created <Ago at={createdAt} />
+      </>,
+      <>
+        last used <Ago at={lastUsedAt} />
+      </>,
+      <Expiry expiresAt={expiresAt} />,
+    ],
+    question: `Revoke the token ${name}? Programs that use it stop working at once.`,
+  }),
+  create: {
+    verb: 'Create',
+    note: '; it is shown only once',
+    event: 'token.created',
+    schema: () => json().extend({ token: z.string() }),
+    form: () => tokenForm,
+    more: ({ db }: { db: Db }, c: Context<Env>) =>
+      findUser(db, userOf(c).id).passwordHash !== null && <CurrentPassword id="token-password" />,
+    async make({ db }, c, { currentPassword, ...wanted }) {
+      const { id: userId } = userOf(c)
+      await confirmPassword(db, { userId, currentPassword, address: c.var.address })
+      const { token, row } = makeToken(db, { ...wanted, userId })
+      const note = () => <MadeToken token={token} />
+      const dialog = () => (
+        <Modal
+          title={
+            <>
+              The token <bdi>{row.name}</bdi>
+            </>
+          }
+          from={{ href: path, name: 'Tokens' }}
+        >
+          <div class="form">
+            <MadeToken token={token} />
+            <ModalDone />
+          </div>
+        </Modal>
+      )
+      return { id: row.id, extra: { token }, note, dialog }
+    },
+    details: ({ scopes }) => ({ scopes: scopes.join(', ') }),
+  },
+  remove: { verb: 'Revoke', note: '; lists the others', event: 'token.revoked', lists: true },
+})
+
+const MadeToken = ({ token }: { token: string }) => (
+  <ShownOnce text={token} what="the token">
+    Copy this token to where it is used. It is shown only once.
+  </ShownOnce>
+)
+
+const Expiry = ({ expiresAt }: { expiresAt: Date | null }) =>
+  expiresAt ? (
+    <>
+      {expiresAt > new Date() ? 'expires on ' : 'expired on '}
+      <Day at={expiresAt} />
+    </>
+  ) : (
+    <>never expires</>
+  )

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { invites } from '../db/schema.ts'
+import { resource } from '../resources/resource.ts'
+import { originOf } from '../web/client.ts'
+import { ShownOnce } from '../web/components.tsx'
+import { Ago, Day } from '../web/times.tsx'
+import { component } from '../web/operation.ts'
+import { userOf } from '../web/user-of.ts'
+import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
+import type { AccountDeps } from './session.ts'
+
+const json = component('Invite', () =>
+  z.object({
+    id: z.uuid(),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+  }),
+)
+
+export const invite = resource({
+  kind: 'invite',
+  noun: 'invitation',
+  plural: 'open invitations',
+  path: '/settings/invites',
+  title: 'Invitations',
+  part: 'Administration',
+  table: invites,
+  adminOnly: true,
+  where: isOpen,
+  json,
+  about: 'An invitation is a link that lets one person register within 7 days.',
+  empty: {
+    title: 'No open invitations',
+    text: 'Create a link, and send it to the person who is to have an account here.',
+  },
+  row: ({ createdAt, expiresAt }) => ({
+    title: (
+      <>
+        Created <Ago at={createdAt} />
+      </>
+    ),
+    label: `the invitation that expires on ${expiresAt.toISOString().slice(0, 10)}`,
+    facts: [
+      <>
+        expires on <Day at={expiresAt} />
+      </>,
+    ],
+  }),
+  create: {
+    verb: 'Create',
+    note: '; its link is shown only once',
+    event: 'invite.created',
+    schema: () => json().extend({ url: z.url() }),
+    off: ({ config }: AccountDeps) => whyNoInvites(config),
+    make(deps, c) {
+      const { token, invite } = makeInvite(deps, userOf(c))
+      const url = `${originOf(c, deps.config)}/auth/register?invite=${token}`
+      const note = () => (
+        <ShownOnce text={url} what="the link">
+          Send this link to the person you invite. It is shown only once.
+        </ShownOnce>
+      )
+      return { id: invite.id, extra: { url }, note }
+    },
+  },
+  remove: { verb: 'Revoke', note: '; lists the others', event: 'invite.revoked', lists: true },
+})

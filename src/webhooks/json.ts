@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { component, id, time, listOf, does, creates } from '../web/operation.ts'
+import { deployment } from '../deployments/json.ts'
+import type { SliceOperations } from '../web/operation.ts'
+
+export const webhook = component('Webhook', () =>
+  z.object({
+    provider: z.enum(['github', 'gitlab', 'gitea']).nullable(),
+    url: z.url().nullable(),
+    registered: z.boolean(),
+    own: z.boolean(),
+  }),
+)
+
+export const delivery = component('Delivery', () =>
+  z.object({
+    id,
+    provider: z.enum(['github', 'gitlab', 'gitea']),
+    deliveryId: z.string(),
+    event: z.string(),
+    ref: z.string().nullable(),
+    branch: z.string().nullable(),
+    commit: z.object({ hash: z.string().nullable(), message: z.string().nullable() }),
+    signatureOk: z.boolean(),
+    decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
+    reason: z.string().nullable(),
+    deploymentIds: z.array(id),
+    canReplay: z.boolean(),
+    createdAt: time,
+  }),
+)
+
+/** With the URLs that providers send webhooks to. */
+export const deliveryList = component('DeliveryList', () =>
+  listOf(delivery()).extend({
+    receivers: z.array(z.object({ provider: delivery().shape.provider, url: z.url() })),
+  }),
+)
+
+const deployed = () => z.object({ deployments: z.array(deployment()) })
+const shownSecret = () => z.object({ webhookSecret: z.string() })
+
+const receives = (provider: string) => ({
+  summary: `Receive a push from ${provider}`,
+  body: z.looseObject({}),
+  answers: { 200: deployed().extend({ reason: z.string().nullable() }), 202: deployed() },
+})
+
+export const operations: SliceOperations = () => ({
+  Webhooks: {
+    'GET /projects/:id/webhook': does('Get the webhook from the provider', webhook()),
+    'POST /projects/:id/webhook': creates('Create the webhook at the provider', webhook()),
+    'DELETE /projects/:id/webhook': does('Delete the webhook at the provider', webhook()),
+    'POST /projects/:id/webhook-secret': does(
+      'Replace the webhook secret and show it',
+      shownSecret(),
+    ),
+    'POST /projects/:id/webhook-secret/show': does('Show the webhook secret, once', shownSecret()),
+    'GET /projects/:id/deliveries': does('List webhook deliveries', deliveryList()),
+    'POST /projects/:id/deliveries/:deliveryId/replay': creates('Replay a delivery', deployed()),
+    'POST /webhooks/github': receives('GitHub'),
+    'POST /webhooks/gitlab': receives('GitLab'),
+    'POST /webhooks/gitea': receives('Gitea or Forgejo'),
+  },
+})
