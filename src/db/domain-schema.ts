@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { createdAt, flag, id, time } from './columns.ts'
-import { environments } from './schema.ts'
+import { environments } from './project-schema.ts'
 import { services } from './service-schema.ts'
 
 /** Caddy requests the certificate, there is none, or the user uploaded it. */

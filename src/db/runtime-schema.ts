@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { childOf, createdAt, flag, id } from './columns.ts'
-import { environments } from './schema.ts'
+import { environments } from './project-schema.ts'
 import { services } from './service-schema.ts'
 
 /** An environment or a service, with the same id: it has volumes and runs containers. */

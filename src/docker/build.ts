@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import type { Engine } from './engine.ts'
 import type { BuildCaps } from './build-caps.ts'
 import { classicCaps } from './build-caps.ts'
-import { BuildError } from './build-error.ts'
+import { BuildError } from './build-output.ts'
+import type { BuildOutput } from './build-output.ts'
 import type { BuildKitCaps } from './buildkit-caps.ts'
 import { capBuildKit } from './buildkit-caps.ts'
 import { readClassic } from './classic.ts'
@@ -30,12 +31,6 @@ export type BuildOptions = {
   caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
 }
-
-export type BuildOutput =
-  | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
-  | { kind: 'image'; id: string }
-  /** Yielded at most once, when the caps can't be enforced. */
-  | { kind: 'uncapped'; why: string }
 
 /**
  * Builds an image and yields its output as it arrives, then the image's id. Aborting, or leaving the loop,

@@ -13,8 +13,15 @@ export { diskUse, removeBuildCache } from './disk-use.ts'
 export { engineEvents as events } from './events.ts'
 export { runInContainer } from './exec.ts'
 export { untilHealthTestPasses } from './health-test.ts'
-export { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
-export { loadImage, saveImage } from './image-archive.ts'
+export {
+  hasImage,
+  inspectImage,
+  listImages,
+  loadImage,
+  removeImage,
+  saveImage,
+  tagImage,
+} from './images.ts'
 export {
   engineFrontend as frontend,
   engineInfo as info,

@@ -1,5 +1,5 @@
-import type { BuildOutput } from './build.ts'
-import { BuildError, isClue } from './build-error.ts'
+import { BuildError, isClue } from './build-output.ts'
+import type { BuildOutput } from './build-output.ts'
 import { LineSplitter } from './lines.ts'
 
 type BuildLine = Extract<BuildOutput, { kind: 'line' }>

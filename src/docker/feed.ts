@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { report, reportEngineBack } from '../platform/journal.ts'
 import { Hub, resync } from '../live/hub.ts'
-import type { EngineEvent } from './events.ts'
-import type { Docker } from './index.ts'
+import type { EngineEvent, EventOptions } from './events.ts'
 
 /** Milliseconds before reconnecting to the engine's events. */
 const retryDelay = 1000
 
 const channel = 'containers'
+
+type EventSource = { events(options: EventOptions): AsyncIterable<EngineEvent> }
 
 /** Receives the engine's container events over one connection and passes them to all subscribers. */
 export class EngineFeed {
@@ -19,7 +20,7 @@ export class EngineFeed {
   }
 
   /** Keeps the connection until the signal; waits for an unreachable engine. */
-  async run(docker: Pick<Docker, 'events'>, { signal }: { signal: AbortSignal }) {
+  async run(docker: EventSource, { signal }: { signal: AbortSignal }) {
     const heard = new Heard()
     const opened = () => {
       reportEngineBack()

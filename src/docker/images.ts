@@ -1,7 +1,10 @@
+import type { Readable } from 'node:stream'
 import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
+import { EngineError } from './failures.ts'
 import { portsLabel } from './labels.ts'
+import { readJsonLines } from './lines.ts'
 import { orNull, retryWhileBusy, unlessMissing } from './refusals.ts'
 
 export type Image = NonNullable<Awaited<ReturnType<typeof inspectImage>>>
@@ -143,6 +146,18 @@ export const removeImage = (
   retryWhileBusy(signal, () =>
     unlessMissing(engine.request('DELETE', pathOf(ref), { query: { force }, signal })),
   )
+
+/** Yields a tar archive of the image with its name and all of its layers. */
+export const saveImage = (engine: Engine, ref: string, { signal }: Abortable = {}) =>
+  engine.stream('GET', `/images/${encodeReference(ref)}/get`, { signal })
+
+/** Adds the images of such an archive under their names. Throws the engine's refusal. */
+export async function loadImage(engine: Engine, archive: Readable, { signal }: Abortable = {}) {
+  const call = { query: { quiet: true }, upload: archive, signal }
+  const answer = engine.stream('POST', '/images/load', call)
+  for await (const { error } of readJsonLines<{ error?: string }>(answer))
+    if (error) throw new EngineError(500, error)
+}
 
 const tcpPorts = (exposed: Record<string, object>) =>
   Object.keys(exposed)

@@ -1,5 +1,14 @@
 import { Failure } from '../platform/errors.ts'
-import type { LayerProgress } from './pull.ts'
+
+export type LayerProgress = {
+  /** The layer's short id. */
+  layer: string
+  /** The engine's status: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
+  status: string
+  /** In bytes; 0 when the engine doesn't report it. */
+  current: number
+  total: number
+}
 
 /** The minimum of bytes within a time. The engine reports at most every 512 KiB of a layer. */
 type Pace = { bytes: number; ms: number }

@@ -4,17 +4,7 @@ import { EngineError } from './failures.ts'
 import { encodeReference, hasImage } from './images.ts'
 import { readJsonLines } from './lines.ts'
 import { explainPull, noAnswer } from './pull-failures.ts'
-import type { PullWatch } from './pull-pace.ts'
-
-export type LayerProgress = {
-  /** The layer's short id. */
-  layer: string
-  /** The engine's status: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
-  status: string
-  /** In bytes; 0 when the engine doesn't report it. */
-  current: number
-  total: number
-}
+import type { LayerProgress, PullWatch } from './pull-pace.ts'
 
 type PullOptions = Abortable & {
   auth?: RegistryAuth | undefined

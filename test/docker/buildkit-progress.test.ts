@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import type { Trace, Vertex, VertexStatus } from '../../src/docker/buildkit-trace.ts'
-import { BuildKitProgress } from '../../src/docker/buildkit-progress.ts'
+import { BuildKitProgress } from '../../src/docker/buildkit.ts'
 import { readTrace } from '../../src/docker/buildkit-trace.ts'
 import { storable } from '../../src/logs/block.ts'
 

@@ -1,5 +1,11 @@
 import { EngineError } from './failures.ts'
 
+export type BuildOutput =
+  | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
+  | { kind: 'image'; id: string }
+  /** Yielded at most once, when the caps can't be enforced. */
+  | { kind: 'uncapped'; why: string }
+
 type BuildErrorDetails = { step?: string | null; clue?: string | null; status?: number }
 
 /** A failed or refused build, with the engine's message. */

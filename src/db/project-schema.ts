@@ -1,0 +1,122 @@
+import { integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { gitSources, owner } from './account-schema.ts'
+import { childOf, createdAt, flag, id, time } from './columns.ts'
+
+/** As entered: a list of words, or a line that is split as a POSIX shell splits words. */
+export type Command = string | string[]
+
+/** Runs beside others in an environment. Null: the image's own command, or the environment's limit. */
+export type Process = {
+  name: string
+  command: Command | null
+  replicas: number
+  memoryMb: number | null
+  cpus: number | null
+  /** Seconds between its stop signal and SIGKILL; 10 if absent. */
+  stopSeconds?: number
+  /** Runs an init as process 1; if absent, unless the image starts with one. */
+  init?: boolean | undefined
+}
+
+/** A line of a Procfile whose command can be run, including `release`. */
+export type ProcfileEntry = { name: string; command: string }
+
+/** An environment's processes until someone changes them. */
+const onlyWeb: Process = {
+  name: 'web',
+  command: null,
+  replicas: 1,
+  memoryMb: null,
+  cpus: null,
+}
+
+export const projects = sqliteTable(
+  'projects',
+  {
+    id: id(),
+    ownerId: owner(),
+    name: text().notNull(),
+    repositoryUrl: text().notNull(),
+    /** The source whose token clones it; `repository` is `owner/name` there. */
+    sourceId: text().references(() => gitSources.id, { onDelete: 'set null' }),
+    repository: text(),
+    /** The provider's id of the webhook that Davit registered. */
+    webhookId: text(),
+    /** Globs: a push that touches no matching file deploys nothing. An empty list matches every push. */
+    watchPaths: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** The project's own OpenSSH key pair, for `git@` addresses; the private key is sealed. */
+    deployKeyPublic: text(),
+    deployKeyPrivate: text(),
+    /** Null for the remote's HEAD. */
+    branch: text(),
+    /** Relative to the repository's root; null for `<contextDir>/Dockerfile`. */
+    dockerfilePath: text(),
+    contextDir: text().notNull().default('.'),
+    buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    /** A build gets `.git`, with the whole history and all tags. */
+    gitDirectory: flag().notNull().default(false),
+    /** Commands of a build can reach a network. */
+    buildNetwork: flag().notNull().default(true),
+    autoDeploy: flag().notNull().default(true),
+    /** Images kept for rollback, per environment. */
+    keepImages: integer().notNull().default(5),
+    /** The number of the newest deployment, which may have been deleted with its environment. */
+    lastNumber: integer().notNull().default(0),
+    webhookSecret: text().notNull(),
+    /** Its owner has seen that secret: each one is shown once. */
+    webhookSecretShown: flag().notNull().default(false),
+    /** The secret was replaced when the project got another owner, so the provider may have the old one. */
+    webhookOutdated: flag().notNull().default(false),
+    /** Set while the project's containers, images and files are being removed. */
+    deletingAt: time(),
+    /** That removal deletes the named volumes too. */
+    deletingVolumes: flag().notNull().default(false),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('project_name_per_owner').on(t.ownerId, t.name)],
+)
+
+export const environments = sqliteTable(
+  'environments',
+  {
+    id: id(),
+    projectId: childOf(() => projects.id),
+    name: text().notNull(),
+    /** Null for the project's. */
+    branch: text(),
+    /** The app's port in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
+    port: integer(),
+    /** Port of this host on which it is reached without a domain; never changes by itself. */
+    hostPort: integer().notNull().unique(),
+    /** A user chose that port: then Docker publishes it itself, even with an edge. */
+    portSet: flag().notNull().default(false),
+    /** Its name under DAVIT_DOMAIN; null in a row of an earlier version, until the next start fills it. */
+    label: text().unique(),
+    /** Seconds until open connections are closed when an instance is replaced. */
+    drainSeconds: integer().notNull().default(30),
+    /** Null when the gate only requires that the port accepts connections. */
+    healthPath: text(),
+    /** The Host header of the probe. Null: its first domain, else localhost. */
+    healthHost: text(),
+    /** In seconds. */
+    healthTimeout: integer().notNull().default(60),
+    memoryMb: integer().notNull().default(512),
+    cpus: real().notNull().default(1),
+    /** Null for the project's. */
+    autoDeploy: flag(),
+    /** Entries `name:/path`. */
+    volumes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** In the order of their start; all run the image of one deployment. */
+    processes: text({ mode: 'json' }).$type<Process[]>().notNull().default([onlyWeb]),
+    /** Runs once in a container of the new image before anything is switched. */
+    releaseCommand: text({ mode: 'json' }).$type<Command>(),
+    /** In seconds. */
+    releaseTimeout: integer().notNull().default(600),
+    /** Read from the commit that was built last; suggested, never applied automatically. Null without one. */
+    procfile: text({ mode: 'json' }).$type<ProcfileEntry[]>(),
+    /** Set while its containers and images are being removed; its volumes stay. */
+    deletingAt: time(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('environment_name_per_project').on(t.projectId, t.name)],
+)
