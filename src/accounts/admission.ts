@@ -1,16 +1,15 @@
 import type { z } from 'zod'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { registerForm } from './forms.ts'
 import { getOpenInvite, setInviteUsed } from './invite-store.ts'
 import { hashPassword } from './passwords.ts'
 import { isSetupCode } from './setup-code.ts'
 import { getUserByEmail, hasUsers, insertUser } from './store.ts'
-import type { Store } from './store.ts'
 import { countTry } from './throttle.ts'
 
-export type AdmissionDeps = { config: Config; setupCode: string | null; db: Store }
+export type AdmissionDeps = { config: Config; setupCode: string | null; db: Tx }
 
 type Applicant = {
   email: string

@@ -1,15 +1,15 @@
 import { and, desc, eq, gt, inArray, lte, or } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
 import { loginFailures } from '../db/schema.ts'
-import type { Store } from './store.ts'
 
-export const insertFailure = (db: Store, values: typeof loginFailures.$inferInsert) =>
+export const insertFailure = (db: Tx, values: typeof loginFailures.$inferInsert) =>
   db.insert(loginFailures).values(values).returning({ id: loginFailures.id }).get().id
 
-export const forgetFailures = (db: Store, ids: string[]) =>
+export const forgetFailures = (db: Tx, ids: string[]) =>
   db.delete(loginFailures).where(inArray(loginFailures.id, ids)).run()
 
 /** With a network, only the failures from there. */
-export const forgiveFailures = (db: Store, of: LoginSubject & { email: string }) =>
+export const forgiveFailures = (db: Tx, of: LoginSubject & { email: string }) =>
   db.delete(loginFailures).where(isOf(of)).run()
 
 type LoginSubject = { email?: string; address?: string }
@@ -21,7 +21,7 @@ const isOf = ({ email, address }: LoginSubject) =>
   )
 
 /** Includes times in the future, from before the clock was set back: no one has to wait for them. */
-export const forgetOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
+export const forgetOutside = (db: Tx, { after, until }: { after: Date; until: Date }) =>
   db
     .delete(loginFailures)
     .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
@@ -29,7 +29,7 @@ export const forgetOutside = (db: Store, { after, until }: { after: Date; until:
 
 /** The time of the nth newest failure after the given time. */
 export const timeOfFailure = (
-  db: Store,
+  db: Tx,
   { nth, after, ...of }: LoginSubject & { nth: number; after: Date },
 ) =>
   db

@@ -1,8 +1,7 @@
 import { and, desc, eq, lt } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows, deleteFound, listRows } from '../db/queries.ts'
 import { identities, oauthAttempts, users } from '../db/schema.ts'
-import type { Store } from './store.ts'
 
 export type Identity = typeof identities.$inferSelect
 type IdentityKey = Pick<Identity, 'provider' | 'baseUrl' | 'providerUserId'>
@@ -44,7 +43,7 @@ export const deleteOwnIdentity = (db: Db, { id, userId }: { id: string; userId: 
     'linked login',
   )
 
-export const deleteIdentitiesOf = (db: Store, userId: string) =>
+export const deleteIdentitiesOf = (db: Tx, userId: string) =>
   db.delete(identities).where(eq(identities.userId, userId)).run()
 
 export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>

@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
 import type { Config } from '../config.ts'
 import { countRows, getRow } from '../db/queries.ts'
 import { invites } from '../db/schema.ts'
@@ -6,14 +7,13 @@ import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
-import type { Store } from './store.ts'
 
 /** In milliseconds. */
 const lifetime = 7 * 24 * 3_600_000
 
 /** The token is only in the link. */
 export function makeInvite(
-  { db, config }: { db: Store; config: Config },
+  { db, config }: { db: Tx; config: Config },
   { id: createdBy }: Pick<User, 'id'>,
 ) {
   const off = whyNoInvites(config)
@@ -34,8 +34,8 @@ export const whyNoInvites = ({ registration }: Config) =>
 export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
 
 /** Undefined once it is used or expired. */
-export const getOpenInvite = (db: Store, token: string | null | undefined) =>
+export const getOpenInvite = (db: Tx, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 
-export const setInviteUsed = (db: Store, id: string) =>
+export const setInviteUsed = (db: Tx, id: string) =>
   db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNull, lt, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { SQLWrapper } from 'drizzle-orm'
 import { refuseDuplicate } from '../db/failures.ts'
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { deleteFound, getRow, listRows, preparedOnce } from '../db/queries.ts'
 import { apiTokens, invites, projects, services, sessions, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
@@ -10,23 +10,19 @@ import type { Page } from '../web/paging.ts'
 export type UserRow = typeof users.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect
 
-/** The database, or a transaction of it. */
-export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
-
 /** False until the first account exists, which the first visitor is redirected to create. */
-export const hasUsers = (db: Store) => getRow(db, users, undefined) !== undefined
+export const hasUsers = (db: Tx) => getRow(db, users, undefined) !== undefined
 
-export const hasSeveralUsers = (db: Store) =>
+export const hasSeveralUsers = (db: Tx) =>
   db.select({ id: users.id }).from(users).limit(2).all().length > 1
 
-export const getUserByEmail = (db: Store, email: string) =>
-  getRow(db, users, eq(users.email, email))
+export const getUserByEmail = (db: Tx, email: string) => getRow(db, users, eq(users.email, email))
 
-export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
+export const insertUser = (db: Tx, values: typeof users.$inferInsert) =>
   db.insert(users).values(values).returning().get()
 
 /** Newest first, with one more row than the page, which shows that more follow. Counts what each user has. */
-export const listUsers = (db: Store, { cursor, limit }: Page) =>
+export const listUsers = (db: Tx, { cursor, limit }: Page) =>
   db
     .select({
       user: users,
@@ -39,17 +35,16 @@ export const listUsers = (db: Store, { cursor, limit }: Page) =>
     .limit(limit + 1)
     .all()
 
-export const getUser = (db: Pick<Store, 'select'>, id: string) =>
-  getRow(db, users, eq(users.id, id))
+export const getUser = (db: Tx, id: string) => getRow(db, users, eq(users.id, id))
 
-export function findUser(db: Store, id: string): UserRow {
+export function findUser(db: Tx, id: string): UserRow {
   const user = getUser(db, id)
   if (!user) throw notFound('user')
   return user
 }
 
 /** True for the id of an active admin. */
-export function isAdmin(db: Pick<Store, 'select'>, id: string | null) {
+export function isAdmin(db: Tx, id: string | null) {
   const user = id === null ? undefined : getUser(db, id)
   return user?.role === 'admin' && user.disabledAt === null
 }
@@ -57,7 +52,7 @@ export function isAdmin(db: Pick<Store, 'select'>, id: string | null) {
 type UserChanges = { [Field in keyof UserRow]?: UserRow[Field] | undefined }
 
 /** Undefined leaves a field unchanged. */
-export function updateUser(db: Store, id: string, values: UserChanges): UserRow {
+export function updateUser(db: Tx, id: string, values: UserChanges): UserRow {
   if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
   return refuseDuplicate(
     () => db.update(users).set(values).where(eq(users.id, id)).returning().get(),
@@ -65,14 +60,14 @@ export function updateUser(db: Store, id: string, values: UserChanges): UserRow 
   )
 }
 
-export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =>
+export const insertSession = (db: Tx, values: typeof sessions.$inferInsert) =>
   db.insert(sessions).values(values).returning().get()
 
 /** Finds a valid session by its token's hash. Its user has no password hash. */
-export const getSession = (db: Store, tokenHash: string) =>
+export const getSession = (db: Tx, tokenHash: string) =>
   liveSession(db).get({ tokenHash, now: Date.now() })
 
-const liveSession = preparedOnce((db: Store) =>
+const liveSession = preparedOnce((db: Tx) =>
   db
     .select({
       session: sessions,
@@ -97,7 +92,7 @@ export const isValid = (now: Date | SQLWrapper) =>
 type Login = { token: { id: string } | null; session: { id: string } | null }
 
 /** Null when the API token or session isn't valid. */
-export function roleOf(db: Store, { token, session }: Login) {
+export function roleOf(db: Tx, { token, session }: Login) {
   const { ofToken, ofSession } = rolesOf(db)
   const now = Date.now()
   const found = token
@@ -106,7 +101,7 @@ export function roleOf(db: Store, { token, session }: Login) {
   return found?.role ?? null
 }
 
-const rolesOf = preparedOnce((db: Store) => {
+const rolesOf = preparedOnce((db: Tx) => {
   const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
   return {
     ofSession: db
@@ -125,11 +120,11 @@ const rolesOf = preparedOnce((db: Store) => {
 })
 
 export const setSessionSeen = (
-  db: Store,
+  db: Tx,
   { id, ...seen }: Pick<SessionRow, 'id' | 'lastSeenAt' | 'expiresAt'>,
 ) => db.update(sessions).set(seen).where(eq(sessions.id, id)).run()
 
-export const listSessions = (db: Store, userId: string) =>
+export const listSessions = (db: Tx, userId: string) =>
   listRows(
     db,
     sessions,
@@ -138,27 +133,27 @@ export const listSessions = (db: Store, userId: string) =>
     desc(sessions.id),
   )
 
-export const deleteSession = (db: Store, id: string) =>
+export const deleteSession = (db: Tx, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()
 
 /** Someone else's session counts as missing. */
-export const deleteOwnSession = (db: Store, { id, userId }: { id: string; userId: string }) =>
+export const deleteOwnSession = (db: Tx, { id, userId }: { id: string; userId: string }) =>
   deleteFound(db, sessions, and(eq(sessions.id, id), eq(sessions.userId, userId)), 'session')
 
-export const deleteOtherSessions = (db: Store, { id, userId }: { id: string; userId: string }) =>
+export const deleteOtherSessions = (db: Tx, { id, userId }: { id: string; userId: string }) =>
   db
     .delete(sessions)
     .where(and(eq(sessions.userId, userId), ne(sessions.id, id)))
     .run()
 
-export const deleteSessionsOf = (db: Store, userId: string) =>
+export const deleteSessionsOf = (db: Tx, userId: string) =>
   db.delete(sessions).where(eq(sessions.userId, userId)).run()
 
-export const deleteExpiredSessions = (db: Store) =>
+export const deleteExpiredSessions = (db: Tx) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
 
 /** Ends the user's oldest sessions; the `keep` newest stay. */
-export function deleteStaleSessions(db: Store, { userId, keep }: { userId: string; keep: number }) {
+export function deleteStaleSessions(db: Tx, { userId, keep }: { userId: string; keep: number }) {
   const newest = db
     .select({ id: sessions.id })
     .from(sessions)
@@ -177,7 +172,7 @@ export const tolerance = 24 * 3_600_000
  * Rows created in the future count as created now, so that nothing stays valid for years after the clock was
  * ahead for a while.
  */
-export function resetFutureTimes(db: Store) {
+export function resetFutureTimes(db: Tx) {
   const now = new Date()
   const from = new Date(now.getTime() + tolerance)
   for (const table of [sessions, apiTokens, invites])

@@ -1,4 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
 import type { z } from 'zod'
 import { countRows } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
@@ -6,7 +7,6 @@ import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { tokenForm } from './forms.ts'
 import { isValid } from './store.ts'
-import type { Store } from './store.ts'
 
 export { tokenScopes } from '../db/schema.ts'
 
@@ -15,7 +15,7 @@ const day = 24 * 3_600_000
 type NewToken = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
 
 /** Only here is the token's text returned. */
-export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: NewToken) {
+export function makeToken(db: Tx, { userId, name, scopes, expiresInDays }: NewToken) {
   refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
   const token = `dvt_${randomToken()}`
   const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null
@@ -24,7 +24,7 @@ export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Ne
 }
 
 /** Finds a valid token by its hash. Its user has no password hash. */
-export const getToken = (db: Store, tokenHash: string) =>
+export const getToken = (db: Tx, tokenHash: string) =>
   db
     .select({
       token: {
@@ -40,8 +40,8 @@ export const getToken = (db: Store, tokenHash: string) =>
     .where(and(eq(apiTokens.tokenHash, tokenHash), isValid(new Date()), isNull(users.disabledAt)))
     .get()
 
-export const setTokenUsed = (db: Store, { id, at }: { id: string; at: Date }) =>
+export const setTokenUsed = (db: Tx, { id, at }: { id: string; at: Date }) =>
   db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, id)).run()
 
-export const deleteTokensOf = (db: Store, userId: string) =>
+export const deleteTokensOf = (db: Tx, userId: string) =>
   db.delete(apiTokens).where(eq(apiTokens.userId, userId)).run()

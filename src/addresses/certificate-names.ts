@@ -2,11 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { listOwnedCertificates, listOwnedHosts, ownersOfHosts } from './owner-store.ts'
-
-/** The database, or a transaction of it. */
-type Tx = Pick<Db, 'select'>
 
 type Uploaded = { host: string; certificate: string }
 

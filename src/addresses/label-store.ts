@@ -1,9 +1,9 @@
 import { asc, eq } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows } from '../db/queries.ts'
 import { environments, projects } from '../db/schema.ts'
 
-export const hasLabel = (db: Pick<Db, 'select'>, label: string) =>
+export const hasLabel = (db: Tx, label: string) =>
   countRows(db, environments, eq(environments.label, label)) > 0
 
 /** Environments of one project or all, with the parts of their names, oldest first. */

@@ -1,11 +1,9 @@
 import { eq, isNotNull, sql } from 'drizzle-orm'
 import type { SQLiteSelect } from 'drizzle-orm/sqlite-core'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { domains, environments, projects, services } from '../db/schema.ts'
 import { canonicalHost } from '../platform/hosts.ts'
-
-type Tx = Pick<Db, 'select'>
 
 const { host, path, redirectTo, certificate } = domains
 const ownerId = sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, inArray, isNotNull, isNull, like, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import {
   certificates,
@@ -23,9 +23,6 @@ export { appProtocols, httpsKinds } from '../db/schema.ts'
 export type Domain = typeof domains.$inferSelect
 
 export type Holder = { environmentId: string } | { serviceId: string }
-
-/** The database, or a transaction of it. */
-type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /** Ports of this host that services are published on. */
 export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)

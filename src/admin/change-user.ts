@@ -1,8 +1,8 @@
 import { deleteSessionsOf } from '../accounts/store.ts'
-import type { Store, UserRow } from '../accounts/store.ts'
+import type { UserRow } from '../accounts/store.ts'
 import { deleteTokensOf } from '../accounts/token-store.ts'
 import { findUser, updateUser } from '../accounts/store.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import { hasOtherAdmin } from './store.ts'
@@ -23,7 +23,7 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
 
 /** Disables a user, and ends their sessions and tokens. */
 export function shutOut(
-  tx: Store,
+  tx: Tx,
   { id, disabledAt }: UserRow,
   changes: { role?: User['role'] | undefined; deletingAt?: Date } = {},
 ) {
@@ -34,7 +34,7 @@ export function shutOut(
 }
 
 /** Throws if it is the requesting admin. */
-export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
+export function findOther(tx: Tx, { id, by }: { id: string; by: User }) {
   const user = findUser(tx, id)
   if (id === by.id)
     throw new AppError('conflict', 'This is your own account. Another admin has to do it.')
@@ -42,7 +42,7 @@ export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
 }
 
 /** Throws also while the user is being deleted. */
-export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
+export function findOtherLive(tx: Tx, wanted: { id: string; by: User }) {
   const user = findOther(tx, wanted)
   if (user.deletingAt)
     throw new AppError('conflict', `${user.email} is being deleted, with everything they own.`)
@@ -50,7 +50,7 @@ export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
 }
 
 /** Checked in the transaction of the change: the requesting admin may have been demoted since. */
-export function keepAnAdmin(tx: Store, id: string) {
+export function keepAnAdmin(tx: Tx, id: string) {
   if (!hasOtherAdmin(tx, id))
     throw new AppError('conflict', 'This is the last admin. Make another user an admin first.')
 }

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Store } from '../accounts/store.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { firstFree } from '../platform/names.ts'
 import { freeHost } from '../services/hosts.ts'
@@ -20,17 +20,17 @@ import {
 } from '../db/schema.ts'
 
 /** Rows that refer to the user are deleted by the database. */
-export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
+export const deleteUser = (db: Tx, id: string) => db.delete(users).where(eq(users.id, id)).run()
 
-export const listUsersBeingDeleted = (db: Store) => listRows(db, users, isNotNull(users.deletingAt))
+export const listUsersBeingDeleted = (db: Tx) => listRows(db, users, isNotNull(users.deletingAt))
 
 /** True if there is another active admin. */
-export const hasOtherAdmin = (db: Store, id: string) =>
+export const hasOtherAdmin = (db: Tx, id: string) =>
   getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
   undefined
 
 /** Possible new owners by email address. */
-export const listHeirs = (db: Store, id: string) =>
+export const listHeirs = (db: Tx, id: string) =>
   db
     .select({ id: users.id, email: users.email })
     .from(users)
@@ -38,15 +38,15 @@ export const listHeirs = (db: Store, id: string) =>
     .orderBy(users.email)
     .all()
 
-export const listProjectsOf = (db: Store, ownerId: string) =>
+export const listProjectsOf = (db: Tx, ownerId: string) =>
   listRows(db, projects, eq(projects.ownerId, ownerId), asc(projects.name))
 
-export const listServicesOf = (db: Store, ownerId: string) =>
+export const listServicesOf = (db: Tx, ownerId: string) =>
   listRows(db, services, eq(services.ownerId, ownerId), asc(services.name))
 
 /** Marks all projects and services of a user for removal. */
 export function setAllDeleting(
-  db: Store,
+  db: Tx,
   { ownerId, deletingAt, volumes }: { ownerId: string; deletingAt: Date; volumes: boolean },
 ) {
   for (const table of [projects, services])
@@ -60,7 +60,7 @@ export function setAllDeleting(
  * Transfers everything of one user to another: projects, services and git sources (renamed if the name
  * or host is taken), registry logins that the other lacks, and images pulled with them.
  */
-export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
+export function setOwner(db: Tx, { from, to }: { from: string; to: string }) {
   for (const table of [projects, services, gitSources]) {
     const ownedBy = (id: string) =>
       db.select({ id: table.id, name: table.name }).from(table).where(eq(table.ownerId, id)).all()
@@ -94,7 +94,7 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
 }
 
 /** Returns its own host, or a free one if the new owner has a service with that host. */
-function hostFor(db: Store, { id, to }: { id: string; to: string }) {
+function hostFor(db: Tx, { id, to }: { id: string; to: string }) {
   const host = getRow(db, services, eq(services.id, id))?.host ?? null
   if (host === null || !listHosts(db, to).includes(host)) return host
   return freeHost(db, { ownerId: to, name: host })
@@ -108,16 +108,13 @@ const freeName = (wanted: string, taken: Set<string>) =>
   )
 
 /** True if a provider has, or had, the project's webhook secret. */
-export const hasWebhook = (
-  db: Store,
-  { id, webhookId }: { id: string; webhookId: string | null },
-) =>
+export const hasWebhook = (db: Tx, { id, webhookId }: { id: string; webhookId: string | null }) =>
   webhookId !== null ||
   getRow(db, deliveries, and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true))) !==
     undefined
 
 /** All queued and running jobs with their subjects; oldest first. */
-export const listJobs = (db: Store) =>
+export const listJobs = (db: Tx) =>
   db
     .select({
       job: jobs,
@@ -142,7 +139,7 @@ export const listJobs = (db: Store) =>
     .all()
 
 /** Services with host access, and who allowed it; oldest first. */
-export const listGranted = (db: Store) =>
+export const listGranted = (db: Tx) =>
   db
     .select({
       service: {

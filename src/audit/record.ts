@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
+import type { Tx } from '../db/index.ts'
 import type { Env } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
 import type { Action, ObjectKind } from './actions.ts'
 import { insertEvent } from './store.ts'
-import type { Store } from './store.ts'
 
 export type Occurrence = {
   /** Without an id, `email` names another cause, such as a webhook. */
@@ -20,7 +20,7 @@ export type Occurrence = {
 type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
 
 /** Stores an event permanently; within a transaction, only if that commits. */
-export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =>
+export const recordEvent = (db: Tx, { actor, object, ...rest }: Occurrence) =>
   insertEvent(db, {
     ...rest,
     actorId: actor.id,
@@ -36,7 +36,7 @@ export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =
  * calls it afterwards: `audit(c, 'variable.created', { object: { kind: 'variable', id, name: key } })`.
  */
 export const auditor =
-  (db: Store) =>
+  (db: Tx) =>
   (
     c: Context,
     action: Action,

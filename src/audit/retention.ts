@@ -1,6 +1,6 @@
 import { repeat } from '../platform/pause.ts'
+import type { Tx } from '../db/index.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
-import type { Store } from './store.ts'
 
 const day = 24 * 3_600_000
 
@@ -13,12 +13,12 @@ const atOnce = day
 /** Milliseconds between two runs. */
 const interval = 3_600_000
 
-export function dropOldEvents(db: Store) {
+export function dropOldEvents(db: Tx) {
   const oldest = getOldestEventTime(db)
   if (!oldest) return
   deleteEventsBefore(db, new Date(Math.min(Date.now() - kept, oldest.getTime() + atOnce)))
 }
 
 /** Deletes old events now and every hour, until the signal aborts. */
-export const keepEvents = (db: Store, { signal }: { signal: AbortSignal }) =>
+export const keepEvents = (db: Tx, { signal }: { signal: AbortSignal }) =>
   repeat(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })

@@ -1,12 +1,9 @@
 import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Column } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { getRow, listPage } from '../db/queries.ts'
 import { auditEvents } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
-
-/** The database, or a transaction. */
-export type Store = Pick<Db, 'select' | 'insert' | 'delete'>
 
 export type AuditEvent = typeof auditEvents.$inferSelect
 
@@ -22,12 +19,12 @@ export type Filter = {
   until?: Date | undefined
 }
 
-export const insertEvent = (db: Store, values: typeof auditEvents.$inferInsert) => {
+export const insertEvent = (db: Tx, values: typeof auditEvents.$inferInsert) => {
   db.insert(auditEvents).values(values).run()
 }
 
 /** Newest first, with one more row than the page has, which shows whether there is a next page. */
-export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: Page }) =>
+export const listEvents = (db: Tx, { filter, page }: { filter: Filter; page: Page }) =>
   listPage(
     db,
     auditEvents,
@@ -51,8 +48,8 @@ export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: 
 /** Case-insensitive, without wildcards, so that `%` and `_` are literal. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
 
-export const getOldestEventTime = (db: Store) =>
+export const getOldestEventTime = (db: Tx) =>
   getRow(db, auditEvents, undefined, asc(auditEvents.createdAt))?.createdAt
 
-export const deleteEventsBefore = (db: Store, time: Date) =>
+export const deleteEventsBefore = (db: Tx, time: Date) =>
   db.delete(auditEvents).where(lt(auditEvents.createdAt, time)).run()

@@ -16,6 +16,9 @@ import * as schema from './schema.ts'
 export type Db = ReturnType<typeof openDatabase>
 export type LogDb = ReturnType<typeof openLogDatabase>
 
+/** The database, or a transaction on it. */
+export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
+
 const migrations = join(root, 'drizzle')
 const logMigrations = join(root, 'drizzle/logs')
 

@@ -4,23 +4,22 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { notFound } from '../platform/errors.ts'
 import { withDefaults } from './columns.ts'
 import type { Changes } from './columns.ts'
-import type { Db } from './index.ts'
+import type { Db, Tx } from './index.ts'
 
-type Reader = Pick<Db, 'select'>
 type Where = SQL | undefined
 
-export const countRows = (db: Reader, table: SQLiteTable, where: Where) =>
+export const countRows = (db: Tx, table: SQLiteTable, where: Where) =>
   db.select({ rows: count() }).from(table).where(where).get()!.rows
 
 export const getRow = <Table extends SQLiteTable>(
-  db: Reader,
+  db: Tx,
   table: Table,
   where: Where,
   ...order: SQL[]
 ): Table['$inferSelect'] | undefined => readRows(db, table, { where, order, limit: 1 })[0]
 
 export const listRows = <Table extends SQLiteTable>(
-  db: Reader,
+  db: Tx,
   table: Table,
   where: Where,
   ...order: SQL[]
@@ -28,7 +27,7 @@ export const listRows = <Table extends SQLiteTable>(
 
 /** A page of the matching rows plus one more row, newest first. */
 export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
-  db: Reader,
+  db: Tx,
   table: Table,
   where: Where,
   { cursor, limit }: { cursor?: string | undefined; limit: number },
@@ -44,7 +43,7 @@ type Head = { text: SQL; columns: [name: string, column: SQLiteColumn][] }
 /** The start of each table's SELECT: building it takes longer than reading a few rows. */
 const heads = new WeakMap<SQLiteTable, Head>()
 
-function headOf(db: Reader, table: SQLiteTable) {
+function headOf(db: Tx, table: SQLiteTable) {
   const text = sql.raw(db.select().from(table).toSQL().sql)
   const head = { text, columns: Object.entries(getTableColumns(table)) }
   heads.set(table, head)
@@ -52,7 +51,7 @@ function headOf(db: Reader, table: SQLiteTable) {
 }
 
 function readRows<Table extends SQLiteTable>(
-  db: Reader,
+  db: Tx,
   table: Table,
   { where, order, limit }: { where: Where; order: SQL[]; limit?: number },
 ) {
@@ -72,7 +71,7 @@ function readRows<Table extends SQLiteTable>(
 
 /** Distinct values of the matching rows. */
 export const listValues = <Column extends SQLiteColumn>(
-  db: Reader,
+  db: Tx,
   column: Column,
   where?: Where,
 ): GetColumnData<Column>[] =>
@@ -86,7 +85,7 @@ export const listValues = <Column extends SQLiteColumn>(
 
 /** Changes the fields that are present, and returns the row. */
 export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
-  db: Pick<Db, 'select' | 'update'>,
+  db: Tx,
   table: Table,
   id: string,
   changes: Changes<Table>,
@@ -102,7 +101,7 @@ export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
 
 /** Deletes the matching row, and returns it. Throws `not_found` when there is none. */
 export function deleteFound<Table extends SQLiteTable>(
-  db: Pick<Db, 'delete'>,
+  db: Tx,
   table: Table,
   where: Where,
   what: string,

@@ -1,5 +1,5 @@
 import { eq, inArray } from 'drizzle-orm'
-import type { Db } from './index.ts'
+import type { Db, Tx } from './index.ts'
 import { broughtBack, deployments, services } from './schema.ts'
 
 export type Restored = typeof broughtBack.$inferSelect
@@ -19,5 +19,5 @@ export const listRestored = (db: Db, kind: Restored['kind']) =>
   db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
 
 /** Call it when the workload was found, or is being redeployed. */
-export const forgetRestored = (db: Pick<Db, 'delete'>, id: string) =>
+export const forgetRestored = (db: Tx, id: string) =>
   db.delete(broughtBack).where(eq(broughtBack.id, id)).run()

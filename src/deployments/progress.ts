@@ -1,4 +1,4 @@
-import type { Db, LogDb } from '../db/index.ts'
+import type { Db, LogDb, Tx } from '../db/index.ts'
 import { requeueJob } from '../jobs/store.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Failure } from '../platform/errors.ts'
@@ -7,7 +7,6 @@ import { LogWriter } from '../logs/log-writer.ts'
 import type { Masks, SourceMask } from '../logs/masks.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
-import type { Tx } from '../runtime/store.ts'
 import type { Deployment, Status } from './store.ts'
 
 export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'

@@ -12,7 +12,7 @@ import {
   lte,
   sql,
 } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues, preparedOnce } from '../db/queries.ts'
 import { deployments, environments, projects, releases } from '../db/schema.ts'
 import { isCurrent } from '../environments/store.ts'
@@ -20,7 +20,6 @@ import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import { deployedContainer } from '../runtime/store.ts'
-import type { Tx } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
 export { deploymentStatuses } from '../db/schema.ts'

@@ -1,7 +1,7 @@
 import { and, eq, inArray, or } from 'drizzle-orm'
 import type { Domain, Holder } from '../addresses/store.ts'
 import type { Changes } from '../db/columns.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { changeRow, listPage, listRows } from '../db/queries.ts'
 import { certificates, domains, environments, projects, services } from '../db/schema.ts'
 import { found } from '../platform/errors.ts'
@@ -11,8 +11,6 @@ export { certificateStatuses } from '../db/schema.ts'
 
 export type Certificate = typeof certificates.$inferSelect
 export type DomainChanges = Changes<typeof domains>
-
-type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /** Found through the owner of its environment or service. */
 export function findOwnDomain(db: Tx, { id, ownerId }: { id: string; ownerId: string }): Domain {

@@ -1,25 +1,22 @@
 import { and, asc, eq, inArray, notInArray, or, sql } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
 
 export type Job = typeof jobs.$inferSelect
 export type Slot = NonNullable<Job['slot']>
 
-/** The database, or a transaction of it. */
-type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
-
 /** Call it in the transaction that stores its subject, and `wake` after the commit. */
 export const insertJob = (
-  db: Store,
+  db: Tx,
   job: Pick<typeof jobs.$inferInsert, 'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input'>,
 ): Job => db.insert(jobs).values(job).returning().get()
 
 /** Undefined once it has ended. */
-export const getJob = (db: Store, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
+export const getJob = (db: Tx, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 
 /** Ids of all queued or running jobs on these subjects or for that owner. */
-export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: string }) =>
+export const listJobIds = (db: Tx, of: { subjectIds: string[] } | { ownerId: string }) =>
   db
     .select({ id: jobs.id })
     .from(jobs)
@@ -28,30 +25,30 @@ export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: 
     .map(({ id }) => id)
 
 /** The first queued or running job of the subject. */
-export const getJobOf = (db: Store, subjectId: string): Job | undefined =>
+export const getJobOf = (db: Tx, subjectId: string): Job | undefined =>
   getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
 /** All queued or running jobs on the subject, oldest first. */
-export const listJobsOf = (db: Store, subjectId: string): Job[] =>
+export const listJobsOf = (db: Tx, subjectId: string): Job[] =>
   listRows(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
-export const hasJob = (db: Store, subjectId: string) => getJobOf(db, subjectId) !== undefined
+export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
 /** Jobs that may start when a slot is free, oldest first. */
-export function listStartable(db: Store): Job[] {
+export function listStartable(db: Tx): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
   return listRows(db, jobs, and(isStartable, notInArray(jobs.subjectId, busy)), asc(jobs.id))
 }
 
 /** Jobs that were started or cancelled, oldest first. */
-export function listUnsettled(db: Store): Job[] {
+export function listUnsettled(db: Tx): Job[] {
   const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))
   return listRows(db, jobs, isUnsettled, asc(jobs.id))
 }
 
 /** Marks it as running; undefined when it was cancelled meanwhile. */
-export const claimJob = (db: Store, id: string): Job | undefined =>
+export const claimJob = (db: Tx, id: string): Job | undefined =>
   db
     .update(jobs)
     .set({ status: 'running', attempt: sql`${jobs.attempt} + 1` })
@@ -63,7 +60,7 @@ const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, fal
 
 /** Requeues it. An end by Davit's stop doesn't count as an attempt, a crash does. */
 export const requeueJob = (
-  db: Store,
+  db: Tx,
   id: string,
   { slot, isAttempt = false }: { slot?: Job['slot']; isAttempt?: boolean } = {},
 ) =>
@@ -74,15 +71,14 @@ export const requeueJob = (
     .run()
 
 /** Call it when a job got far enough that its starts don't count as crashes. */
-export const forgetAttempts = (db: Store, id: string) =>
+export const forgetAttempts = (db: Tx, id: string) =>
   db.update(jobs).set({ attempt: 0 }).where(eq(jobs.id, id)).run()
 
 /** Marks them as cancelled, so that they end even if this process is killed before. */
-export const requestCancel = (db: Store, ids: string[]) =>
+export const requestCancel = (db: Tx, ids: string[]) =>
   db.update(jobs).set({ cancelRequested: true }).where(inArray(jobs.id, ids)).run()
 
 /** Call it in the transaction that stores its outcome. */
-export const endJob = (db: Store, id: string) => db.delete(jobs).where(eq(jobs.id, id)).run()
+export const endJob = (db: Tx, id: string) => db.delete(jobs).where(eq(jobs.id, id)).run()
 
-export const endJobs = (db: Store, ids: string[]) =>
-  db.delete(jobs).where(inArray(jobs.id, ids)).run()
+export const endJobs = (db: Tx, ids: string[]) => db.delete(jobs).where(inArray(jobs.id, ids)).run()

@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { freeAddress, gatewayOf, roomOf } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
@@ -11,7 +11,6 @@ import {
   listHeld,
 } from './endpoint-store.ts'
 import { listInstances } from './store.ts'
-import type { Tx } from './store.ts'
 import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
 import { countRows, getRow, listRows } from '../db/queries.ts'
 import { endpoints, instances, services } from '../db/schema.ts'
-import type { Tx } from './store.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 

@@ -1,9 +1,9 @@
 import { and, eq, or } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows, getRow, listRows } from '../db/queries.ts'
 import { instances, releases, workloads } from '../db/schema.ts'
 import { deleteInstance, workloadRow } from './store.ts'
-import type { Instance, Tx } from './store.ts'
+import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
 const isOnce = eq(instances.state, 'once')

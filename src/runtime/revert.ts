@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../db/failures.ts'
+import type { Tx } from '../db/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { journal } from '../platform/journal.ts'
@@ -7,7 +8,6 @@ import type { Placed } from './run.ts'
 import { endOfName } from './steps/create.ts'
 import { startAgain } from './steps/start.ts'
 import { stopAndRemove } from './remove.ts'
-import type { Tx } from './store.ts'
 import {
   deleteInstance,
   forgetRelease,

@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
 import {
   domains,
@@ -10,7 +10,7 @@ import {
   servicePorts,
   workloads,
 } from '../db/schema.ts'
-import type { InstanceState, Tx } from './store.ts'
+import type { InstanceState } from './store.ts'
 import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 

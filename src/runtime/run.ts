@@ -1,5 +1,6 @@
 import type { Component } from './component.ts'
-import type { Instance, Tx } from './store.ts'
+import type { Tx } from '../db/index.ts'
+import type { Instance } from './store.ts'
 import type { RuntimeDeps, Workload } from './workload.ts'
 
 export type Outcome = {

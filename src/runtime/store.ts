@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, inArray, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { countRows, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
 import type { readLabels } from '../docker/labels.ts'
@@ -10,9 +10,6 @@ export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
 export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
-
-/** The database, or a transaction of it. */
-export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /** Selects a container id of each deployment, even if removed: of its first `web`, else first component. */
 export const deployedContainer = sql<string | null>`(

@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import { firstFree, slugOf } from '../platform/names.ts'
 import type { Stack } from './compose/model.ts'
 import { listHosts } from './store.ts'
@@ -9,10 +9,7 @@ const maxHost = 40
 const maxName = 63
 
 /** The name by which linked apps reach an instance: its name as a slug, unique among its owner's. */
-export function freeHost(
-  db: Pick<Db, 'select'>,
-  { ownerId, name }: Pick<Service, 'ownerId' | 'name'>,
-) {
+export function freeHost(db: Tx, { ownerId, name }: Pick<Service, 'ownerId' | 'name'>) {
   const slug = slugOf(name).slice(0, maxHost).replace(/-$/, '')
   // A name that begins with a digit may be mistaken for an address.
   const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
@@ -60,7 +60,7 @@ export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
 export const getServiceByHost = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>
   getRow(db, services, and(ownedBy(ownerId), eq(services.host, host)))
 
-export const listHosts = (db: Pick<Db, 'select'>, ownerId: string) =>
+export const listHosts = (db: Tx, ownerId: string) =>
   listValues(db, services.host, ownedBy(ownerId))
 
 export const listBeingDeleted = (db: Db) => listRows(db, services, isNotNull(services.deletingAt))
@@ -98,12 +98,12 @@ export const updateService = (
   )
 
 /** Call it in a transaction. */
-export function replacePorts(db: Pick<Db, 'delete' | 'insert'>, id: string, ports: ServicePort[]) {
+export function replacePorts(db: Tx, id: string, ports: ServicePort[]) {
   db.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
   insertPorts(db, id, ports)
 }
 
-function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePort[]) {
+function insertPorts(db: Tx, serviceId: string, ports: ServicePort[]) {
   for (const [position, port] of ports.entries()) {
     const twins = ports.filter((other) => isTwin(port, other))
     if (twins[0] !== port) continue
