@@ -149,7 +149,7 @@ async function findIgnored(
     if (isTurnOver()) await pause()
   }
   const args: [string, string, { file: string }] = [text, paths, { file }]
-  const options = { tooLong: ignoringTooHard, deadline: 20_000, owner: 'builds', signal }
+  const options = { tooLong: ignoringTooHard, deadline: 10_000, owner: 'builds', signal }
   return parse({ ignoredPaths }, args, options)
 }
 

@@ -1,24 +1,15 @@
 import { Failure } from '../platform/errors.ts'
-import { EffortSpent, spend } from '../platform/automaton.ts'
-import type { Effort } from '../platform/automaton.ts'
-import { isPattern, parsePattern } from './path-pattern.ts'
-import type { Matcher } from './path-pattern.ts'
+import { re2 } from '../platform/re2.ts'
+import { sourceOf } from './path-pattern.ts'
 
-/** A step compares a path, or a character with one position in a pattern. The total is some seconds. */
-const newBudget = (): Effort => ({ left: 200_000_000 })
-
-type Rule = { ignores: boolean; matches: Matcher }
+type Rule = { ignores: boolean; source: string }
 
 /** Returns a 1 for each excluded path, in order. `paths` each end with a NUL. Call it through `parse`. */
 export function ignoredPaths(text: string, paths: string, { file }: { file: string }): Uint8Array {
   const list = paths.split('\0')
   list.pop()
   const isIgnored = parseDockerignore(text, { file })
-  try {
-    return Uint8Array.from(list, (path) => (isIgnored(path) ? 1 : 0))
-  } catch (error) {
-    throw error instanceof EffortSpent ? ignoringTooHard() : error
-  }
+  return Uint8Array.from(list, (path) => (isIgnored(path) ? 1 : 0))
 }
 
 /**
@@ -34,9 +25,12 @@ export function parseDockerignore(
     .replace(/^\uFEFF/, '')
     .split('\n')
     .flatMap((line, index) => ruleOf(line, { file, number: index + 1 }))
-  const effort = newBudget()
+  const { RE2JS, RE2Set } = re2()
+  // One automaton for all, so that its memory is limited.
+  const patterns = new RE2Set(RE2Set.ANCHOR_BOTH, RE2JS.DOTALL)
+  for (const { source } of rules) patterns.add(source)
   /** The folders above the last path from the outermost, each with the rules that match it. */
-  const open: { path: string; matched: Uint8Array }[] = []
+  const open: { path: string; matched: number[] }[] = []
 
   return (path) => {
     const parts = path.split('/')
@@ -46,25 +40,24 @@ export function parseDockerignore(
       folder = depth === 0 ? part : `${folder}/${part}`
       if (open[depth]?.path === folder) continue
       open.length = depth
-      const matched = new Uint8Array(rules.length)
-      apply(folder, open.at(-1)?.matched, matched)
-      open.push({ path: folder, matched })
+      open.push({ path: folder, matched: match(folder).matched })
     }
     open.length = parts.length
-    return apply(path, open.at(-1)?.matched, null)
+    return match(path).isIgnored
   }
 
-  function apply(path: string, above: Uint8Array | undefined, matched: Uint8Array | null) {
-    let ignored = false
-    spend(effort, rules.length)
-    for (let index = 0; index < rules.length; index++) {
-      const { ignores, matches } = rules[index]!
-      const isMatch = above?.[index] === 1 || (ignores !== ignored && matches(path, effort))
-      if (!isMatch) continue
-      if (matched) matched[index] = 1
-      ignored = ignores
+  function match(path: string) {
+    const above = new Set(open.at(-1)?.matched)
+    const candidates = [...above.union(new Set(patterns.match(path)))].sort((a, b) => a - b)
+    const matched: number[] = []
+    let isIgnored = false
+    for (const index of candidates) {
+      const { ignores } = rules[index]!
+      if (!above.has(index) && ignores === isIgnored) continue
+      matched.push(index)
+      isIgnored = ignores
     }
-    return ignored
+    return { matched, isIgnored }
   }
 }
 
@@ -75,8 +68,9 @@ function ruleOf(line: string, { file, number }: { file: string; number: number }
   const written = ignores ? text : text.slice(1).trim()
   const pattern = cleanPath(written)
   const excludesNothing = !ignores && /^\/*$/.test(written)
-  if (excludesNothing || !isPattern(pattern)) throw invalid(text, { file, number })
-  return pattern === '' ? [] : [{ ignores, matches: parsePattern(pattern, 'docker') }]
+  const source = sourceOf(pattern, 'docker')
+  if (excludesNothing || source === null) throw invalid(text, { file, number })
+  return pattern === '' ? [] : [{ ignores, source }]
 }
 
 /** Drops empty parts and “.”, and removes the part before each “..”. */

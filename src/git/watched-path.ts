@@ -1,13 +1,12 @@
-import { EffortSpent } from '../platform/automaton.ts'
 import { AppError } from '../platform/errors.ts'
-import { isPattern, parsePattern } from './path-pattern.ts'
-import type { Matcher } from './path-pattern.ts'
+import { re2 } from '../platform/re2.ts'
+import { sourceOf } from './path-pattern.ts'
 import { refusePath } from './tree-paths.ts'
 
 /** Returns the reason why a path or pattern is refused; null when it is valid. */
 export function refuseWatchedPath(text: string): string | null {
   try {
-    alternativesOf(text)
+    sourcesOf(text)
     return null
   } catch (error) {
     if (error instanceof AppError) return error.message
@@ -16,15 +15,13 @@ export function refuseWatchedPath(text: string): string | null {
 }
 
 /**
- * Returns a matcher for changed paths; the files of a matching folder are watched too. The dialect is the one
- * in docs/git.md. Throws for invalid patterns and for syntax that only other dialects have.
+ * Returns a test for changed paths; the files of a matching folder are watched too. The dialect is the one in
+ * docs/git.md. Throws for invalid patterns and for syntax that only other dialects have.
  */
-export function watchedBy(text: string): Matcher {
-  const matchers = alternativesOf(text).map((pattern) => parsePattern(pattern, 'watch'))
-  return (path, effort) => {
-    const composed = path.normalize('NFC')
-    return matchers.some((matches) => matches(composed, effort))
-  }
+export function watchedBy(patterns: string[]): (path: string) => boolean {
+  const { RE2JS } = re2()
+  const pattern = RE2JS.compile(patterns.flatMap(sourcesOf).join('|'), RE2JS.DOTALL)
+  return (path) => pattern.testExact(path.normalize('NFC'))
 }
 
 export type WatchedFiles = {
@@ -37,49 +34,39 @@ export type WatchedFiles = {
   files: string[]
 }
 
-/** Steps for all patterns together: a second or two. */
-const someSteps = 100_000_000
+const mostShown = 3
 
 /** `paths` are joined, each ended by a NUL. Call it through `parse`. */
 export function watchedFiles(patterns: string[], paths: string | null): WatchedFiles[] {
   const list = paths?.split('\0').slice(0, -1) ?? null
-  const effort = { left: someSteps }
   return patterns.map((pattern) => {
     const refusal = refuseWatchedPath(pattern)
-    const unknown = { pattern, refusal, count: null, files: [] }
-    if (refusal !== null || list === null) return unknown
-    try {
-      const matches = watchedBy(pattern)
-      const found = list.filter((path) => matches(path, effort))
-      return { pattern, refusal, count: found.length, files: found.slice(0, mostShown) }
-    } catch (error) {
-      if (error instanceof EffortSpent) return unknown
-      throw error
-    }
+    if (refusal !== null || list === null) return { pattern, refusal, count: null, files: [] }
+    const found = list.filter(watchedBy([pattern]))
+    return { pattern, refusal, count: found.length, files: found.slice(0, mostShown) }
   })
 }
 
-const mostShown = 3
-
-/** Expands braces; a path is watched if any of the results matches. */
-function alternativesOf(text: string): string[] {
+/** Expands braces, for the RE2 source of each result; a path is watched if any of them matches. */
+function sourcesOf(text: string): string[] {
   const refusal = rules.find(([rule]) => rule.test(text))?.[1]
   if (refusal) throw invalid(refusal)
   const unescaped = text.replace(/\\(?=[^\p{L}\p{N}/\\])/gu, '')
   const why = refusePath(unescaped)
   if (why) throw invalid(`can’t be used. ${why}`)
   const pieces = text.normalize('NFC').match(/\\.|\*\*|\[(?:\\.|[^\]\\])*\]|[^]/gsu) ?? []
-  return expand(pieces.values()).map(plainPattern)
+  return expand(pieces.values()).map(sourceOfPlain)
 }
 
-/** Removes “./” at the start and “/” at the end. The root watches everything. */
-function plainPattern(alternative: string): string {
+/** Ignores “./” at the start and “/” at the end. The root watches everything. */
+function sourceOfPlain(alternative: string): string {
   const pattern = alternative.replace(/^(\.\/+)+/, '').replace(/(?<=[^/])\/+$/, '')
-  if (/^\.?$/.test(pattern) && alternative !== '') return '**'
+  if (/^\.?$/.test(pattern) && alternative !== '') return '.*'
   if (/^\/|\/\/|(^|\/)\.\.?(\/|$)|^$/.test(pattern)) throw invalid(oddParts)
   const others = pattern.replace(/\\.|\[(?:\\.|[^\]\\/])*\]/gsu, '')
-  if (!isPattern(pattern) || /[[\]]/.test(others)) throw invalid(oddBrackets)
-  return pattern
+  const source = sourceOf(pattern, 'watch')
+  if (source === null || /[[\]]/.test(others)) throw invalid(oddBrackets)
+  return source
 }
 
 function expand(pieces: Iterator<string>, isInside = false): string[] {

@@ -11,11 +11,10 @@ import { explainPull } from '../../src/docker/pull-failures.ts'
 import { parseDotenv } from '../../src/environments/dotenv.ts'
 import { parseDockerignore } from '../../src/git/dockerignore.ts'
 import { explainGit } from '../../src/git/failures.ts'
-import { parsePattern } from '../../src/git/path-pattern.ts'
 import { refuseBranch } from '../../src/git/ref-names.ts'
 import { readRepositoryUrl } from '../../src/git/repository-url.ts'
 import { GitError } from '../../src/git/run.ts'
-import { refuseWatchedPath } from '../../src/git/watched-path.ts'
+import { refuseWatchedPath, watchedBy } from '../../src/git/watched-path.ts'
 import { refusePath } from '../../src/git/tree-paths.ts'
 import { canonicalHost } from '../../src/platform/hosts.ts'
 import { registryOf } from '../../src/registries/image-registry.ts'
@@ -70,9 +69,8 @@ const readers: Record<string, (text: string) => unknown> = {
   'a Dockerfile': (text) => baseImages(text, {}),
   'a FROM line': (text) => baseImages(`FROM ${text}`, {}),
   'a .dockerignore': (text) => parseDockerignore(text)('some/path'),
-  'a pattern': (text) => parsePattern(`*${text}`, 'docker')('some/path', { left: 1e6 }),
   'a watched path': refuseWatchedPath,
-  'a path for a pattern': (text) => parsePattern('**/*a*b*[x-z]', 'watch')(text, { left: 1e9 }),
+  'a path for a pattern': watchedBy(['**/*a*b*[x-z]']),
   'a line of a log': (text) => ansiHtml(text),
   'the output of a container': (text) => [...new LineSplitter().push(Buffer.from(`${text}\n`))],
   'a refusal of the engine': (text) => explainStep(new EngineError(500, text), 'deploying'),

@@ -85,10 +85,10 @@ test.each(errors)('%p is refused with its line, as Docker refuses it', (pattern)
   expect(read).toThrow(`Line 2 of app/.dockerignore isn’t a valid pattern: “${pattern.trim()}”.`)
 })
 
-test('13,000 patterns are too many for 100,000 files', () => {
+test('13,000 patterns are one automaton for 100,000 files', () => {
   const paths = Array.from({ length: 100_000 }, (_, i) => `${'ab/'.repeat(10)}${i}\0`).join('')
-  const read = () => ignoredPaths('*a*b\n'.repeat(13_000), paths, { file: '.dockerignore' })
-  expect(read).toThrow('takes too long')
+  const ignored = ignoredPaths('*a*b\n'.repeat(13_000), paths, { file: '.dockerignore' })
+  expect(ignored.every((one) => one === 1)).toBe(true)
 })
 
 test('a pattern made to take forever does not', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Field } from './field.ts'
 import { newBudget, compilePattern } from './pattern.ts'
-import type { Effort } from '../../platform/automaton.ts'
+import type { Budget } from './pattern.ts'
 import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'
 import type { Generate, Variable } from './variables.ts'
@@ -108,11 +108,11 @@ export function declarationOf(block: Field, services: Field) {
   const entries = Object.entries(data.variables)
   if (entries.length > maxVariables)
     throw block.get('variables').refuse(`can be at most ${maxVariables}. Split the file.`)
-  const effort = newBudget()
+  const budget = newBudget()
   const variables = new Map(
     entries.map(([name, said]) => [
       name,
-      variableOf(name, said, { field: block.get('variables').get(name), effort }),
+      variableOf(name, said, { field: block.get('variables').get(name), budget }),
     ]),
   )
   for (const [name, { generate }] of variables)
@@ -166,7 +166,7 @@ function firstStartOf(
 function variableOf(
   name: string,
   said: z.infer<typeof variableDeclaration>,
-  { field, effort }: { field: Field; effort: Effort },
+  { field, budget }: { field: Field; budget: Budget },
 ): Variable {
   const generate = generateOf(said, field)
   const { options = [] } = said
@@ -176,7 +176,7 @@ function variableOf(
     throw field.get('default').refuse('can’t be combined with generate. Keep one of the two.')
   if (options.length > 0 && said.default !== undefined && !options.includes(said.default))
     throw field.get('default').refuse('must be one of the options.')
-  if (pattern !== null && said.default && !compilePattern(pattern)(said.default, effort))
+  if (pattern !== null && said.default && !compilePattern(pattern)(said.default, budget))
     throw field.get('default').refuse('doesn’t match the pattern. Correct one of the two.')
   return variable(name, {
     label: said.label ?? name,

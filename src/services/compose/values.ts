@@ -2,7 +2,7 @@ import type { FieldError } from '../../platform/errors.ts'
 import { AppError } from '../../platform/errors.ts'
 import { generated } from './generate.ts'
 import { newBudget, compilePattern } from './pattern.ts'
-import type { Effort } from '../../platform/automaton.ts'
+import type { Budget } from './pattern.ts'
 import type { Variable } from './variables.ts'
 import { isDerived } from './variables.ts'
 
@@ -29,10 +29,10 @@ export function fillValues(
     .filter((name) => variables.get(name)?.hidden !== false)
     .map((field) => ({ field, message: 'isn’t a variable of this template.' }))
   const values = new Map<string, string>()
-  const effort = newBudget()
+  const budget = newBudget()
   for (const variable of variables.values()) {
     const value = known(variable, given, kept)
-    const message = complaint(variable, value, effort)
+    const message = complaint(variable, value, budget)
     if (message) errors.push({ field: variable.name, message })
     else if (value !== undefined) values.set(variable.name, value)
   }
@@ -58,7 +58,7 @@ function known(variable: Variable, given: Values, kept: Values): string | undefi
   return before ?? (variable.generate ? undefined : (variable.default ?? undefined))
 }
 
-function complaint(variable: Variable, value: string | undefined, effort: Effort): string | null {
+function complaint(variable: Variable, value: string | undefined, budget: Budget): string | null {
   const { generate, required, pattern, options } = variable
   if (value === undefined || value === '')
     return required && !generate ? 'must have a value.' : null
@@ -67,7 +67,7 @@ function complaint(variable: Variable, value: string | undefined, effort: Effort
   if (options.length > 0 && !options.includes(value)) return `must be one of ${options.join(', ')}.`
   if (pattern === null) return null
   if (value.length > maxMatched) return `must be at most ${maxMatched} characters.`
-  return compilePattern(pattern)(value, effort) ? null : ruleOf(pattern)
+  return compilePattern(pattern)(value, budget) ? null : ruleOf(pattern)
 }
 
 /** The rule of a pattern; of the usual one for names and passwords as a sentence. */
