@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invites } from '../db/schema.ts'
 import { resource } from '../resources/resource.ts'
-import { originOf } from '../web/client.ts'
+import { requestOrigin } from '../web/own-host.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Ago, Day } from '../web/times.tsx'
 import { component } from '../web/operation.ts'
@@ -54,7 +54,7 @@ export const invite = resource({
     off: ({ config }: AccountDeps) => whyNoInvites(config),
     make(deps, c) {
       const { token, invite } = makeInvite(deps, userOf(c))
-      const url = `${originOf(c, deps.config)}/auth/register?invite=${token}`
+      const url = `${requestOrigin(c, deps.config)}/auth/register?invite=${token}`
       const note = () => (
         <ShownOnce text={url} what="the link">
           Send this link to the person you invite. It is shown only once.

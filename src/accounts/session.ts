@@ -27,6 +27,7 @@ import type { SessionRow, UserRow } from './store.ts'
 import { getToken, setTokenUsed } from './token-store.ts'
 import { clientOf } from '../web/client.ts'
 import { hasHandler } from '../web/form-method.ts'
+import { Said } from '../web/said.tsx'
 import { notLoggedIn } from '../web/user-of.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
 import { rememberBrowser } from './known-browser.ts'
@@ -48,8 +49,10 @@ const noteEvery = 60_000
  * Sets `user`, `isLoginAlive`, and `session` from the cookie or `token` from the header, or null. Ignores
  * cookies of a request with a token. Only throws for an invalid token.
  */
-export const loadSession = (deps: AccountDeps) =>
-  factory.createMiddleware(async function readSession(c, next) {
+export function loadSession(deps: AccountDeps) {
+  const said = new Said()
+  return factory.createMiddleware(async function readSession(c, next) {
+    c.set('said', said)
     c.set('isLoginAlive', () => isLoginAlive(deps.db, c))
     const names = new Map<string, string | null>()
     c.set('nameOf', (email) =>
@@ -72,6 +75,7 @@ export const loadSession = (deps: AccountDeps) =>
     if (found) keepAlive(c, deps, found)
     await next()
   })
+}
 
 /**
  * True while the request's session or API token is valid and its user has the same role. Checked for every

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { RouterRoute } from 'hono/types'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { originOf } from '../web/client.ts'
+import { requestOrigin } from '../web/own-host.ts'
 import { notFound } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
@@ -19,7 +19,7 @@ export const apiRoutes = ({ config }: { config: Config }, app: { routes: RouterR
 
   /** Loaded on first use: the schemas use memory, and are rarely needed. */
   async function describe(c: Context) {
-    const server = originOf(c, config)
+    const server = requestOrigin(c, config)
     if (last?.servers[0]?.url === server) return last
     const { openApiDocument } = await import('./document.ts')
     return (last = openApiDocument(app.routes, { server }))

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import type { Config } from '../config.ts'
-import type { Env } from './factory.ts'
 
 /** Decides the form of the response: a page, a fragment, or JSON (decisions: representations). */
 export type Client = 'browser' | 'partial' | 'program'
@@ -16,14 +15,6 @@ export function clientOf(c: Context): Client {
 }
 
 export const isWebSocket = (c: Context) => c.req.header('Upgrade')?.toLowerCase() === 'websocket'
-
-/** The origin by which the client reaches Davit: the public one, or that of the request. */
-export function originOf(c: Context, { url }: Pick<Config, 'url'>) {
-  if (url) return url.origin
-  const asked = new URL(c.req.url)
-  if ((c as Context<Env>).var.isHttps) asked.protocol = 'https:'
-  return asked.origin
-}
 
 /**
  * The path of our page with the link or form of this request. Null for other sites, and for a path that a

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import { PageHead } from './components.tsx'
 import type { Crumb } from './components.tsx'
 import type { Draft } from './draft.ts'
-import type { FormMethod } from './factory.ts'
+import type { FormMethod } from './form-method.ts'
 import { FormError } from './fields-view.tsx'
 import { Button, ButtonLink, PostForm } from './form.tsx'
 

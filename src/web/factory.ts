@@ -1,9 +1,10 @@
 import type { Server } from 'bun'
 import { createFactory } from 'hono/factory'
-import type { AppError } from '../platform/errors.ts'
 import type { tokenScopes } from '../db/schema.ts'
 import { takeForms } from './form-method.ts'
+import type { FormVariables } from './form-method.ts'
 import type { NameOf } from './person.tsx'
+import type { Said } from './said.tsx'
 import type { Peer } from './web-socket.ts'
 
 export type User = { id: string; email: string; name: string | null; role: 'admin' | 'member' }
@@ -20,7 +21,7 @@ export type Env = {
     /** True when it came through the edge, on the socket that no one else can reach. */
     isEdges?: boolean
   }
-  Variables: {
+  Variables: FormVariables & {
     requestId: string
     /** The address at the other end of the socket: the client's, or a proxy's. */
     peer: string
@@ -36,6 +37,8 @@ export type Env = {
     user: User | null
     /** False once the login has ended or its rights have changed: checked while a stream is open. */
     isLoginAlive: () => boolean
+    /** Messages for the next page of a session. */
+    said: Said
     /** The name of a user who has set one. */
     nameOf: NameOf
     /** For the forms of this response; different in every response. */
@@ -44,14 +47,7 @@ export type Env = {
     seenVersion: string
     /** The id that this request assigned to a new browser. */
     visitor?: string
-    /** The refusal of a form that was open too long: it is rendered again, and changes nothing. */
-    refusal?: AppError
-    /** The method by which a form without script overrides POST, or null. Unset until the body is read. */
-    formMethod?: FormMethod | null
   }
 }
-
-/** The methods that HTML forms don't have. */
-export type FormMethod = 'PUT' | 'DELETE'
 
 export const factory = createFactory<Env>({ initApp: takeForms })

@@ -1,16 +1,25 @@
-import type { Hono, MiddlewareHandler, Context } from 'hono'
+import type { Context, Hono, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { clientOf } from './client.ts'
 import { madeFrom } from './checks.ts'
-import type { Env, FormMethod } from './factory.ts'
+import type { AppError } from '../platform/errors.ts'
 import { fieldsOf, isForm } from './form-fields.ts'
 import { matchedRoutes } from 'hono/route'
+
+/** The methods that HTML forms don't have. */
+export type FormMethod = 'PUT' | 'DELETE'
+
+export type FormVariables = {
+  /** The refusal of a form that was open too long: it is rendered again, and changes nothing. */
+  refusal?: AppError
+  /** The method by which a form without script overrides POST, or null. Unset until the body is read. */
+  formMethod?: FormMethod | null
+}
 
 /** Handlers for forms beside those of PUT and DELETE. */
 const forForms = new WeakMap<object, FormMethod>()
 
-type Handler = MiddlewareHandler<Env>
-type Register = (path: string, ...handlers: Handler[]) => unknown
+type Register = (path: string, ...handlers: MiddlewareHandler[]) => unknown
 
 /**
  * Lets a form without script reach routes with methods that forms don't have: it posts, and names the method
@@ -18,7 +27,7 @@ type Register = (path: string, ...handlers: Handler[]) => unknown
  * with a POST of the same address. They are registered as middleware, so that they appear only once in lists
  * of routes.
  */
-export function takeForms(app: Hono<Env>) {
+export function takeForms(app: Hono<any>) {
   const routes = app as unknown as Record<'post' | 'put' | 'delete', Register>
   const { post } = routes
   for (const method of ['PUT', 'DELETE'] as const) {
@@ -36,10 +45,10 @@ export function takeForms(app: Hono<Env>) {
 const guards = new WeakSet<object>()
 
 /** The last handler makes the change, so a refused form doesn't reach it. */
-const guarded = (handlers: Handler[]) => [
+const guarded = (handlers: MiddlewareHandler[]) => [
   ...handlers.slice(0, -1),
   ...handlers.slice(-1).map((handler) => {
-    const guard: Handler = (c, next) => {
+    const guard: MiddlewareHandler = (c, next) => {
       if (c.var.refusal) throw c.var.refusal
       return handler(c, next)
     }
@@ -51,15 +60,16 @@ const guarded = (handlers: Handler[]) => [
 /** True when no handler of this request would change anything once it has a `refusal`. */
 export const isGuarded = (c: Context) => matchedRoutes(c).some(({ handler }) => guards.has(handler))
 
-function meant(method: FormMethod, handler: Handler) {
-  const wrapped: Handler = (c, next) => (c.var.formMethod === method ? handler(c, next) : next())
+function meant(method: FormMethod, handler: MiddlewareHandler) {
+  const wrapped: MiddlewareHandler = (c, next) =>
+    c.var.formMethod === method ? handler(c, next) : next()
   forForms.set(wrapped, method)
   if (guards.has(handler)) guards.add(wrapped)
   return wrapped
 }
 
-function plain(handler: Handler) {
-  const wrapped: Handler = (c, next) => (c.var.formMethod ? next() : handler(c, next))
+function plain(handler: MiddlewareHandler) {
+  const wrapped: MiddlewareHandler = (c, next) => (c.var.formMethod ? next() : handler(c, next))
   if (guards.has(handler)) guards.add(wrapped)
   return madeFrom(handler, wrapped)
 }
@@ -71,7 +81,7 @@ export function answersForm(handler: object, formMethod: FormMethod | null | und
 }
 
 /** Reads `_method`: only from a browser's form, never from the address or a header, nor with a token. */
-export const readFormMethod = createMiddleware<Env>(async function readMethod(c, next) {
+export const readFormMethod = createMiddleware(async function readMethod(c, next) {
   const mayName = c.req.method === 'POST' && clientOf(c) !== 'program' && !c.var.token
   const named = mayName ? (await fieldsOf(c))?.get('_method')?.at(-1) : undefined
   c.set('formMethod', named === 'PUT' || named === 'DELETE' ? named : null)
@@ -84,7 +94,7 @@ export const readFormMethod = createMiddleware<Env>(async function readMethod(c,
  */
 export function hasHandler(c: Context) {
   const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method
-  const { formMethod, token } = (c as Context<Env>).var
+  const { formMethod, token } = c.var
   return matchedRoutes(c).some(
     ({ method, handler }) =>
       method === wanted ||

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext } from './draft.ts'
 import type { Draft } from './draft.ts'
-import type { FormMethod } from './factory.ts'
+import type { FormMethod } from './form-method.ts'
 import { Icon } from './icons.tsx'
 import type { IconName } from './icons.tsx'
 

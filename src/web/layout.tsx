@@ -4,7 +4,7 @@ import type { User } from './factory.ts'
 import { assetPath } from './static.ts'
 import { ThemeChoice } from './theme.tsx'
 import type { Theme } from './theme.tsx'
-import { Toasts } from './toast.tsx'
+import { Toasts } from './said.tsx'
 import { isUnder, PublicBar, TopBar } from './top-bar.tsx'
 
 type Props = {

@@ -1,9 +1,11 @@
+import type { Context } from 'hono'
 import { isIP } from 'node:net'
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { canonicalHost } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
+import type { Env } from './factory.ts'
 
 type HostConfig = Pick<Config, 'host' | 'url' | 'domain'>
 
@@ -37,4 +39,12 @@ function foreign({ url }: HostConfig) {
     'misdirected',
     `This Davit doesn’t serve that host name. ${where}, or set DAVIT_URL to its public address.`,
   )
+}
+
+/** The origin by which the client reaches Davit: the public one, or that of the request. */
+export function requestOrigin(c: Context, { url }: Pick<Config, 'url'>) {
+  if (url) return url.origin
+  const asked = new URL(c.req.url)
+  if ((c as Context<Env>).var.isHttps) asked.protocol = 'https:'
+  return asked.origin
 }

@@ -5,17 +5,16 @@ import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
-import { sayNext, takeSaid } from './flash.ts'
 import { CsrfToken } from './form.tsx'
 import { InDialog } from './dialog.tsx'
 import { People } from './person.tsx'
+import { isNavigation, sayNow } from './said.tsx'
 import { Layout } from './layout.tsx'
 import { isLiveRequest, livePartsOf, LiveStream, SeenVersion } from './live.tsx'
 import type { Liveness } from './live.tsx'
 import type { Look } from './status-badge.tsx'
 import { TabState, tabOf } from './tab.tsx'
 import { themeOf } from './theme.tsx'
-import { sayNow } from './toast.tsx'
 
 /** One resource in its three representations. */
 export type View = {
@@ -35,7 +34,7 @@ export function show(c: Context, view: View, status: ContentfulStatusCode = 200)
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type, HX-Target, Davit-Live')
   const client = clientOf(c)
   if (client === 'program') return c.json(view.json?.() ?? {}, status)
-  const { user, csrfToken, seenVersion, nameOf } = (c as Context<Env>).var
+  const { user, session, csrfToken, seenVersion, nameOf, said: messages } = (c as Context<Env>).var
   const inRequest = (children: Child) => (
     <CsrfToken value={csrfToken}>
       <SeenVersion value={seenVersion}>
@@ -59,23 +58,23 @@ export function show(c: Context, view: View, status: ContentfulStatusCode = 200)
       status,
     )
   }
+  const said = session && isNavigation(c) ? messages.take(session.id) : null
   return c.html(
     <>
       {raw('<!DOCTYPE html>')}
       {inRequest(
-        <Layout
-          {...tabOf(view)}
-          user={user}
-          path={c.req.path}
-          theme={themeOf(c)}
-          said={takeSaid(c)}
-        >
+        <Layout {...tabOf(view)} user={user} path={c.req.path} theme={themeOf(c)} said={said}>
           {page()}
         </Layout>,
       )}
     </>,
     status,
   )
+}
+
+function sayNext(c: Context, text: string) {
+  const { session, said } = (c as Context<Env>).var
+  if (session) said.sayNext(session.id, text)
 }
 
 const pathOf = (c: Context) => c.req.path + new URL(c.req.url).search

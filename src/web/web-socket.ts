@@ -1,7 +1,6 @@
 import type { ServerWebSocket, WebSocketHandler } from 'bun'
 import type { Context } from 'hono'
 import { AppError } from '../platform/errors.ts'
-import type { Env } from './factory.ts'
 
 export type Socket = ServerWebSocket<Peer>
 
@@ -26,7 +25,7 @@ export const webSockets: WebSocketHandler<Peer> = {
 }
 
 /** From then on the peer's callbacks run. Throws for an incomplete handshake. */
-export function acceptWebSocket(c: Context<Env>, peer: Peer) {
+export function acceptWebSocket(c: Context, peer: Peer) {
   if (!c.env?.server?.upgrade(c.req.raw, { data: peer }))
     throw new AppError('bad_request', 'This WebSocket handshake is incomplete.')
   return new Response(null) // the server has responded

@@ -9,7 +9,7 @@ import type { Project } from '../projects/store.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
 import type { WebhookDeps } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
-import { originOf } from '../web/client.ts'
+import { requestOrigin } from '../web/own-host.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
@@ -99,7 +99,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
 
   /** Returns the URL for the project's provider, or the URLs for all when the provider is unknown. */
   function receiversOf(c: Context, project: Project) {
-    const origin = originOf(c, config)
+    const origin = requestOrigin(c, config)
     const host = placeOf(project.repositoryUrl)?.host ?? ''
     const known = getSourceProvider(db, project) ?? providerOf.get(host)
     return (known ? [known] : (Object.keys(providers) as ProviderName[])).map((provider) => ({
