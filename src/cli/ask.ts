@@ -20,6 +20,15 @@ export async function askLine(question: string): Promise<string> {
   }
 }
 
+/** Throws unless the plan that was shown is to be carried out. */
+export async function confirm(yes: boolean) {
+  if (yes) return
+  if (!isTerminal())
+    throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
+  if (!/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
+    throw new AppError('invalid', 'Nothing was changed.')
+}
+
 /** Typing isn't echoed. */
 export async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)

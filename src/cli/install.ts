@@ -1,15 +1,14 @@
 import { AppError, Failure } from '../platform/errors.ts'
 import { version } from '../platform/root.ts'
 import { firstSignal } from '../platform/signals.ts'
-import { holdSetup } from '../server/hold.ts'
 import { hasSettings, install as takePlan, nextSteps, planInstall } from '../server/install.ts'
 import type { Choice } from '../server/install.ts'
 import type { Judged } from '../server/judge.ts'
 import { layoutIn } from '../server/layout.ts'
 import type { Step } from '../server/steps.ts'
-import { refuseDuringUpgrade } from '../server/upgrade/open.ts'
+import { holdSetup, refuseDuringUpgrade } from '../server/locks.ts'
 import { ConfigError } from '../config.ts'
-import { askLine, isTerminal } from './ask.ts'
+import { askLine, confirm, isTerminal } from './ask.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
 
@@ -66,10 +65,7 @@ async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }
   if (plan.found === 'upgrade') print('What is left to do then will be shown.', '')
   if (isDry) print('Nothing was changed: this was a dry run.')
   if (isDry) return 0
-  if (!yes && !isTerminal())
-    throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
-  if (!yes && !/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
-    throw new AppError('invalid', 'Nothing was changed.')
+  await confirm(yes)
   refuseDuringUpgrade(plan.layout) // one may have begun since
   await takePlan(plan, { signal: untilSignal('davit install'), say: print })
   if (plan.found === 'upgrade') return installAsked(given, how)

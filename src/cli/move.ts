@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { AppError, Failure } from '../platform/errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { bytes, counted } from '../web/units.ts'
 import { layoutIn } from '../server/layout.ts'
 import { settingsLeft } from '../server/move/arrive.ts'
@@ -21,8 +21,8 @@ import {
   movedFromHere,
   startHere,
 } from '../server/move/undo.ts'
-import { holdInstallation } from '../server/upgrade/open.ts'
-import { askLine, isTerminal } from './ask.ts'
+import { holdInstallation } from '../server/locks.ts'
+import { confirm } from './ask.ts'
 import { UsageError, print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
 import { lineOf, untilSignal } from './install.ts'
@@ -137,14 +137,6 @@ function destinationIn(
     throw new UsageError('the server must look like root@new-server.')
   if (port !== undefined && !/^\d{1,5}$/.test(port)) throw new UsageError('--port must be a port.')
   return { host, port: port ?? null, identity: identity === undefined ? null : resolve(identity) }
-}
-
-async function confirm(yes: boolean) {
-  if (yes) return
-  if (!isTerminal())
-    throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
-  if (!/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
-    throw new AppError('invalid', 'Nothing was changed.')
 }
 
 function describe(

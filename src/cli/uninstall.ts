@@ -1,11 +1,9 @@
-import { AppError } from '../platform/errors.ts'
-import { holdSetup } from '../server/hold.ts'
 import { layoutIn } from '../server/layout.ts'
 import { planUninstall, refuseElsewhere } from '../server/uninstall.ts'
 import type { Extent } from '../server/uninstall.ts'
-import { refuseDuringUpgrade } from '../server/upgrade/open.ts'
+import { holdSetup, refuseDuringUpgrade } from '../server/locks.ts'
 import { takeSteps } from '../server/steps.ts'
-import { askLine, isTerminal } from './ask.ts'
+import { confirm } from './ask.ts'
 import { print, readArguments } from './command.ts'
 import type { Command } from './command.ts'
 import { untilSignal } from './install.ts'
@@ -54,10 +52,7 @@ async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: UninstallOpt
     print(`Apps and services run on: docker ps --filter label=davit.instance=${instanceId}`)
   if (isDry) print('Nothing was changed: this was a dry run.')
   if (isDry) return 0
-  if (!yes && !isTerminal())
-    throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
-  if (!yes && !/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
-    throw new AppError('invalid', 'Nothing was changed.')
+  await confirm(yes)
   refuseDuringUpgrade(layoutIn()) // one may have begun since
   await takeSteps(steps, { signal: untilSignal('davit uninstall'), say: print })
   print('', 'Davit is uninstalled.')

@@ -23,7 +23,7 @@ import { runsCurrent } from './service.ts'
 import { stepsLeft, takeSteps } from './steps.ts'
 import type { Step } from './steps.ts'
 import { finishing } from './upgrade/finish.ts'
-import { refuseDuringUpgrade } from './upgrade/open.ts'
+import { refuseDuringUpgrade } from './locks.ts'
 
 export const startingAsBefore = 'Starting Davit as it was before.'
 

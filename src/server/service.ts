@@ -18,8 +18,9 @@ export type ServiceState = {
 /** The state of the service according to systemd. */
 export async function serviceState(): Promise<ServiceState> {
   const properties = 'ActiveState,UnitFileState,MainPID,ExecMainStartTimestampMonotonic'
-  const argv = ['systemctl', 'show', service, `--property=${properties}`] as const
-  const { lines } = await tryRun({ argv: [...argv] })
+  const { lines } = await tryRun({
+    argv: ['systemctl', 'show', service, `--property=${properties}`],
+  })
   const shown = Object.fromEntries(lines.map((line) => line.split('=') as [string, string]))
   const uptime = Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1000
   const started = Number(shown.ExecMainStartTimestampMonotonic ?? 0) / 1000
@@ -52,7 +53,7 @@ export async function startService(
   const begun = Math.floor(Date.now() / 1000)
   const systemctl = (...args: string[]) => tryRun({ ...work, argv: ['systemctl', ...args] })
   const todo = 'Check systemd’s log: journalctl -b. Then run davit install again.'
-  await run({ ...work, todo, argv: ['systemctl', 'daemon-reload'] })
+  await reload(work)
   await systemctl('reset-failed', service)
   await run({ ...work, todo, argv: ['systemctl', 'enable', service] })
   const { status } = await tryRun({ argv: ['systemctl', verb, service], ...work, minutes: 12 })
@@ -62,8 +63,11 @@ export async function startService(
 
 /** Stops Davit and disables it at boot; its containers keep running. Throws when it doesn't stop. */
 export async function stopService(work: Work) {
-  const argv = ['systemctl', 'disable', '--now', service] as const
-  const { status, lines } = await tryRun({ ...work, argv: [...argv], minutes: 2 })
+  const { status, lines } = await tryRun({
+    ...work,
+    argv: ['systemctl', 'disable', '--now', service],
+    minutes: 2,
+  })
   await tryRun({ ...work, argv: ['systemctl', 'reset-failed', service] })
   if (status === 0) return
   const { isActive, isEnabled } = await serviceState()
@@ -93,12 +97,14 @@ export async function untilReady(origin: string, signal: AbortSignal) {
 }
 
 async function whyNotStarted(since: number) {
-  const journal = async (...which: string[]) => {
-    const options = ['--no-pager', '--output=cat', `--since=@${since}`, '--lines=200']
-    return (await tryRun({ argv: ['journalctl', ...options, ...which] })).lines
-  }
-  const own = await journal(`--unit=${service}`)
-  return startFailure(own, denialIn(await journal('--dmesg')))
+  const own = await journalSince(since, [`--unit=${service}`])
+  return startFailure(own, denialIn(await journalSince(since, ['--dmesg'])))
+}
+
+/** The last lines of systemd's journal since a time in seconds. */
+async function journalSince(since: number, which: string[], work: Partial<Work> = {}) {
+  const options = ['--no-pager', '--output=cat', `--since=@${since}`, '--lines=200']
+  return (await tryRun({ ...work, argv: ['journalctl', ...options, ...which] })).lines
 }
 
 /** Finds the reason for a failed start in the lines of its log. */
@@ -126,4 +132,35 @@ export function denialIn(lines: string[]) {
   )
   if (line === undefined) return null
   return { by: line.includes('apparmor=') ? 'AppArmor' : 'SELinux', line: line.slice(0, 400) }
+}
+
+/** Makes systemd read its units again. */
+export const reload = (work: Work) =>
+  run({ ...work, argv: ['systemctl', 'daemon-reload'], todo: 'Check systemd: journalctl -b.' })
+
+/** Only requests the restart, without waiting for it. */
+export async function requestRestart(work: Work) {
+  await tryRun({ ...work, argv: ['systemctl', 'reset-failed', service] })
+  const todo = 'Check systemd: journalctl -b.'
+  await run({ ...work, argv: ['systemctl', 'restart', '--no-block', service], todo })
+}
+
+/** `active`, `activating`, `deactivating`, `inactive` or `failed`. */
+export async function activeState(work: Work) {
+  return (
+    (
+      await tryRun({
+        ...work,
+        argv: ['systemctl', 'show', '--property=ActiveState', '--value', service],
+      })
+    ).lines[0] ?? 'unknown'
+  )
+}
+
+/** The reason that Davit logged for its end since a time in milliseconds; null without one. */
+export async function lastWords(since: number, work: Work) {
+  const lines = await journalSince(Math.floor(since / 1000), [`--unit=${service}`], work)
+  const own = lines.findLast((line) => line.startsWith('davit: '))
+  const line = own?.slice('davit: '.length) ?? lines.findLast((line) => /^\w*error\b/i.test(line))
+  return line?.slice(0, 400) ?? null
 }

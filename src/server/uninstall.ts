@@ -17,13 +17,13 @@ import { localEngine, refuseOtherEngine } from './machine.ts'
 import { removeGuard } from './move/guard.ts'
 import { isEmptied, removeFolder } from './remove-folder.ts'
 import { run } from './run.ts'
-import { serviceState, stopService } from './service.ts'
+import { reload, serviceState, stopService } from './service.ts'
 import { stepsLeft } from './steps.ts'
 import type { Step } from './steps.ts'
 import { namesOf } from './store.ts'
 import { finishing } from './upgrade/finish.ts'
 import { placesOf } from './upgrade/journal.ts'
-import { refuseDuringUpgrade } from './upgrade/open.ts'
+import { refuseDuringUpgrade } from './locks.ts'
 import { removeDropIn } from './upgrade/unit.ts'
 
 /** What to remove in addition to Davit itself. */
@@ -151,8 +151,7 @@ const unit = (layout: Layout): Step => ({
     removeDropIn(placesOf(layout))
     removeGuard(layout)
     rmSync(layout.unit, { force: true })
-    const todo = 'Run systemctl daemon-reload yourself.'
-    await run({ ...work, todo, argv: ['systemctl', 'daemon-reload'] })
+    await reload(work)
   },
 })
 

@@ -31,7 +31,7 @@ import {
 import type { Received, Sent } from '../../src/server/move/journal.ts'
 import { beforeStart } from '../../src/server/move/standstill.ts'
 import { packed, unpack } from '../../src/server/move/tar.ts'
-import { holdInstallation } from '../../src/server/upgrade/open.ts'
+import { holdInstallation } from '../../src/server/locks.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
 const { docker, options } = sandbox()

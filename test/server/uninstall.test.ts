@@ -16,7 +16,7 @@ import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { insertProject } from '../../src/projects/store.ts'
-import { holdSetup } from '../../src/server/hold.ts'
+import { holdSetup } from '../../src/server/locks.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import { executable, files, installationOf, lossesOf } from '../../src/server/uninstall.ts'
 

@@ -16,17 +16,13 @@ import { openDatabase } from '../../src/db/index.ts'
 import { lockDataDir } from '../../src/db/instance-lock.ts'
 import { closeCleanly } from '../../src/db/wal-guard.ts'
 import { layoutIn } from '../../src/server/layout.ts'
-import { finishing } from '../../src/server/upgrade/finish.ts'
+import { refuseDuringUpgrade } from '../../src/server/locks.ts'
+import { finishing, journalAtRest } from '../../src/server/upgrade/finish.ts'
 import { afterStart, afterStop, beforeStart } from '../../src/server/upgrade/hooks.ts'
 import { placesOf, readJournal, writeJournal } from '../../src/server/upgrade/journal.ts'
 import type { Places, Upgrade } from '../../src/server/upgrade/journal.ts'
-import {
-  journalAtRest,
-  refuseDuringUpgrade,
-  refuseOtherExecutable,
-} from '../../src/server/upgrade/open.ts'
 import { abandonUpgrade, openUpgrade } from '../../src/server/upgrade/unit.ts'
-import { whyNotBack } from '../../src/server/upgrade/upgrade.ts'
+import { refuseOtherExecutable, whyNotBack } from '../../src/server/upgrade/upgrade.ts'
 
 let root: string
 let places: Places
@@ -77,9 +73,9 @@ test('an upgrade that a start is taking up isn’t cleared away under it', async
     if (states.length === 0) writeJournal(places, { ...journal, phase: 'trial' })
     return state ?? 'active'
   }
-  expect((await journalAtRest(places, stateOf, signal))?.phase).toBe('trial')
+  expect((await journalAtRest(places, stateOf, work))?.phase).toBe('trial')
   writeJournal(places, journal)
-  expect((await journalAtRest(places, async () => 'active', signal))?.phase).toBe('swap')
+  expect((await journalAtRest(places, async () => 'active', work))?.phase).toBe('swap')
 })
 
 test.each([

@@ -6,10 +6,9 @@ import { isLocked } from '../../db/instance-lock.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { reachable } from '../install.ts'
 import type { Layout } from '../layout.ts'
-import { run } from '../run.ts'
 import type { Work } from '../run.ts'
-import { startService } from '../service.ts'
-import { failsFast, restartService } from '../upgrade/unit.ts'
+import { reload, requestRestart, startService } from '../service.ts'
+import { failsFast } from '../upgrade/unit.ts'
 import { configOf } from './facts.ts'
 
 /*
@@ -33,7 +32,7 @@ ExecStartPre=+${layout.executable} move --step before-start
 `,
   )
   await reload(work)
-  await restartService(work)
+  await requestRestart(work)
   const { dataDir } = configOf(layout)
   while (isLocked(dataDir)) await sleep(100, undefined, { signal: work.signal })
 }
@@ -60,6 +59,3 @@ export function startDavit(layout: Layout, work: Work) {
   const config = configOf(layout)
   return startService(originAt({ ...config, host: reachable(config.host) }), work, 'start')
 }
-
-const reload = ({ signal }: Work) =>
-  run({ argv: ['systemctl', 'daemon-reload'], todo: 'Check systemd: journalctl -b.', signal })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../../platform/errors.ts'
 import type { Layout } from '../layout.ts'
-import { holdInstallation } from '../upgrade/open.ts'
+import { holdInstallation } from '../locks.ts'
 import {
   begin,
   halt,

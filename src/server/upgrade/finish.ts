@@ -2,13 +2,14 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../../platform/errors.ts'
 import type { Layout } from '../layout.ts'
+import { holdInstallation } from '../locks.ts'
 import type { Work } from '../run.ts'
 import type { Step } from '../steps.ts'
 import { removeCopies } from './databases.ts'
 import { placesOf, readJournal, removeJournal } from './journal.ts'
 import type { Places, Upgrade } from './journal.ts'
-import { holdInstallation, journalAtRest } from './open.ts'
-import { activeState, closeUpgrade, openUpgrade, restartService } from './unit.ts'
+import { activeState, requestRestart } from '../service.ts'
+import { closeUpgrade, openUpgrade } from './unit.ts'
 
 /** Finishes an interrupted upgrade before anything else changes the installation. */
 export function finishing(layout: Layout): Step {
@@ -28,14 +29,32 @@ export function finishing(layout: Layout): Step {
   }
 }
 
+/**
+ * The journal of an upgrade whose command was killed, once no start can still change it: one
+ * may be installing the new executable just now. Null when there is none.
+ */
+export async function journalAtRest(
+  places: Places,
+  stateOf: () => Promise<string>,
+  { signal }: Pick<Work, 'signal'>,
+): Promise<Upgrade | null> {
+  for (;;) {
+    const state = await stateOf()
+    const journal = readJournal(places) // read after the state, to include a start in between
+    const mayBeTaken = state === 'activating' || state === 'deactivating'
+    if (journal?.phase !== 'swap' || !mayBeTaken) return journal
+    await sleep(200, undefined, { signal })
+  }
+}
+
 /** Finishes an upgrade whose command was killed, and reports the resulting version. */
 export async function finishLast(places: Places, work: Work) {
-  const last = await journalAtRest(places, () => activeState(work), work.signal)
+  const last = await journalAtRest(places, () => activeState(work), work)
   if (!last) return
   work.say(`The upgrade from ${last.from} to ${last.to} was interrupted. Finishing that first.`)
   if (last.phase === 'trial' || last.phase === 'revert') {
     await openUpgrade(places, last.timeout, work) // a power failure may have lost it
-    if ((await activeState(work)) !== 'activating') await restartService(work)
+    if ((await activeState(work)) !== 'activating') await requestRestart(work)
   }
   const isBegun = last.phase !== 'swap'
   const { phase, why } = isBegun ? await untilOver(places, work) : last

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, rmSync, rmdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
-import { service } from '../layout.ts'
-import { run, tryRun } from '../run.ts'
 import type { Work } from '../run.ts'
+import { reload } from '../service.ts'
 import type { Places } from './journal.ts'
 
 /**
@@ -59,30 +58,4 @@ export function removeDropIn({ dropIn }: Pick<Places, 'dropIn'>) {
   } catch {
     // the operator has other files there, or it doesn't exist
   }
-}
-
-const reload = ({ signal }: Work) =>
-  run({ argv: ['systemctl', 'daemon-reload'], todo: 'Check systemd: journalctl -b.', signal })
-
-/** Only requests the restart; its result is recorded in the upgrade's journal. */
-export async function restartService({ signal }: Work) {
-  await tryRun({ argv: ['systemctl', 'reset-failed', service], signal })
-  const todo = 'Check systemd: journalctl -b.'
-  await run({ argv: ['systemctl', 'restart', '--no-block', service], todo, signal })
-}
-
-/** `active`, `activating`, `deactivating`, `inactive` or `failed`. */
-export async function activeState({ signal }: Work) {
-  const ask = ['show', '--property=ActiveState', '--value', service]
-  return (await tryRun({ argv: ['systemctl', ...ask], signal })).lines[0] ?? 'unknown'
-}
-
-/** The reason that Davit logged for its end since then; null without one. */
-export async function lastWords(since: number, { signal }: Work) {
-  const options = ['--no-pager', '--output=cat', `--since=@${Math.floor(since / 1000)}`]
-  const unit = `--unit=${service}`
-  const { lines } = await tryRun({ argv: ['journalctl', ...options, unit, '--lines=200'], signal })
-  const own = lines.findLast((line) => line.startsWith('davit: '))
-  const line = own?.slice('davit: '.length) ?? lines.findLast((line) => /^\w*error\b/i.test(line))
-  return line?.slice(0, 400) ?? null
 }

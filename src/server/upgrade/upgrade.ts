@@ -18,16 +18,17 @@ import { compareVersions } from '../../releases/version.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
+import { holdInstallation } from '../locks.ts'
 import { refuseMoved } from '../move/journal.ts'
 import type { Work } from '../run.ts'
+import { lastWords, requestRestart } from '../service.ts'
 import { refuseFull, stage } from './candidate.ts'
 import type { About } from './candidate.ts'
 import { clearUpgrade, finishLast, untilOver } from './finish.ts'
 import { placesOf, readJournal, writeJournal } from './journal.ts'
 import type { Places, Upgrade } from './journal.ts'
-import { holdInstallation, refuseOtherExecutable } from './open.ts'
 import { sourceOf } from './source.ts'
-import { abandonUpgrade, lastWords, openUpgrade, restartService } from './unit.ts'
+import { abandonUpgrade, openUpgrade } from './unit.ts'
 
 export type UpgradeOptions = {
   layout: Layout
@@ -72,7 +73,7 @@ export async function upgradeServer(options: UpgradeOptions, work: Work): Promis
       if (!readJournal(places)) await abandonUpgrade(places, work)
     }
     work.say(`Restarting: Davit ${version} stops, ${found.version} starts. Apps run on.`)
-    await restartService(work)
+    await requestRestart(work)
     return await concluded(await untilOver(places, work), places, work)
   } finally {
     hold.close()
@@ -94,6 +95,17 @@ function refuseOtherServer({ settings, unit, executable }: Layout) {
     'not_installed',
     `There is no ${missing}, so Davit wasn’t installed here by davit install.`,
     'Run davit install, or replace the executable by hand and restart Davit.',
+  )
+}
+
+/** Throws unless the installed executable runs this command: it describes the version that is replaced. */
+export function refuseOtherExecutable({ executable }: Pick<Layout, 'executable'>, own: string) {
+  const [installed, running] = [executable, own].map((path) => statSync(path))
+  if (installed!.ino === running!.ino && installed!.dev === running!.dev) return
+  throw new Failure(
+    'not_installed',
+    `This executable isn’t the installed one, which is ${executable}.`,
+    `Run ${executable} upgrade, or install this one by its command install.`,
   )
 }
 
