@@ -110,20 +110,18 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   /** The progress of image pulls by service id. */
   const pulls = new Map<string, PullProgress>()
   const slots = { build: config.buildConcurrency, service: 5, 'clean-up': 1 }
-  const jobs = new Jobs({ db, slots, isShared: () => hasSeveralUsers(db) })
+  const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
   const working = { ...outside, logs, collector, masks, jobs, starts, pulls, diskGuard }
   jobs.handle('deploy', async () =>
-    (await import('./deployments/deploy-job.ts')).deployHandler(working),
+    (await import('./deployments/deploy-job.ts')).deployKind(working),
   )
-  jobs.handle('run', async () => (await import('./runs/run-job.ts')).runHandler(working))
+  jobs.handle('run', async () => (await import('./runs/run-job.ts')).runKind(working))
   for (const kind of appJobs)
-    jobs.handle(kind, async () => (await import('./apps/app-jobs.ts')).appHandler(working, kind))
+    jobs.handle(kind, async () => (await import('./apps/app-jobs.ts')).appKind(working, kind))
   for (const kind of serviceJobs)
-    jobs.handle(kind, async () =>
-      (await import('./services/service-jobs.ts')).serviceHandler(working),
-    )
+    jobs.handle(kind, async () => (await import('./services/service-jobs.ts')).serviceKind(working))
   const cleanUps = new CleanUps(working)
   return { ...watching, ...working, cleanUps }
 }

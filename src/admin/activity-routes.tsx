@@ -5,13 +5,12 @@ import { cancelAppJobs } from '../apps/app-jobs.ts'
 import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
 import type { Db } from '../db/index.ts'
-import { cancelDeployment } from '../deployments/cancel.ts'
+import { cancelDeployment } from '../deployments/trigger.ts'
 import { getJob, isEnded } from '../deployments/store.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { notFound } from '../platform/errors.ts'
-import { report } from '../platform/journal.ts'
-import { cancelRun } from '../runs/cancel.ts'
+import { cancelRun } from '../runs/start.ts'
 import { getRunIn, isEnded as isRunEnded } from '../runs/store.ts'
 import { cancelServiceJobs } from '../services/service-jobs.ts'
 import { getService } from '../services/store.ts'
@@ -52,7 +51,7 @@ export const activityRoutes = (deps: {
       const found = getEnvironmentIn(db, c.req.param('id'))
       if (!found) throw notFound('environment')
       const { environment, project } = found
-      return cancel(c, cancelAppJobs(deps, environment), () =>
+      return cancel(c, cancelAppJobs(deps, { environment, by: userOf(c).email }), () =>
         audit(c, 'environment.cancelled', {
           object: {
             kind: 'environment',
@@ -78,7 +77,7 @@ export const activityRoutes = (deps: {
       const service = getService(db, c.req.param('id'))
       if (!service) throw notFound('service')
       const { id, name, ownerId } = service
-      return cancel(c, cancelServiceJobs(deps, service), () =>
+      return cancel(c, cancelServiceJobs(deps, { service, by: userOf(c).email }), () =>
         audit(c, 'service.cancelled', {
           object: { kind: 'service', id, name },
           details: { owner: findUser(db, ownerId).email },
@@ -86,7 +85,7 @@ export const activityRoutes = (deps: {
       )
     })
     .post(`${activityPath}/clean-up/cancel`, requireAdmin, (c) =>
-      cancel(c, cleanUps.cancel(), () => audit(c, 'clean_up.cancelled')),
+      cancel(c, cleanUps.cancel(userOf(c).email), () => audit(c, 'clean_up.cancelled')),
     )
 
   async function cancel(c: Context, work: Promise<unknown>, done: () => void) {
@@ -95,7 +94,6 @@ export const activityRoutes = (deps: {
     if (!ended) {
       c.status(202)
       c.header('Location', activityPath)
-      work.catch((error) => report('a cancel failed', error, { path: c.req.path }))
     }
     if (clientOf(c) === 'partial') return show(c, view(c))
     return moveOn(c, { to: activityPath, json })

@@ -3,17 +3,16 @@ import { newId } from '../db/new-id.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { observe, tellState } from '../deployments/observe.ts'
 import { getCurrent, getJob as getDeployed, updateDeployment } from '../deployments/store.ts'
-import { isAppJob, stepOfJob } from '../environments/app-steps.ts'
+import { appSteps, isAppJob, stepOfJob } from '../environments/app-steps.ts'
 import type { AppJob, AppStep } from '../environments/app-steps.ts'
-import { cancelled, stopping } from '../jobs/jobs.ts'
-import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
-import { endJob, insertJob, listJobIds, listJobsOf, requeueJob } from '../jobs/store.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { endJob, insertJob, listJobIds, listJobsOf } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
+import { stopping } from '../jobs/task.ts'
+import type { End, Kind } from '../jobs/task.ts'
 import type { Logs } from '../logs/logs.ts'
-import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
 import { AppError, Failure } from '../platform/errors.ts'
-import { report } from '../platform/journal.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { routeTraffic } from '../runtime/routing.ts'
@@ -69,18 +68,15 @@ export async function cancelStarts(
 }
 
 /** Cancels a running start, restart or stop. Resolves when it has cleaned up. */
-export function cancelAppJobs(
+export const cancelAppJobs = (
   { db, jobs }: { db: Db; jobs: Jobs },
-  { id, name }: { id: string; name: string },
-) {
-  const ids = listJobsOf(db, id).flatMap((job) => (stepOfJob(job) ? job.id : []))
-  if (ids.length === 0)
-    throw new AppError(
-      'conflict',
-      `${name} isn’t being started or stopped, so there is nothing to cancel.`,
-    )
-  return jobs.cancel(ids)
-}
+  { environment: { id, name }, by }: { environment: { id: string; name: string }; by: string },
+) =>
+  jobs.cancelFor(
+    by,
+    listJobsOf(db, id).flatMap((job) => (stepOfJob(job) ? job.id : [])),
+    { refusal: () => `${name} isn’t being started or stopped, so there is nothing to cancel.` },
+  )
 
 function refuseDeploying(db: Db, { id, name }: { id: string; name: string }) {
   if (listJobsOf(db, id).every(({ kind }) => isAppJob(kind))) return
@@ -90,45 +86,44 @@ function refuseDeploying(db: Db, { id, name }: { id: string; name: string }) {
   )
 }
 
-/** Runs starts, restarts and stops of environments as jobs. */
-export const appHandler = (deps: AppJobDeps, kind: AppJob): Handler => ({
-  run: (work) => runJob(deps, work, kind),
-  giveUp: (job, { why }) => giveUp(deps, job, why),
-})
-
-async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJob) {
-  const id = job.subjectId
-  const current = getCurrent(deps.db, id)
-  const project = current && getDeployed(deps.db, current.id)?.project
-  if (!project) return // its environment was deleted
-  const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
-  let failure: Failure | null = null
-  try {
-    // restarted when the engine becomes unreachable: nothing must stay half done
-    await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
-      await reconcile(deps, workload, { orphans: false, signal })
-      await verbs[kind](deps, workload, signal)
-    })
-  } catch (error) {
-    if (signal.reason === stopping) return void requeueJob(deps.db, job.id)
-    if (signal.reason !== cancelled) {
-      failure = explain(error, { subject: 'environment', what: failed[kind] })
-      if (failure.code === 'internal') report(`an app was not ${kind}`, error, { environment: id })
+/** Starts, restarts and stops of environments. */
+export const appKind =
+  (deps: AppJobDeps, kind: AppJob): Kind =>
+  (job) => {
+    const id = job.subjectId
+    const current = getCurrent(deps.db, id)
+    const project = current && getDeployed(deps.db, current.id)?.project
+    if (!project) return undefined
+    const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
+    let isBegun = false
+    return {
+      mask: async () => (await deps.masks.of(id)).mask,
+      doing: `${appSteps[kind]} it`,
+      again: 'try again',
+      async run({ signal, undo }) {
+        isBegun = true
+        try {
+          // restarted when the engine becomes unreachable: nothing must stay half done
+          await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
+            await reconcile(deps, workload, { orphans: false, signal })
+            await verbs[kind](deps, workload, signal)
+          })
+        } finally {
+          // changes meanwhile were left to the job
+          const options = { signal: undo, failed: 'an app could not be observed' }
+          await retryWhileEngineDown(deps.docker, { ...options, fields: { environment: id } }, () =>
+            observe(deps, id, { orphans: false, signal: undo }),
+          )
+        }
+        if (undo.reason === stopping) throw stopping // it may not have been observed
+      },
+      explain: (error) => explain(error, { subject: 'environment', what: failed[kind] }),
+      end(end) {
+        if (isBegun) tellState(deps, id) // if it couldn't be observed, the action is enough
+        if (isBegun || end.status === 'failed') storeEnd(deps, job, { kind, end })
+      },
     }
   }
-  // changes meanwhile were left to the job
-  const options = {
-    signal: undo,
-    failed: 'an app could not be observed',
-    fields: { environment: id },
-  }
-  await retryWhileEngineDown(deps.docker, options, () =>
-    observe(deps, id, { orphans: false, signal: undo }),
-  )
-  if (undo.reason === stopping) return void requeueJob(deps.db, job.id) // it may not have been observed
-  tellState(deps, id) // if it couldn't be observed, the action is enough
-  await settle(deps, job, failure)
-}
 
 const verbs: Record<
   AppJob,
@@ -153,38 +148,19 @@ async function start(
 }
 
 /** Its outcome is stored with the live deployment; the state itself comes from the containers. */
-async function settle(deps: AppJobDeps, job: Job, failure: Failure | null) {
-  const { db, masks } = deps
-  const { mask } = await masks.of(job.subjectId).catch(() => nothingHidden)
+function storeEnd(deps: AppJobDeps, job: Job, { kind, end }: { kind: AppJob; end: End }) {
+  const { db } = deps
+  const failure = end.status === 'failed' ? end.failure : null
   db.transaction(() => {
     const current = getCurrent(db, job.subjectId)
     if (current)
       updateDeployment(db, current.id, {
-        errorStep: failure && stepOfJob(job),
+        errorStep: failure && appSteps[kind],
         errorCode: failure?.code ?? null,
-        errorMessage: failure && mask(failure.message),
-        errorHint: failure && mask(failure.hint),
+        errorMessage: failure?.message ?? null,
+        errorHint: failure?.hint ?? null,
       })
     endJob(db, job.id)
   })
   routeTraffic(deps, { id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
-}
-
-/** A job that was cancelled while queued changed nothing. */
-async function giveUp(deps: AppJobDeps, job: Job, why: GivenUp['why']) {
-  if (why === 'cancelled') return
-  const step = stepOfJob(job) ?? ''
-  const failure = {
-    interrupted: new Failure(
-      'interrupted',
-      `Davit crashed twice while ${step} it.`,
-      'Check the memory of the server, then try again.',
-    ),
-    broken: new Failure(
-      'internal',
-      'Something went wrong inside Davit.',
-      'Davit’s log has the details. Trying again can help.',
-    ),
-  }[why]
-  await settle(deps, job, failure)
 }

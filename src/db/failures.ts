@@ -115,12 +115,12 @@ export const waitingForSpace = 'waiting for free space on the disk'
 
 /** Runs a write that must not be skipped: retries while the disk is full, until the signal. */
 export async function retryOnDiskFull<Result>(
-  write: () => Result,
+  write: () => Result | Promise<Result>,
   { signal }: { signal: AbortSignal },
 ): Promise<Result> {
   for (let tries = 0; ; tries++)
     try {
-      return write()
+      return await write()
     } catch (error) {
       if (!isDiskFull(error) || signal.aborted) throw error
       if (tries === 0) report(waitingForSpace, diskFull(error))

@@ -1,9 +1,22 @@
-import type { OpenVariable } from '../environments/variable-store.ts'
-import type { Keys } from '../git/keys.ts'
 import type { Places } from '../addresses/places.ts'
+import type { Config } from '../config.ts'
+import type { LogDb } from '../db/index.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import type { Git } from '../git/git.ts'
+import type { Keys } from '../git/keys.ts'
 import type { NewLine } from '../logs/log-line.tsx'
-import type { PipelineDeps } from './pipeline.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Masks } from '../logs/masks.ts'
+import type { RuntimeDeps } from '../runtime/workload.ts'
 import type { Deployment, Job } from './store.ts'
+
+export type PipelineDeps = RuntimeDeps & {
+  config: Config
+  logDb: LogDb
+  git: Git
+  logs: Logs
+  masks: Masks
+}
 
 /** The input of a step, which must not depend on HTTP. */
 export type Run = Job &

@@ -1,79 +1,135 @@
-import type { Db, LogDb } from '../db/index.ts'
-import type { GivenUp, Handler } from '../jobs/jobs.ts'
-import { endJob, requeueJob } from '../jobs/store.ts'
-import type { Job } from '../jobs/store.ts'
-import type { Logs } from '../logs/logs.ts'
+import type { End, Kind, News } from '../jobs/task.ts'
+import { whyUnreached } from '../links/unreached.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
+import { commitStatuses } from './commit-status.ts'
+import type { PipelineDeps } from './context.ts'
+import { explainStep } from './explain.ts'
+import { imageNameOf, removeOldImages } from './images.ts'
+import { observe } from './observe.ts'
 import { runPipeline } from './pipeline.ts'
-import type { PipelineDeps } from './pipeline.ts'
+import type { Attempt } from './pipeline.ts'
+import { Progress } from './progress.ts'
 import { activeStatuses, getJob, moveDeployment } from './store.ts'
-import type { Deployment } from './store.ts'
-import { publishOutcome } from './publish-outcome.ts'
+import type { Job } from './store.ts'
 import { slotFor } from './waiting-store.ts'
 
-/** Runs deployments as jobs with the same ids, and stores the ends that the pipeline can't store. */
-export const deployHandler = (deps: PipelineDeps): Handler => ({
-  run: (work) => runPipeline(deps, work),
-  giveUp(job, end) {
-    const deployment = getJob(deps.db, job.id)?.deployment
-    if (deployment) giveUp(deps, { job, deployment, end })
-  },
-  requeue(job) {
-    const deployment = getJob(deps.db, job.id)?.deployment
-    if (deployment) requeue(deps, deployment)
-    else endJob(deps.db, job.id)
-  },
-})
-
-type StoreDeps = { db: Db; logDb: LogDb; logs: Logs }
-
-/** Whatever it created is removed later as an orphan. */
-function giveUp(
-  deps: StoreDeps,
-  { job, deployment, end }: { job: Job; deployment: Deployment; end: GivenUp },
-) {
-  const { id, status: from } = deployment
-  const { line, ...outcome } = outcomeOf(job, { status: from, end })
-  const made = from === 'pending' ? {} : { image: null }
-  const moved = { id, from: ['pending', ...activeStatuses] as const, ...made, ...outcome }
-  if (!moveDeployment(deps.db, { ...moved, finishedAt: new Date() })) return
-  publishOutcome(deps, deployment, { status: outcome.status, line })
-}
-
-function outcomeOf(
-  { attempt }: Job,
-  { status, end: { why, by } }: { status: Deployment['status']; end: GivenUp },
-) {
-  if (why === 'broken') return broken
-  if (why === 'cancelled') {
-    const waited = `Cancelled${by ? ` by ${by}` : ''} while queued.`
-    return { status: 'cancelled', line: status === 'pending' ? waited : 'Cancelled.' } as const
+/** Deployments are jobs with the same ids. */
+export const deployKind =
+  (deps: PipelineDeps): Kind =>
+  ({ id }) => {
+    const job = getJob(deps.db, id)
+    if (!job) return undefined
+    const { deployment, environment } = job
+    const progress = new Progress(deps, deployment)
+    const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
+    const attempt: Attempt = { job, progress, reportCommitStatus, problems: [] }
+    let isBegun = false
+    return {
+      log: progress.writer,
+      mask: async () => (await deps.masks.of(environment.id)).mask,
+      doing: deployment.status,
+      again: 'deploy again',
+      async run(work) {
+        isBegun = true
+        const options = { orphans: true, signal: work.shutdown }
+        try {
+          await runPipeline(deps, attempt, work)
+        } finally {
+          await observe(deps, environment.id, options).catch((error) => {
+            if (work.shutdown.aborted) return
+            report('an app could not be observed', error, { environment: environment.id })
+          })
+        }
+      },
+      explain: (error) => explain(deps, attempt, error),
+      end: async (end) =>
+        // it was stored when it went live
+        end.status === 'done' ? undefined : storeEnd(deps, attempt, { end, isBegun }),
+      async after(end) {
+        if (isBegun) reportCommitStatus()
+        if (end.status === 'done') await removeOldImages(deps, job)
+      },
+      requeue: (why) => requeue(deps, id, why),
+    }
   }
-  const message = `Davit crashed ${attempt} times while ${status}.`
-  return {
-    status: 'failed',
-    line: `Failed: ${message}`,
-    errorStep: status,
-    errorCode: 'interrupted',
+
+async function storeEnd(
+  deps: PipelineDeps,
+  { job, progress }: Attempt,
+  { end, isBegun }: { end: Exclude<End, { status: 'done' }>; isBegun: boolean },
+): Promise<News | undefined> {
+  const { id, status } = job.deployment
+  const wasQueued = !isBegun && status === 'pending'
+  const changes = isBegun
+    ? { ...(await discardImage(deps, job)), ...progress.finished() }
+    : { ...(!wasQueued && { image: null }), finishedAt: new Date() } // an orphan is removed later
+  const from = ['pending', ...activeStatuses] as const
+  if (end.status === 'cancelled') {
+    if (!moveDeployment(deps.db, { id, from, ...changes, status: 'cancelled' })) return undefined
+    const line = `Cancelled${end.by ? ` by ${end.by}` : ''} while queued.`
+    return { status: 'cancelled', line: wasQueued ? line : 'Cancelled.' }
+  }
+  const { code, message, hint } = end.failure
+  const isStored = moveDeployment(deps.db, {
+    ...{ id, from, ...changes, status: 'failed' },
+    errorStep: isBegun ? progress.step : status,
+    errorCode: code,
     errorMessage: message,
-    errorHint: 'Check the memory of the server, then deploy again.',
-  } as const
+    errorHint: hint,
+  })
+  return isStored ? { status: 'failed', line: `Failed: ${message} ${hint}` } : undefined
 }
 
-/** Its log is complete by then. */
-const broken = {
-  status: 'failed',
-  line: null,
-  errorCode: 'internal',
-  errorMessage: 'Something went wrong inside Davit.',
-  errorHint: 'Davit’s log has the details. Trying again can help.',
-} as const
+async function explain(
+  deps: PipelineDeps,
+  { job, progress, problems }: Attempt,
+  error: unknown,
+): Promise<Failure> {
+  const { code, message, hint } = explainStep(error, progress.step)
+  const why = await whyUnreachedBy(deps, { job, progress })
+  return new Failure(
+    code,
+    shownImage([message, ...problems].join(' ')),
+    why ? `${why} ${hint}` : hint,
+  )
+}
 
-function requeue(deps: StoreDeps, deployment: Deployment) {
-  const { id, status, image } = deployment
-  deps.db.transaction(() => {
-    requeueJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
-    moveDeployment(deps.db, { id, from: [status], status: 'pending' })
-  })
-  const line = `Davit stopped while ${status}. The deployment resumes.`
-  publishOutcome(deps, deployment, { status: 'pending', line })
+/** Names the host that the app couldn't reach during its start; null when its output doesn't show one. */
+async function whyUnreachedBy(
+  deps: PipelineDeps,
+  { job: { project, environment }, progress }: Pick<Attempt, 'job' | 'progress'>,
+) {
+  if (progress.step !== 'releasing' && progress.step !== 'deploying') return null
+  try {
+    return whyUnreached(deps, { project, environment, lines: await progress.output(deps) })
+  } catch (error) {
+    report('finding out what an app could not reach failed', error, { environment: environment.id })
+    return null
+  }
+}
+
+/** Removes the image under this deployment's own name: a rollback runs the image of another deployment. */
+async function discardImage(deps: PipelineDeps, { deployment }: Job) {
+  try {
+    await deps.docker.removeImage(imageNameOf(deps, deployment))
+    return { image: null }
+  } catch (error) {
+    report('the image of a deployment could not be removed', error, { deployment: deployment.id })
+    return {}
+  }
+}
+
+/** It needs no build slot once its image is built. */
+function requeue({ db }: PipelineDeps, id: string, why: 'stop' | 'crash') {
+  const found = getJob(db, id)
+  if (!found) return undefined
+  const { status, image } = found.deployment
+  moveDeployment(db, { id, from: [status], status: 'pending' })
+  const line =
+    why === 'stop'
+      ? 'Davit is stopping. This deployment resumes when it starts again.'
+      : `Davit stopped while ${status}. The deployment resumes.`
+  return { status: 'pending', line, slot: slotFor(image) }
 }

@@ -1,77 +1,21 @@
-import type { Config } from '../config.ts'
-import { retryOnDiskFull } from '../db/failures.ts'
-import type { LogDb } from '../db/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
-import type { Git } from '../git/git.ts'
-import { whyUnreached } from '../links/unreached.ts'
-import type { Logs } from '../logs/logs.ts'
 import { Failure } from '../platform/errors.ts'
-import { journal, report } from '../platform/journal.ts'
-import { stopping } from '../jobs/jobs.ts'
-import type { Work as JobWork } from '../jobs/jobs.ts'
-import type { SlotCalls } from '../jobs/slots.ts'
-import { nothingHidden } from '../logs/masks.ts'
-import type { Masks } from '../logs/masks.ts'
+import type { Work } from '../jobs/task.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
-import type { RuntimeDeps } from '../runtime/workload.ts'
-import { explainStep } from './explain.ts'
-import { imageNameOf, removeOldImages } from './images.ts'
-import { observe } from './observe.ts'
-import { Progress } from './progress.ts'
-import type { StepName } from './progress.ts'
+import type { Progress, StepName } from './progress.ts'
 import { restoredVariables } from './rollback.ts'
-import type { Run } from './context.ts'
+import type { PipelineDeps, Run } from './context.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
 import type { ReadyRun } from './steps/deploy.ts'
 import { releaseCommand } from './steps/release.ts'
-import { getJob } from './store.ts'
 import type { Job } from './store.ts'
-import { commitStatuses } from './commit-status.ts'
 
-export type PipelineDeps = RuntimeDeps & {
-  config: Config
-  logDb: LogDb
-  git: Git
-  logs: Logs
-  masks: Masks
-}
-
-/** Runs one deployment to its end. The outcome is its state and its log; failures aren't thrown. */
-export async function runPipeline(
-  deps: PipelineDeps,
-  { job: { id, attempt, input }, ...options }: JobWork,
-) {
-  const job = getJob(deps.db, id)
-  if (!job) return
-  const progress = new Progress(deps, job.deployment)
-  const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
-  const work: Work = { ...options, attempt, input, job, progress, reportCommitStatus, problems: [] }
-  const tidyUp = (tidying: Promise<void>) =>
-    tidying.catch((error) => {
-      if (!options.shutdown.aborted)
-        report('tidying up after a deployment failed', error, { deployment: id })
-    })
-  const settle = () =>
-    tidyUp(observe(deps, job.environment.id, { orphans: true, signal: options.shutdown }))
-  try {
-    await takeSteps(deps, work)
-    await settle()
-    await tidyUp(removeOldImages(deps, job))
-  } catch (error) {
-    await settle()
-    await end(deps, { ...work, error })
-  }
-  reportCommitStatus()
-}
-
-type Work = Pick<JobWork, 'signal' | 'shutdown' | keyof SlotCalls> & {
-  attempt: number
-  /** Variables of an earlier deployment, encrypted, for a rollback that uses them. */
-  input: string | null
+/** One run of a deployment. */
+export type Attempt = {
   job: Job
   progress: Progress
   reportCommitStatus: () => void
@@ -79,8 +23,14 @@ type Work = Pick<JobWork, 'signal' | 'shutdown' | keyof SlotCalls> & {
   problems: string[]
 }
 
-async function takeSteps(deps: PipelineDeps, work: Work) {
-  const { attempt, input, job, progress, reportCommitStatus, signal, shutdown } = work
+/** Takes the steps of a deployment, and makes it the live one. */
+export async function runPipeline(
+  deps: PipelineDeps,
+  { job, progress, reportCommitStatus, problems: unsolved }: Attempt,
+  work: Work,
+) {
+  const { signal, shutdown } = work
+  const { attempt, input } = work.job // the input has variables of an earlier deployment, for a rollback
   const { deployment, environment, project } = job
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
   const variables = own ?? openVariables(deps.db, deps.secrets, environment.id)
@@ -122,7 +72,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
         reportCommitStatus()
       },
       undone({ downtimeMs, problems }) {
-        work.problems = problems
+        unsolved.push(...problems)
         if (downtimeMs !== null) save({ downtimeMs })
       },
     }),
@@ -155,59 +105,6 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     if (!progress.enter(step))
       throw new Error(`Deployment ${deployment.id} was changed by another process`)
     return work()
-  }
-}
-
-async function end(
-  deps: PipelineDeps,
-  { job, progress, signal, shutdown, error, problems }: Work & { error: unknown },
-) {
-  const { id } = job.deployment
-  const patience = { signal: shutdown }
-  if (signal.reason === stopping) {
-    progress.log('Davit is stopping. This deployment resumes when it starts again.')
-    return progress.requeue()
-  }
-  const left = await discardImage(deps, job)
-  if (signal.aborted) {
-    progress.log('Cancelled.')
-    return retryOnDiskFull(() => progress.cancel(left), patience)
-  }
-  const explained = explainStep(error, progress.step)
-  const why = await whyUnreachedBy(deps, { job, progress })
-  const { code, message, hint } = explained
-  const failure = why ? new Failure(code, message, `${why} ${hint}`) : explained
-  if (failure.code === 'internal')
-    journal.error('deployment failed', error, { deployment: id, step: progress.step })
-  // The mask of this run lacks values that were marked secret meanwhile.
-  const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
-  failure.message = mask(shownImage([failure.message, ...problems].join(' ')))
-  progress.log(`Failed: ${failure.message} ${failure.hint}`)
-  await retryOnDiskFull(() => progress.fail(failure, left), patience)
-}
-
-/** Names the host that the app couldn't reach during its start; null when its output doesn't show one. */
-async function whyUnreachedBy(
-  deps: PipelineDeps,
-  { job: { project, environment }, progress }: Pick<Work, 'job' | 'progress'>,
-) {
-  if (progress.step !== 'releasing' && progress.step !== 'deploying') return null
-  try {
-    return whyUnreached(deps, { project, environment, lines: await progress.output(deps) })
-  } catch (error) {
-    report('finding out what an app could not reach failed', error, { environment: environment.id })
-    return null
-  }
-}
-
-/** Removes the image under this deployment's own name: a rollback runs the image of another deployment. */
-async function discardImage(deps: PipelineDeps, { deployment }: Job) {
-  try {
-    await deps.docker.removeImage(imageNameOf(deps, deployment))
-    return { image: null }
-  } catch (error) {
-    report('the image of a deployment could not be removed', error, { deployment: deployment.id })
-    return {}
   }
 }
 

@@ -1,7 +1,5 @@
 import type { Db, LogDb, Tx } from '../db/index.ts'
-import { requeueJob } from '../jobs/store.ts'
 import type { Logs } from '../logs/logs.ts'
-import type { Failure } from '../platform/errors.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Masks, SourceMask } from '../logs/masks.ts'
@@ -14,28 +12,27 @@ export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'
 /** The deployment's state while the step runs. */
 const statusDuring = (step: StepName) => (step === 'releasing' ? 'deploying' : step)
 
-/** Records the state, steps and log of one run. Everything is stored before it is published. */
+/** Records the states, steps and log of one run until its end. Everything is stored before it is published. */
 export class Progress {
   readonly #deps: { db: Db; logDb: LogDb; logs: Logs }
   readonly #deployment: Deployment
-  readonly #log: LogWriter
+  readonly writer: LogWriter
   #status: Status
   #steps: Deployment['steps']
-  #isBuilt: boolean
 
   constructor(deps: { db: Db; logDb: LogDb; logs: Logs }, deployment: Deployment) {
     this.#deps = deps
     this.#deployment = deployment
     this.#status = deployment.status
-    this.#log = new LogWriter(deps, logOf(deployment))
+    this.writer = new LogWriter(deps, logOf(deployment))
     // A retry skips the steps that an interrupted attempt finished, if it had built the image.
-    this.#isBuilt = deployment.image !== null
-    this.#steps = this.#isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
+    const isBuilt = deployment.image !== null
+    this.#steps = isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
   }
 
   /** Masks these values in the log and the error from now on. */
   hide(mask: SourceMask) {
-    this.#log.mask = mask
+    this.writer.mask = mask
   }
 
   get step(): StepName | null {
@@ -44,22 +41,21 @@ export class Progress {
 
   /** The newest lines of this step's containers, newest last. */
   async output(deps: { logDb: LogDb; masks: Masks }) {
-    this.#log.flush()
+    this.writer.flush()
     const since = Date.parse(this.#steps.at(-1)?.startedAt ?? '')
     const lines = await listLastLines(deps, logOf(this.#deployment), { limit: 200, since })
     return lines.flatMap(({ stream, text }) => (stream === 'system' ? [] : text))
   }
 
-  log = (text: string, stream: NewLine['stream'] = 'system') => this.#log.write(text, stream)
+  log = (text: string, stream: NewLine['stream'] = 'system') => this.writer.write(text, stream)
 
   save = (facts: Partial<Deployment>) => {
     updateDeployment(this.#deps.db, this.#deployment.id, facts)
-    this.#isBuilt ||= Boolean(facts.image)
   }
 
   /** Returns false when another process changed the deployment. */
   enter(step: StepName) {
-    this.#log.flush()
+    this.writer.flush()
     const startedAt = new Date().toISOString()
     this.#steps = [...this.#finished(startedAt), { name: step, startedAt, finishedAt: null }]
     return this.#move(statusDuring(step), { steps: this.#steps })
@@ -67,45 +63,19 @@ export class Progress {
 
   /** Stores that this deployment is now live. */
   succeed(tx: Tx, changes: Partial<Deployment>) {
-    const now = new Date()
-    const steps = this.#finished(now.toISOString())
-    setRunning(tx, this.#deployment, { ...changes, steps, finishedAt: now })
+    setRunning(tx, this.#deployment, { ...changes, ...this.finished() })
   }
 
   /** Call it after the transaction was committed. */
   tellSuccess() {
-    this.#log.end()
+    this.writer.end()
     this.#publish('running')
   }
 
-  cancel(changes: Partial<Deployment>) {
-    this.#end('cancelled', changes)
-  }
-
-  fail(failure: Failure, changes: Partial<Deployment>) {
-    this.#end('failed', {
-      ...changes,
-      errorStep: this.step,
-      errorCode: failure.code,
-      errorMessage: this.#log.mask.mask(failure.message),
-      errorHint: this.#log.mask.mask(failure.hint),
-    })
-  }
-
-  /** Requeues the deployment when Davit stops, to resume at the next start. */
-  requeue() {
-    this.#log.flush()
-    const { db } = this.#deps
-    db.transaction(() => {
-      requeueJob(db, this.#deployment.id, { slot: this.#isBuilt ? null : 'build' })
-      this.#move('pending', {})
-    })
-  }
-
-  #end(status: 'failed' | 'cancelled', changes: Partial<Deployment>) {
-    this.#log.end()
+  /** What is stored with any other end. */
+  finished() {
     const now = new Date()
-    this.#move(status, { ...changes, steps: this.#finished(now.toISOString()), finishedAt: now })
+    return { steps: this.#finished(now.toISOString()), finishedAt: now }
   }
 
   #move(status: Status, changes: Partial<Deployment>) {

@@ -11,8 +11,7 @@ import { removeOrphanImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
-import { publishSuperseded } from './publish-outcome.ts'
-import { supersedeOlder } from './waiting-store.ts'
+import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
 
 type RecoverDeps = RemovalDeps & { logs: Logs }
 type UntilStopped = { signal: AbortSignal }

@@ -29,7 +29,6 @@ import type { View } from '../web/respond.tsx'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
-import { cancelDeployment } from './cancel.ts'
 import { compareWithLive } from './compare.ts'
 import { ComparePage } from './compare-page.tsx'
 import { DeploymentPage, DeploymentStatus } from './deployment-page.tsx'
@@ -44,7 +43,13 @@ import { RollbackDialog } from './rollback-dialog.tsx'
 import { rollBack, rollbackForm } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
-import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
+import {
+  cancelDeployment,
+  refuseWithoutImage,
+  refuseWithoutRoom,
+  triggerDeployment,
+  triggerForm,
+} from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'

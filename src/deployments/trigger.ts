@@ -16,10 +16,14 @@ import { branchName, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { flag, line } from '../web/fields.ts'
-import { getCurrent, hasUnended } from './store.ts'
+import { getCurrent, getStatus, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
-import { publishSuperseded } from './publish-outcome.ts'
-import { countOthersWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
+import {
+  countOthersWaiting,
+  insertWaiting,
+  publishSuperseded,
+  supersedeOlder,
+} from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
 /** The default environment is the project's first. */
@@ -64,6 +68,16 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
   deps.jobs.wake()
   return queued.deployment
 }
+
+/** Resolves once everything that the deployment created is removed. */
+export const cancelDeployment = (
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { deployment: { id }, by }: { deployment: Deployment; by: string },
+) =>
+  jobs.cancelFor(by, [id], {
+    refusal: () =>
+      `This deployment has already ended (${getStatus(db, id)}), so it can’t be cancelled.`,
+  })
 
 /**
  * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the

@@ -1,10 +1,14 @@
 import { and, count, desc, eq, inArray, lt, ne, notExists } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { deployments, projects, releases } from '../db/schema.ts'
 import type { Environment } from '../environments/store.ts'
 import { endJobs, insertJob } from '../jobs/store.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import type { Logs } from '../logs/logs.ts'
+import { deleteSome } from '../logs/store.ts'
+import { report } from '../platform/journal.ts'
 import type { Project } from '../projects/store.ts'
-import { insertDeployment } from './store.ts'
+import { insertDeployment, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
 /** Kept per environment: deployments that ended before they started. */
@@ -30,7 +34,7 @@ export function insertWaiting(
 }
 
 /** A deployment with an existing image needs no build slot. */
-export const slotFor = (image: string | null) => (image === null ? 'build' : null)
+export const slotFor = (image: string | null) => (image === null ? ('build' as const) : null)
 
 /** Excludes the environment's own. */
 export const countOthersWaiting = (
@@ -74,8 +78,30 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
     return { deployment, superseded }
   })
 
+/**
+ * Publishes superseded deployments, and deletes old ones, as a burst of pushes can leave many. Call it after
+ * the commit.
+ */
+export function publishSuperseded(
+  deps: { db: Db; logDb: LogDb; logs: Logs },
+  { deployment: { environmentId }, superseded }: Queued,
+) {
+  for (const { id } of superseded) {
+    const log = new LogWriter(deps, logOf({ id, environmentId }))
+    log.write('A newer deployment of this environment superseded it while queued.')
+    log.end()
+    deps.logs.publish(id, { status: 'superseded' })
+  }
+  try {
+    for (const { id } of forgetNeverBegun(deps.db, environmentId))
+      deleteSome(deps.logDb, { logId: id })
+  } catch (error) {
+    report('old deployments were not deleted', error, { environment: environmentId })
+  }
+}
+
 /** Deletes the environment's deployments that ended before they started, except the newest. Returns them. */
-export function forgetNeverBegun(db: Db, environmentId: string) {
+function forgetNeverBegun(db: Db, environmentId: string) {
   const neverBegun = and(
     eq(deployments.environmentId, environmentId),
     inArray(deployments.status, ['superseded', 'cancelled']),

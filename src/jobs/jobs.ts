@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { retryOnDiskFull, unlessFull } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
+import type { Logs } from '../logs/logs.ts'
+import { AppError } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
 import { onDemand } from '../platform/on-demand.ts'
 import {
   claimJob,
   endJob,
   getJob,
-  hasJob,
   listJobIds,
   listStartable,
   listUnsettled,
@@ -15,12 +16,10 @@ import {
   requestCancel,
 } from './store.ts'
 import { RoundRobin, slotCalls } from './slots.ts'
-import type { SlotCalls, SlotUse } from './slots.ts'
+import type { SlotUse } from './slots.ts'
 import type { Job, Slot } from './store.ts'
-
-/** Reasons to abort a job: someone cancelled it, or Davit stops and resumes it at its next start. */
-export const cancelled = Symbol('cancelled')
-export const stopping = Symbol('stopping')
+import { broken, cancelled, fieldsOf, interrupted, perform, publish, stopping } from './task.ts'
+import type { End, Kind, Task } from './task.ts'
 
 /** A job that was running at two crashes of Davit may be their cause. */
 const maxAttempts = 2
@@ -28,36 +27,12 @@ const maxAttempts = 2
 /** Milliseconds between two attempts to store an end. */
 const retryDelay = 1000
 
-export type Work = SlotCalls & {
-  job: Job
-  /** Aborted with `cancelled` or `stopping` as its reason. */
-  signal: AbortSignal
-  /** Aborted when undoing must end too: the subject is being deleted, or Davit stops. */
-  undo: AbortSignal
-  /** Aborted when Davit stops: the next process undoes what remains. */
-  shutdown: AbortSignal
-}
-
-/** Why a job ends without its handler: cancelled (by whom, if known), started too often, or broken. */
-export type GivenUp = { why: 'cancelled' | 'interrupted' | 'broken'; by?: string | undefined }
-
-/** Handles the jobs of one kind. */
-export type Handler = {
-  /**
-   * Does the work and stores its outcome together with the job's end (`endJob`). When Davit stops it requeues
-   * the job (`requeueJob`); a job it leaves unchanged counts as interrupted by a crash.
-   */
-  run: (work: Work) => Promise<void>
-  /** Stores the end of a job that isn't running. Retried until it doesn't throw, or `shutdown` aborts. */
-  giveUp: (job: Job, end: GivenUp, shutdown: AbortSignal) => void | Promise<void>
-  /** Requeues a job that ran when the last process died, with its subject. Default: only the job. */
-  requeue?: (job: Job) => void
-}
-
 type Running = SlotUse & {
   job: Job
   abort: AbortController
   undo: AbortController
+  /** Null while it runs, or when it was queued again. */
+  end: End | null
   done: Promise<void>
 }
 
@@ -67,10 +42,11 @@ type Running = SlotUse & {
  */
 export class Jobs {
   readonly #db: Db
+  readonly #logs: Pick<Logs, 'publish'>
   readonly #slots: Record<Slot, number>
   readonly #isShared: () => boolean
   readonly #turns: Map<Slot, RoundRobin>
-  readonly #handlers = new Map<Job['kind'], () => Promise<Handler>>()
+  readonly #kinds = new Map<Job['kind'], () => Promise<Kind>>()
   readonly #running = new Map<string, Running>()
   /** Callers that wait for the end of a job, by its id. */
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
@@ -78,23 +54,26 @@ export class Jobs {
 
   constructor({
     db,
+    logs,
     slots,
     isShared = () => false,
   }: {
     db: Db
+    logs: Pick<Logs, 'publish'>
     slots: Record<Slot, number>
     /** Returns true when there is more than one owner. */
     isShared?: () => boolean
   }) {
     this.#db = db
+    this.#logs = logs
     this.#slots = slots
     this.#isShared = isShared
     this.#turns = new Map((Object.keys(slots) as Slot[]).map((slot) => [slot, new RoundRobin()]))
   }
 
-  /** The handler is loaded with the first job that needs it. */
-  handle(kind: Job['kind'], load: () => Handler | Promise<Handler>) {
-    this.#handlers.set(kind, onDemand(load))
+  /** The code of a kind is loaded with its first job. */
+  handle(name: Job['kind'], load: () => Kind | Promise<Kind>) {
+    this.#kinds.set(name, onDemand(load))
   }
 
   /** Call it after every insert, once that is committed; extra calls do no harm. Never throws. */
@@ -105,11 +84,6 @@ export class Jobs {
     } catch (error) {
       report('the queued jobs could not be read', error)
     }
-  }
-
-  /** True when the subject has a queued or running job. */
-  isBusy(subjectId: string) {
-    return hasJob(this.#db, subjectId)
   }
 
   /** True when this process runs a job of the subject. */
@@ -125,11 +99,23 @@ export class Jobs {
     await waiter.promise
   }
 
-  /** Ends jobs, queued ones at once. Resolves when all have cleaned up. */
+  /** Ends jobs, queued ones at once. Resolves when all have cleaned up; true unless all ended otherwise. */
   async cancel(ids: string[], { by }: { by?: string } = {}) {
     // for all of them, before the end of one frees a slot for another
     unlessFull(() => requestCancel(this.#db, ids))
-    await Promise.all(ids.map((id) => this.#cancel(id, by)))
+    const ended = await Promise.all(ids.map((id) => this.#cancel(id, by)))
+    return ended.includes(true)
+  }
+
+  /** Cancels jobs for a user. Throws or rejects with `conflict` when there is nothing to cancel. */
+  cancelFor(by: string, ids: string[], { refusal }: { refusal: () => string }) {
+    const refuse = () => {
+      throw new AppError('conflict', refusal())
+    }
+    if (ids.length === 0) refuse()
+    const work = this.cancel(ids, { by }).then((isCancelled) => void (isCancelled || refuse()))
+    work.catch((error) => error instanceof AppError || report('a cancel failed', error)) // no one may wait
+    return work
   }
 
   /** Ends all jobs of subjects that are being deleted: nothing is restored. */
@@ -149,7 +135,7 @@ export class Jobs {
         await this.#settle(job)
   }
 
-  /** Starts nothing more and ends what is running. Resolves when all handlers have returned. */
+  /** Starts nothing more and ends what is running. Resolves when all have returned. */
   async stop() {
     this.#stop.abort()
     for (const { abort, undo } of this.#running.values()) {
@@ -177,7 +163,8 @@ export class Jobs {
         if (taken.length >= this.#slots[slot]) break
         const returning = needing.filter(({ resume }) => resume).map(({ job }) => job)
         // lent slots count for their owner, who could otherwise have any number of jobs at once
-        const most = this.#mostOfOwner(slot)
+        const all = this.#slots[slot]
+        const most = all > 1 && this.#isShared() ? all - 1 : all // others could need one
         const mayStart = ({ ownerId }: Job) =>
           needing.filter(({ job }) => job.ownerId === ownerId).length < most
         const next = turns.next([...returning, ...free(slot).filter(mayStart)], taken)
@@ -187,12 +174,6 @@ export class Jobs {
       }
   }
 
-  /** One slot fewer than all while others could need it. */
-  #mostOfOwner(slot: Slot) {
-    const all = this.#slots[slot]
-    return all > 1 && this.#isShared() ? all - 1 : all
-  }
-
   #start(job: Job) {
     const running: Running = {
       job,
@@ -200,6 +181,7 @@ export class Jobs {
       isAway: false,
       abort: new AbortController(),
       undo: new AbortController(),
+      end: null,
       done: Promise.resolve(),
     }
     this.#running.set(job.id, running)
@@ -217,56 +199,89 @@ export class Jobs {
     const slots = slotCalls(running, { signal, wake: () => this.wake() })
     try {
       // claimed first: a claimed job must run before anything else happens to its subject
-      const handler = await this.#handlerOf(job)
+      const kind = await this.#kindOf(job)
       const begun = await retryOnDiskFull(() => claimJob(this.#db, job.id), { signal: shutdown })
       if (!begun) return
+      const task = kind(begun)
+      if (!task) return void endJob(this.#db, job.id)
       const work = { job: begun, signal, undo: undo.signal, shutdown, ...slots }
-      await handler.run(work)
-      // its subject was deleted; a job interrupted by Davit's stop is left to the next process
-      if (!shutdown.aborted) endJob(this.#db, job.id)
+      running.end = await perform(task, work)
+      if (running.end) await this.#end(task, { job, end: running.end, signal: undo.signal })
+      else await this.#requeue(task, job, 'stop')
     } catch (error) {
-      const { id, kind, subjectId } = job
-      journal.error('a job failed unexpectedly', error, { job: id, kind, subject: subjectId })
-      await this.#giveUp(job, { why: signal.reason === cancelled ? 'cancelled' : 'broken' })
+      journal.error('a job failed unexpectedly', error, fieldsOf(job))
+      const isCancelled = signal.reason === cancelled
+      running.end = isCancelled ? { status: 'cancelled' } : { status: 'failed', failure: broken }
+      await this.#giveUp(job, running.end)
     }
   }
 
+  /** Returns false when it ended otherwise. */
   async #cancel(id: string, by?: string) {
     const running = this.#running.get(id)
-    running?.abort.abort(cancelled)
-    await running?.done
+    if (running) {
+      running.abort.abort(cancelled)
+      await running.done
+      if (running.end) return running.end.status === 'cancelled'
+    }
     const job = getJob(this.#db, id)
-    if (job?.status !== 'waiting') return
-    const { giveUp } = await this.#handlerOf(job)
-    await giveUp(job, { why: 'cancelled', by }, this.#stop.signal)
-    endJob(this.#db, id)
-    this.#letGo(id)
+    // one of the last process is ended by `recover`
+    if (job?.status === 'waiting') await this.#endQueued(job, { status: 'cancelled', by })
+    return job !== undefined
   }
 
-  async #settle({ id, kind }: Pick<Job, 'id' | 'kind'>) {
-    const requeueAlone = () => requeueJob(this.#db, id, { isAttempt: true })
-    const { requeue = requeueAlone } = await this.#handlerOf({ kind })
+  async #settle({ id, kind: name }: Pick<Job, 'id' | 'kind'>) {
+    const kind = await this.#kindOf({ kind: name })
     const job = getJob(this.#db, id) // it may have been cancelled, or have ended, by now
     if (!job) return
-    if (job.cancelRequested) return this.#giveUp(job, { why: 'cancelled' })
-    if (job.attempt >= maxAttempts) return this.#giveUp(job, { why: 'interrupted' })
-    await retryOnDiskFull(() => requeue(job), { signal: this.#stop.signal })
+    if (job.cancelRequested) return this.#giveUp(job, { status: 'cancelled' })
+    const task = kind(job)
+    if (!task) return void endJob(this.#db, id)
+    if (job.attempt >= maxAttempts) return this.#giveUp(job, interrupted(task))
+    await this.#requeue(task, job, 'crash')
   }
 
   /**
    * Ends a job that can't continue. Retried until it is stored, so that its subject is blocked no longer than
    * necessary; after a stop the next process resumes it.
    */
-  async #giveUp(job: Job, end: GivenUp) {
+  async #giveUp(job: Job, end: End) {
     while (!this.#stop.signal.aborted)
       try {
-        const { giveUp } = await this.#handlerOf(job)
-        await giveUp(job, end, this.#stop.signal)
-        endJob(this.#db, job.id)
-        return this.#letGo(job.id)
+        return await this.#endQueued(job, end)
       } catch {
         await sleep(retryDelay, undefined, { signal: this.#stop.signal }).catch(() => {})
       }
+  }
+
+  async #endQueued(job: Job, end: End) {
+    const task = (await this.#kindOf(job))(job)
+    if (task) await this.#end(task, { job, end, signal: this.#stop.signal })
+    else endJob(this.#db, job.id)
+    this.#letGo(job.id)
+  }
+
+  async #end(task: Task, { job, end, signal }: { job: Job; end: End; signal: AbortSignal }) {
+    const shutdown = this.#stop.signal
+    const news = await retryOnDiskFull(() => task.end(end, signal), { signal: shutdown })
+    if (!shutdown.aborted) endJob(this.#db, job.id)
+    if (getJob(this.#db, job.id)) return // the next process ends it
+    publish(this.#logs, { task, job, news })
+    await task.after?.(end, signal).catch((error) => {
+      if (!signal.aborted) report('tidying up after a job failed', error, fieldsOf(job))
+    })
+  }
+
+  async #requeue(task: Task, job: Job, why: 'stop' | 'crash') {
+    const store = () =>
+      this.#db.transaction(() => {
+        if (!getJob(this.#db, job.id)) return undefined // it had ended when it was stopped
+        const news = task.requeue?.(why) || undefined
+        requeueJob(this.#db, job.id, { slot: news?.slot, isAttempt: why === 'crash' })
+        return news
+      })
+    const news = await retryOnDiskFull(store, { signal: this.#stop.signal })
+    publish(this.#logs, { task, job, news })
   }
 
   #letGo(id: string) {
@@ -274,9 +289,9 @@ export class Jobs {
     this.#waiters.delete(id)
   }
 
-  #handlerOf({ kind }: Pick<Job, 'kind'>) {
-    const load = this.#handlers.get(kind)
-    if (!load) throw new Error(`There is no handler for jobs of the kind ${kind}`)
+  #kindOf({ kind }: Pick<Job, 'kind'>) {
+    const load = this.#kinds.get(kind)
+    if (!load) throw new Error(`There are no jobs of the kind ${kind}`)
     return load()
   }
 }

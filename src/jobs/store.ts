@@ -62,7 +62,7 @@ const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, fal
 export const requeueJob = (
   db: Tx,
   id: string,
-  { slot, isAttempt = false }: { slot?: Job['slot']; isAttempt?: boolean } = {},
+  { slot, isAttempt = false }: { slot?: Job['slot'] | undefined; isAttempt?: boolean } = {},
 ) =>
   db
     .update(jobs)

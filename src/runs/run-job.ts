@@ -1,12 +1,9 @@
 import type { Config } from '../config.ts'
-import { retryOnDiskFull } from '../db/failures.ts'
 import type { LogDb } from '../db/index.ts'
 import { onceComponent } from '../deployments/components.ts'
 import { imageMissing, refuseMissing } from '../deployments/steps/deploy.ts'
-import { stopping } from '../jobs/jobs.ts'
-import type { GivenUp, Handler, Work } from '../jobs/jobs.ts'
-import { forgetAttempts, requeueJob } from '../jobs/store.ts'
-import type { Job } from '../jobs/store.ts'
+import { forgetAttempts } from '../jobs/store.ts'
+import type { End, Kind, Work } from '../jobs/task.ts'
 import { urlOf } from '../environments/json.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -14,16 +11,14 @@ import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deleteSome } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
-import { journal, report } from '../platform/journal.ts'
+import { report } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
 import { placesOf } from '../addresses/places.ts'
 import type { Component } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { endFailure, named } from '../runtime/once-failures.ts'
-import { getOnce } from '../runtime/once-store.ts'
 import { removeOnce, runOnce } from '../runtime/run-once.ts'
-import type { Ended } from '../runtime/run-once.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import type { StopReason } from '../containers/store.ts'
 import type { Starts } from './starts.ts'
@@ -43,44 +38,58 @@ export type RunDeps = RuntimeDeps & {
 const kept = 20
 
 /** Runs are jobs with the same id. */
-export const runHandler = (deps: RunDeps): Handler => ({
-  run: (work) => doRun(deps, work),
-  giveUp: (job, end) => giveUp(deps, job, end),
-})
-
-async function doRun(deps: RunDeps, work: Work) {
-  const { job, signal } = work
-  const found = getRunIn(deps.db, job.id)
-  if (!found) return
-  const { run } = found
-  const log = new LogWriter(deps, logOf(run))
-  log.mask = await deps.masks.of(run.environmentId)
-  try {
-    const component = await componentOf(deps, found)
-    if (run.status === 'pending' && job.attempt === 1)
-      log.write(`Running ${joinWords(wordsOf(run.command))}`)
-    let containerId = ''
-    const started = (id: string) => (containerId = id)
-    const ended = await runOnce(deps, onceOf(deps, { found, component, work, log, started }))
-    await store(
-      deps,
-      { ...work, found, log },
-      stoppedBy(deps, containerId) ?? endOf(ended, component),
-    )
-  } catch (error) {
-    if (signal.reason === stopping) {
-      log.end()
-      deps.starts.over(run.id)
-      return void requeueJob(deps.db, run.id)
+export const runKind =
+  (deps: RunDeps): Kind =>
+  ({ id, attempt }) => {
+    const found = getRunIn(deps.db, id)
+    if (!found) return undefined
+    const { run, environment } = found
+    const log = new LogWriter(deps, logOf(run))
+    let exitCode: number | null = null
+    return {
+      log,
+      mask: async () => (await deps.masks.of(environment.id)).mask,
+      doing: 'the run started',
+      again: 'run it again',
+      async run(work) {
+        log.mask = await deps.masks.of(environment.id)
+        const component = await componentOf(deps, found)
+        if (run.status === 'pending' && attempt === 1)
+          log.write(`Running ${joinWords(wordsOf(run.command))}`)
+        let containerId = ''
+        const started = (id: string) => (containerId = id)
+        const ended = await runOnce(deps, onceOf(deps, { found, component, work, log, started }))
+        const stopped = deps.diskGuard.reasonOf(containerId)
+        if (stopped) throw new Failure(stopped.code, stopped.message, stopped.hint)
+        exitCode = ended.exitCode
+        // the command itself explains any other code
+        const failure = ended.oomKilled ? endFailure('run', ended, component.options) : null
+        if (failure) throw failure
+      },
+      explain: (error) => explain(error, named.run),
+      end(end) {
+        const { line, ...stored } = endOf(end, exitCode)
+        const isStored = endRun(deps.db, id, stored)
+        deps.starts.over(id)
+        return isStored ? { status: stored.status, line } : undefined
+      },
+      async after() {
+        await remove(deps, found)
+        await removeOld(deps, environment.id)
+      },
+      requeue: () => deps.starts.over(id),
     }
-    await store(
-      deps,
-      { ...work, found, log },
-      signal.aborted ? wasCancelled : failed(error, run.id),
-    )
   }
-  await remove(deps, found)
-  await removeOld(deps, run.environmentId)
+
+function endOf(end: End, exitCode: number | null): RunEnd & { line: string } {
+  if (end.status === 'cancelled') return { status: 'cancelled', line: 'Cancelled.' }
+  if (end.status === 'done') {
+    const status = exitCode === 0 ? 'succeeded' : 'failed'
+    return { status, exitCode, line: `Exited with code ${exitCode}.` }
+  }
+  const { code, message, hint } = end.failure
+  const error = { errorCode: code, errorMessage: message, errorHint: hint }
+  return { status: 'failed', exitCode, ...error, line: `${message} ${hint}` }
 }
 
 /** With the current settings, variables and links, as the next deployment would have them. */
@@ -146,54 +155,6 @@ function onceOf(
   }
 }
 
-type Ending = { found: RunIn; log: LogWriter; shutdown: AbortSignal }
-type End = RunEnd & { line: string }
-
-const wasCancelled: End = { status: 'cancelled', line: 'Cancelled.' }
-
-function stoppedBy({ diskGuard }: RunDeps, containerId: string): End | null {
-  const why = diskGuard.reasonOf(containerId)
-  const error = why && new Failure(why.code, why.message, why.hint)
-  return error && { status: 'failed', ...errorOf(error), line: lineOf(error) }
-}
-
-function endOf(ended: Ended, { options }: Component): End {
-  const { exitCode } = ended
-  if (exitCode === 0) return { status: 'succeeded', exitCode, line: 'Exited with code 0.' }
-  // the command itself explains any other code
-  const failure = ended.oomKilled ? endFailure('run', ended, options) : null
-  const line = failure ? lineOf(failure) : `Exited with code ${exitCode}.`
-  return { status: 'failed', exitCode, ...(failure && errorOf(failure)), line }
-}
-
-function failed(error: unknown, runId: string): End {
-  const failure = explain(error, named.run)
-  if (failure.code === 'internal') journal.error('a run failed', error, { run: runId })
-  return { status: 'failed', ...errorOf(failure), line: lineOf(failure) }
-}
-
-const lineOf = ({ message, hint }: Failure) => `${message} ${hint}`
-
-const errorOf = ({ code, message, hint }: Failure) => ({
-  errorCode: code,
-  errorMessage: message,
-  errorHint: hint,
-})
-
-async function store(deps: RunDeps, { found: { run }, log, shutdown }: Ending, end: End) {
-  const { db, logs, starts, masks } = deps
-  const { line, errorMessage, ...stored } = end
-  // the mask of this log lacks values that were marked secret meanwhile
-  log.mask = await masks.of(run.environmentId).catch(() => log.mask)
-  const { mask } = log.mask
-  log.write(line)
-  log.end()
-  const masked = errorMessage ? { errorMessage: mask(errorMessage) } : {}
-  await retryOnDiskFull(() => endRun(db, run.id, { ...stored, ...masked }), { signal: shutdown })
-  logs.publish(run.id, { status: end.status })
-  starts.over(run.id)
-}
-
 async function remove(deps: RunDeps, { run, environment }: Pick<RunIn, 'run' | 'environment'>) {
   const of = { workload: { id: environment.id, kind: 'app' as const }, id: run.id }
   await removeOnce(deps, of).catch((error) =>
@@ -207,33 +168,4 @@ async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
     while (deleteSome(logDb, logOf(run))) await pause()
     deleteRun(db, run.id)
   }
-}
-
-const reasons: Record<Exclude<GivenUp['why'], 'cancelled'>, Failure> = {
-  interrupted: new Failure(
-    'interrupted',
-    'Run failed: Davit crashed twice while it started.',
-    'Check the memory of the server, then run it again.',
-  ),
-  broken: new Failure(
-    'internal',
-    'Run failed: something went wrong inside Davit.',
-    'Davit’s log has the details. Trying again can help.',
-  ),
-}
-
-async function giveUp(deps: RunDeps, job: Job, { why }: GivenUp) {
-  const found = getRunIn(deps.db, job.id)
-  if (!found) return
-  const end: End =
-    why === 'cancelled'
-      ? wasCancelled
-      : { status: 'failed', ...errorOf(reasons[why]), line: lineOf(reasons[why]) }
-  const { line, ...stored } = end
-  const log = new LogWriter(deps, logOf(found.run))
-  if (endRun(deps.db, job.id, stored)) log.write(line)
-  log.end()
-  deps.logs.publish(job.id, { status: end.status })
-  deps.starts.over(job.id)
-  if (getOnce(deps.db, job.id)) await remove(deps, found)
 }

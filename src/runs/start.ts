@@ -13,7 +13,7 @@ import { refuseMore } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
 import { command, flag, whole } from '../web/fields.ts'
 import { whileAlive } from '../web/within.ts'
-import { countActive, insertRun } from './store.ts'
+import { countActive, getStatus, insertRun } from './store.ts'
 import type { Run } from './store.ts'
 
 /** The default timeout of a command, in seconds. */
@@ -97,3 +97,12 @@ export async function startRun(
   jobs.wake()
   return run
 }
+
+/** Resolves when its container was removed. */
+export const cancelRun = (
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { run: { id }, by }: { run: Run; by: string },
+) =>
+  jobs.cancelFor(by, [id], {
+    refusal: () => `This run has already ended (${getStatus(db, id)}), so it can’t be cancelled.`,
+  })

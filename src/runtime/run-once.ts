@@ -1,6 +1,6 @@
 import type { Docker } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
-import { stopping } from '../jobs/jobs.ts'
+import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
 import type { Component } from './component.ts'

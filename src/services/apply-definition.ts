@@ -1,5 +1,5 @@
 import { newId } from '../db/new-id.ts'
-import type { Work } from '../jobs/jobs.ts'
+import type { Work } from '../jobs/task.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { rememberSecrets, sealServiceSecrets } from '../logs/secret-store.ts'

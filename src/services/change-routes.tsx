@@ -5,6 +5,7 @@ import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { AppError } from '../platform/errors.ts'
+import { hasJob } from '../jobs/store.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
@@ -88,7 +89,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
     })
     .post(`${servicePattern}/cancel`, (c) => {
       const service = liveService(deps, c)
-      const work = cancelServiceJobs(deps, service)
+      const work = cancelServiceJobs(deps, { service, by: userOf(c).email })
       audit(c, 'service.cancelled', { object: objectOf(service) })
       return answer(c, service, 'Cancelled.', work)
     })
@@ -122,7 +123,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
   }
 
   function refuseBusy({ id, name, status }: Service) {
-    if (deps.jobs.isBusy(id) || isBusy(status))
+    if (hasJob(db, id) || isBusy(status))
       throw new AppError(
         'conflict',
         `${name} is currently ${status}. Wait until that has ended, or cancel it.`,

@@ -1,4 +1,4 @@
-import type { Jobs } from '../jobs/jobs.ts'
+import { hasJob } from '../jobs/store.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import { ticks } from '../live/ticks.ts'
 import { sseEvent } from '../web/sse.ts'
@@ -16,7 +16,6 @@ const interval = 250
 const longest = 10_000
 
 export type FollowDeps = ServiceDeps & {
-  jobs: Jobs
   pulls: Map<string, PullProgress>
   changes: ChangeFeed
 }
@@ -42,10 +41,10 @@ export async function* followService(
 const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 export const statusPropsOf = (
-  { jobs, pulls }: Pick<FollowDeps, 'jobs' | 'pulls'>,
+  { db, pulls }: Pick<FollowDeps, 'db' | 'pulls'>,
   shown: ShownService,
 ): StatusProps => ({
   ...shown,
-  isBusy: jobs.isBusy(shown.service.id),
+  isBusy: hasJob(db, shown.service.id),
   images: pulls.get(shown.service.id)?.images ?? [],
 })

@@ -1,9 +1,13 @@
-import type { Db } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { isEngineAway, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { cancelled, stopping } from '../jobs/jobs.ts'
-import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
-import { hasJob, insertJob, listJobIds, requeueJob } from '../jobs/store.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { hasJob, insertJob, listJobIds } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
+import type { Kind } from '../jobs/task.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Masks } from '../logs/masks.ts'
+import { deleteSome, listJobLogs } from '../logs/store.ts'
 import { openServiceSecrets } from '../logs/secret-store.ts'
 import { masking } from '../logs/mask.ts'
 import { AppError, Failure } from '../platform/errors.ts'
@@ -18,8 +22,6 @@ import { changeService, forgetChange, restartService, stopService } from './appl
 import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
-import { withLog } from './job-log.ts'
-import type { JobLogDeps } from './job-log.ts'
 import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { serviceJobs, settle, workloadOf } from './state.ts'
@@ -28,14 +30,20 @@ import { getService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, unsealDefinition } from './stored-definition.ts'
 
-type Kind = (typeof serviceJobs)[number]
-type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
+type ServiceJob = (typeof serviceJobs)[number]
+type JobDeps = ServiceDeps & {
+  logDb: LogDb
+  logs: Logs
+  masks: Masks
+  jobs: Jobs
+  pulls: Map<string, PullProgress>
+}
 
 /** Throws `conflict` while there is another job. A change has its definition as input, encrypted. */
 export function insertServiceJob(
   { db }: { db: Db },
   { id, ownerId }: Service,
-  kind: Kind,
+  kind: ServiceJob,
   input?: string,
 ): Job {
   if (hasJob(db, id))
@@ -45,75 +53,83 @@ export function insertServiceJob(
 }
 
 /** Resolves when the job has cleaned up. */
-export function cancelServiceJobs({ db, jobs }: { db: Db; jobs: Jobs }, service: Service) {
-  const ids = listJobIds(db, { subjectIds: [service.id] })
-  if (ids.length === 0)
-    throw new AppError(
-      'conflict',
-      `${service.name} has no running job, so there is nothing to cancel.`,
-    )
-  return jobs.cancel(ids)
+export const cancelServiceJobs = (
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { service: { id, name }, by }: { service: Service; by: string },
+) =>
+  jobs.cancelFor(by, listJobIds(db, { subjectIds: [id] }), {
+    refusal: () => `${name} has no running job, so there is nothing to cancel.`,
+  })
+
+/** Starts, changes, restarts and stops of instances. */
+export const serviceKind =
+  (deps: JobDeps): Kind =>
+  (job) => {
+    const id = job.subjectId
+    const service = getService(deps.db, id)
+    if (!service) return undefined
+    const log = new LogWriter(deps, { sourceId: id, logId: job.id })
+    let volumes: string[] | undefined
+    return {
+      log,
+      mask: () => masking(openServiceSecrets(deps, id)), // values that can't be decrypted were never sent
+      doing: `the service was ${service.status}`,
+      again: 'start the service again',
+      async run(work) {
+        const progress = new PullProgress(() => deps.changes.touch(id))
+        deps.pulls.set(id, progress)
+        try {
+          await begin(deps, job, log)
+          volumes = await volumesOf(deps, { serviceId: id })
+          await reconcile(deps, workloadOf(service), { orphans: true, signal: work.signal })
+          await verbs[job.kind as ServiceJob](deps, { service, work, progress, log })
+        } finally {
+          deps.pulls.delete(id)
+        }
+      },
+      explain: (error) => explain(error, { subject: 'service', what: 'Start failed' }),
+      async end(end, signal) {
+        const why = end.status === 'cancelled' ? wasCancelled : null
+        const failure = end.status === 'failed' ? end.failure : why
+        if (failure) await fail(deps, { service, job, failure, volumes, signal })
+        const now = getService(deps.db, id)
+        if (!now) return undefined
+        if (now.errorMessage) log.write(`${now.errorMessage} ${now.errorHint ?? ''}`)
+        return { status: 'ended', line: `The service is ${now.status}.` }
+      },
+      async after(_, signal) {
+        // events during the job were ignored
+        const options = { signal, failed: 'a service could not be observed' }
+        await retryWhileEngineDown(deps.docker, { ...options, fields: { service: id } }, () =>
+          observe(deps, id, { orphans: false, signal }),
+        )
+      },
+    }
+  }
+
+/** Its log replaces that of the previous job. */
+async function begin(
+  { logDb, masks }: JobDeps,
+  { id: logId, kind, subjectId }: Job,
+  log: LogWriter,
+) {
+  for (const old of listJobLogs(logDb, subjectId))
+    if (old.logId !== logId) while (deleteSome(logDb, old));
+  log.mask = await masks.of(subjectId)
+  log.write(`The ${kind} began.`)
 }
 
-/** Runs starts, changes, restarts and stops of instances. */
-export const serviceHandler = (deps: JobDeps): Handler => ({
-  run: (work) => runJob(deps, work),
-  giveUp: (job, end, shutdown) => giveUp(deps, job, { ...end, shutdown }),
-})
-
-const verbs: Record<Kind, (deps: ServiceDeps, doing: Doing) => Promise<void>> = {
+const verbs: Record<ServiceJob, (deps: ServiceDeps, doing: Doing) => Promise<void>> = {
   start: restartService,
   change: changeService,
   restart: restartService,
   stop: stopService,
 }
 
-async function runJob(deps: JobDeps, work: Work) {
-  const { job } = work
-  const id = job.subjectId
-  const service = getService(deps.db, id)
-  if (!service) return
-  const progress = new PullProgress(() => deps.changes.touch(id))
-  deps.pulls.set(id, progress)
-  try {
-    await withLog(deps, job, (log) => tryJob(deps, { service, work, progress, log }))
-  } finally {
-    deps.pulls.delete(id)
-  }
-}
-
-async function tryJob(deps: JobDeps, doing: Doing) {
-  const { service, work } = doing
-  const { job, signal, undo } = work
-  const { id } = service
-  let volumes: string[] | undefined
-  try {
-    volumes = await volumesOf(deps, { serviceId: id })
-    await reconcile(deps, workloadOf(service), { orphans: true, signal })
-    await verbs[job.kind as Kind](deps, doing)
-  } catch (error) {
-    if (signal.reason === stopping) return void requeueJob(deps.db, job.id)
-    const why = signal.reason === cancelled ? wasCancelled : explain(error, startFailed)
-    if (why.code === 'internal') report(`a service did not ${job.kind}`, error, { service: id })
-    await fail(deps, { service, job, why, volumes, signal: undo })
-  }
-  // Events during the job were ignored, so the state is observed now.
-  const options = {
-    signal: undo,
-    failed: 'a service could not be observed',
-    fields: { service: id },
-  }
-  await retryWhileEngineDown(deps.docker, options, () =>
-    observe(deps, id, { orphans: false, signal: undo }),
-  )
-}
-
-const startFailed = { subject: 'service', what: 'Start failed' } as const
-
 type Failed = {
   service: Service
   job: Job
-  why: Failure
+  failure: Failure
   /** The volumes that existed before. */
   volumes?: string[] | undefined
   signal: AbortSignal
@@ -124,16 +140,15 @@ type Failed = {
  * otherwise the previous containers run as before. While the engine is unreachable this is unknown: the job
  * ends once it responds.
  */
-async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
+async function fail(deps: ServiceDeps, { service, job, failure, volumes, signal }: Failed) {
   const { id } = service
   const isChange = job.kind === 'change'
-  const mask = maskOf(deps, id)
   const undone = isChange ? 'The change was undone. ' : ''
   const error = {
     errorStep: getService(deps.db, id)?.status ?? null,
-    errorCode: why.code,
-    errorMessage: undone + mask(why.message),
-    errorHint: mask(why.hint),
+    errorCode: failure.code,
+    errorMessage: undone + failure.message,
+    errorHint: failure.hint,
   }
   const store = isChange
     ? await forgetChange(deps, service, job.input!).catch(() => undefined)
@@ -151,15 +166,6 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
     if (job.kind !== 'start') status = 'unhealthy' // until it can be observed
   }
   settle(deps, { job, store }, status, error)
-}
-
-/** Error messages of the engine can quote the request, including secrets. */
-function maskOf(deps: ServiceDeps, id: string) {
-  try {
-    return masking(openServiceSecrets(deps, id))
-  } catch {
-    return (text: string) => text // values that can't be decrypted were never sent to the engine
-  }
 }
 
 /** After a change that was undone, waits until the previous containers run again. */
@@ -187,33 +193,8 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
     if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
 }
 
-async function giveUp(
-  deps: JobDeps,
-  job: Job,
-  { why, shutdown: signal }: GivenUp & { shutdown: AbortSignal },
-) {
-  const service = getService(deps.db, job.subjectId)
-  if (!service) return
-  await fail(deps, { service, job, why: reasons(service)[why], signal })
-  signal.throwIfAborted() // the next process does what is left
-}
-
 const wasCancelled = new Failure(
   'cancelled',
   'It was cancelled.',
   'Start it again when you need it.',
 )
-
-const reasons = ({ status }: Service) => ({
-  cancelled: wasCancelled,
-  interrupted: new Failure(
-    'interrupted',
-    `Davit crashed twice while the service was ${status}.`,
-    'Check the memory of the server, then start the service again.',
-  ),
-  broken: new Failure(
-    'internal',
-    'Something went wrong inside Davit.',
-    'Davit’s log has the details. Trying again can help.',
-  ),
-})

@@ -1,7 +1,7 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { publishSuperseded } from '../deployments/publish-outcome.ts'
+import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'

@@ -1,6 +1,6 @@
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { publishSuperseded } from '../deployments/publish-outcome.ts'
+import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import { deployPush } from './deploy-push.ts'

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm'
 import { callsOf } from '../../src/api/calls.ts'
 import { deliveries, deployments, runs } from '../../src/db/schema.ts'
 import { findDeployment, logOf } from '../../src/deployments/store.ts'
+import { hasJob } from '../../src/jobs/store.ts'
 import { addSource, token } from '../git/source.ts'
 import { aStranger } from '../containers/engine.ts'
 import { made } from '../services/instances.ts'
@@ -187,7 +188,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('PUT /services/:id', { body: { GREETING: 'bye', preview: true } })
   await call('PUT /services/:id', { body: { name: 'renamed' } })
   await call('POST /services/:id/restart')
-  await until(() => !t.jobs.isBusy(ids.service))
+  await until(() => !hasJob(t.db, ids.service!))
   await call('POST /services/:id/stop')
   const starting = await startingForever(ada, 'starting')
   await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })

@@ -107,7 +107,7 @@ test('a provider that was told of a beginning is told of the end by the next pro
     ['success', 'Replaced by a newer deployment'],
     ['failure', 'Superseded by a newer deployment'],
     ['failure', 'building: No.'],
-    ['failure', 'building: Davit crashed 2 times while building.'],
+    ['failure', 'building: Davit crashed twice while building.'],
   ]
   expect(told()).toEqual(all)
   expect(statuses[0]!.target_url).toEndWith(pathOf(first))

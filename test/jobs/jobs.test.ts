@@ -1,139 +1,9 @@
 import { expect, spyOn, test } from 'bun:test'
-import { openDatabase } from '../../src/db/index.ts'
-import { cancelled, Jobs, stopping } from '../../src/jobs/jobs.ts'
-import type { GivenUp, Work } from '../../src/jobs/jobs.ts'
-import { claimJob, endJob, getJob, hasJob, insertJob, requeueJob } from '../../src/jobs/store.ts'
-import type { Slot } from '../../src/jobs/store.ts'
+import { claimJob, endJob, getJob, hasJob } from '../../src/jobs/store.ts'
+import type { End } from '../../src/jobs/task.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { journal } from '../../src/platform/journal.ts'
-
-type Db = ReturnType<typeof openDatabase>
-
-/** Jobs that go on until they are ended by name, or are aborted; `begun` has their subjects in order. */
-type Options = { slots?: number; db?: Db; isShared?: () => boolean }
-
-function scene({ slots = 1, db = openDatabase(':memory:'), ...options }: Options = {}) {
-  const jobs = new Jobs({ db, ...options, slots: { build: slots, service: slots, 'clean-up': 1 } })
-  const begun: string[] = []
-  const given: [string, GivenUp][] = []
-  const goingOn = new Map<string, { work: Work; end: (error?: Error) => void }>()
-  const handler = {
-    async run(work: Work) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const { subjectId, id } = work.job
-      begun.push(subjectId)
-      goingOn.set(subjectId, { work, end: (error) => (error ? reject(error) : resolve()) })
-      work.signal.addEventListener('abort', () => resolve(), { once: true })
-      await promise.finally(() => goingOn.delete(subjectId))
-      if (work.signal.reason === stopping) requeueJob(db, id)
-      else endJob(db, id)
-    },
-    giveUp: ({ subjectId }: { subjectId: string }, end: GivenUp) =>
-      void given.push([subjectId, end]),
-  }
-  jobs.handle('deploy', () => handler)
-  jobs.handle('start', () => handler)
-  const add = (subjectId: string, ownerId: string, slot: Slot | null = 'build') =>
-    insertJob(db, { kind: slot === 'service' ? 'start' : 'deploy', subjectId, ownerId, slot })
-  const end = async (subjectId: string, error?: Error) => {
-    const { work, end } = goingOn.get(subjectId)!
-    end(error)
-    await jobs.ended(work.job.id)
-    await Bun.sleep(0)
-  }
-  return { db, jobs, begun, given, goingOn, add, end }
-}
-
-const turn = () => Bun.sleep(0)
-
-test.each(['build', 'service'] as const)(
-  'a hundred jobs of one owner delay another’s one by at most the %s that runs',
-  async (slot) => {
-    const { jobs, begun, add, end } = scene()
-    add('a0', 'ada', slot)
-    jobs.wake()
-    await turn()
-    for (let at = 1; at <= 100; at++) add(`a${at}`, 'ada', slot)
-    add('b0', 'bob', slot)
-    jobs.wake()
-    expect(begun).toEqual(['a0'])
-    await end('a0')
-    await end('b0')
-    expect(begun).toEqual(['a0', 'b0', 'a1'])
-  },
-)
-
-test('a class of slots holds up no other one, and what needs none runs at once', async () => {
-  const { jobs, begun, add, goingOn } = scene()
-  add('built', 'ada')
-  add('waits', 'ada')
-  add('service', 'ada', 'service')
-  add('rollback', 'ada', null)
-  jobs.wake()
-  await turn()
-  expect(begun.toSorted()).toEqual(['built', 'rollback', 'service'])
-  goingOn.get('built')!.work.releaseSlot()
-  await turn()
-  expect(begun.at(-1)).toBe('waits')
-})
-
-test('a lent slot serves others, not another job of its owner, and comes back in turn', async () => {
-  const { jobs, begun, add, end, goingOn } = scene()
-  for (const [subject, owner] of [
-    ['a0', 'ada'],
-    ['a1', 'ada'],
-    ['b0', 'bob'],
-  ] as const)
-    add(subject, owner)
-  jobs.wake()
-  await turn()
-  const { work } = goingOn.get('a0')!
-  work.lendSlot()
-  await turn()
-  expect(begun).toEqual(['a0', 'b0'])
-  const order: string[] = []
-  const back = work.takeSlot(() => order.push('waits')).then(() => order.push('is back'))
-  await turn()
-  expect(order).toEqual(['waits'])
-  await end('b0')
-  await back
-  expect(begun).toEqual(['a0', 'b0'])
-  await end('a0')
-  expect(begun).toEqual(['a0', 'b0', 'a1'])
-})
-
-test('the last slot is no one’s who has the others, where there are several owners', async () => {
-  let isShared = true
-  const { jobs, begun, add, end } = scene({ slots: 3, isShared: () => isShared })
-  for (const at of [0, 1, 2, 3]) add(`a${at}`, 'ada', 'service')
-  jobs.wake()
-  await turn()
-  expect(begun).toEqual(['a0', 'a1'])
-  add('b0', 'bob', 'service')
-  jobs.wake()
-  await turn()
-  expect(begun).toEqual(['a0', 'a1', 'b0'])
-  isShared = false
-  await end('b0')
-  expect(begun).toEqual(['a0', 'a1', 'b0', 'a2'])
-})
-
-test('a job that is cancelled while it waits for its slot ends, and takes none', async () => {
-  const { jobs, begun, add, end, goingOn } = scene()
-  const { id } = add('a0', 'ada')
-  add('b0', 'bob')
-  jobs.wake()
-  await turn()
-  const { work } = goingOn.get('a0')!
-  work.lendSlot()
-  await turn()
-  const back = work.takeSlot().catch((reason) => reason)
-  await jobs.cancel([id])
-  expect(await back).toBe(cancelled)
-  add('c0', 'cid')
-  jobs.wake()
-  await end('b0')
-  expect(begun).toEqual(['a0', 'b0', 'c0'])
-})
+import { scene, turn, words } from './scene.ts'
 
 test('a subject has one job at a time, and the next one begins when that has ended', async () => {
   const { db, jobs, begun, add, end } = scene({ slots: 8 })
@@ -166,7 +36,7 @@ test('what is not stored is not begun, and what is stored waits until it is woke
 })
 
 test('a cancel ends what runs and what waits, of which none takes the place of another', async () => {
-  const { db, jobs, begun, given, add } = scene()
+  const { db, jobs, begun, ended, published, add } = scene()
   const ids = ['one', 'two', 'three'].map((name) => add(name, 'ada').id)
   const other = add('other', 'bob')
   jobs.wake()
@@ -174,7 +44,13 @@ test('a cancel ends what runs and what waits, of which none takes the place of a
   const waiter = jobs.ended(ids[1]!)
   await jobs.cancel(ids, { by: 'root' })
   await waiter
-  expect(given).toEqual(['two', 'three'].map((name) => [name, { why: 'cancelled', by: 'root' }]))
+  const byRoot = { status: 'cancelled', by: 'root' }
+  expect(ended.toSorted()).toEqual([
+    ['one', { status: 'cancelled' }],
+    ['three', byRoot],
+    ['two', byRoot],
+  ] as never)
+  expect(published.toSorted()).toEqual(ids.toSorted().map((id) => [id, { status: 'cancelled' }]))
   expect(ids.map((id) => getJob(db, id))).toEqual([undefined, undefined, undefined])
   await turn()
   expect(begun).toEqual(['one', 'other'])
@@ -215,7 +91,9 @@ test('what ran when Davit died runs once more, and is given up when that ends th
   await third.jobs.recover(['start'])
   expect(hasJob(db, 'one')).toBe(true)
   await third.jobs.recover(['deploy'])
-  expect(third.given).toEqual([['one', { why: 'interrupted' }]])
+  expect(third.ended).toEqual([
+    ['one', { status: 'failed', failure: expect.objectContaining({ code: 'interrupted' }) }],
+  ])
   expect(hasJob(db, 'one')).toBe(false)
 })
 
@@ -227,13 +105,13 @@ test('a cancel that Davit’s death came before is kept by the next process', as
   await turn()
   const next = scene({ db })
   await next.jobs.cancel([id])
-  expect(next.given).toEqual([])
+  expect(next.ended).toEqual([])
   await next.jobs.recover(['deploy'])
-  expect(next.given).toEqual([['one', { why: 'cancelled' }]])
+  expect(next.ended).toEqual([['one', { status: 'cancelled' }]])
 })
 
-test('a handler that breaks is reported, and its job given up until that is stored', async () => {
-  const { db, jobs, given, add, end } = scene()
+test('an end that can’t be stored is reported, and tried until it is', async () => {
+  const { db, jobs, ended, published, add, end } = scene()
   using broke = spyOn(journal, 'error').mockImplementation(() => {})
   db.$client.run(
     "CREATE TRIGGER broken BEFORE DELETE ON jobs BEGIN SELECT RAISE(ABORT, 'broken'); END",
@@ -241,18 +119,20 @@ test('a handler that breaks is reported, and its job given up until that is stor
   add('one', 'ada')
   jobs.wake()
   await turn()
-  const ended = end('one', new Error('a bug'))
-  while (given.length === 0) await turn()
-  expect(broke.mock.calls[0]!.slice(0, 1)).toEqual(['a job failed unexpectedly'])
+  const over = end('one')
+  while (ended.length < 2) await turn()
+  expect(broke.mock.calls.map(([message]) => message)).toEqual(['a job failed unexpectedly'])
   expect(hasJob(db, 'one')).toBe(true)
   db.$client.run('DROP TRIGGER broken')
-  await ended
-  expect(new Set(given.map(([, { why }]) => why))).toEqual(new Set(['broken']))
+  await over
+  expect(ended[0]![1].status).toBe('done')
+  expect(ended.at(-1)![1].status).toBe('failed')
+  expect(published).toHaveLength(1)
   expect(hasJob(db, 'one')).toBe(false)
 })
 
 test('what is deleted has its jobs ended, and nothing of it put back', async () => {
-  const { jobs, goingOn, add, given } = scene({ slots: 2 })
+  const { jobs, goingOn, add, ended } = scene({ slots: 2 })
   for (const name of ['gone', 'waits', 'stays']) add(name, 'ada')
   jobs.wake()
   await turn()
@@ -261,14 +141,14 @@ test('what is deleted has its jobs ended, and nothing of it put back', async () 
   expect(undo.aborted).toBe(true)
   await turn()
   expect([...goingOn.keys()]).toEqual(['waits'])
-  expect(given.map(([subject]) => subject)).toEqual(['stays'])
+  expect(ended.map(([subject]) => subject).toSorted()).toEqual(['gone', 'stays'])
 })
 
 test('a job that ends while its handler is loaded is never begun', async () => {
   const { db, jobs, begun, add } = scene()
   const loaded = Promise.withResolvers<void>()
   const run = async () => void begun.push('late')
-  jobs.handle('deploy', () => loaded.promise.then(() => ({ run, giveUp: () => {} })))
+  jobs.handle('deploy', () => loaded.promise.then(() => () => ({ ...words, run, end() {} })))
   const { id } = add('app', 'ada')
   jobs.wake()
   await turn()
@@ -280,18 +160,56 @@ test('a job that ends while its handler is loaded is never begun', async () => {
 })
 
 test('a job of the last process that is cancelled while its handler is loaded is given up', async () => {
-  const { db, jobs, given, add } = scene()
+  const { db, jobs, add } = scene()
+  const ends: End[] = []
   const loaded = Promise.withResolvers<void>()
   const run = async () => {}
-  const giveUp = ({ subjectId }: { subjectId: string }, end: GivenUp) =>
-    void given.push([subjectId, end])
-  jobs.handle('deploy', () => loaded.promise.then(() => ({ run, giveUp })))
+  const end = (how: End) => void ends.push(how)
+  jobs.handle('deploy', () => loaded.promise.then(() => () => ({ ...words, run, end })))
   const { id } = add('app', 'ada')
   claimJob(db, id)
   const recovered = jobs.recover(['deploy'])
   await jobs.cancel([id])
   loaded.resolve()
   await recovered
-  expect(given).toEqual([['app', { why: 'cancelled' }]])
+  expect(ends).toEqual([{ status: 'cancelled' }])
   expect(getJob(db, id)).toBeUndefined()
+})
+
+test('a failure is explained without secrets, and its last line comes before the news', async () => {
+  const { db, jobs, published, add } = scene()
+  const lines: string[] = []
+  const log = {
+    mask: { mask: (text: string) => text.replace('sesame', '•••') },
+    write: (line: string) => lines.push(line),
+    end: () => lines.push(`end, ${published.length} published`),
+  } as never
+  jobs.handle('deploy', () => () => ({
+    ...words,
+    log,
+    run: () => Promise.reject(new Failure('refused', 'sesame was refused', 'open sesame')),
+    end: (end) => ({
+      status: end.status,
+      line: end.status === 'failed' ? `${end.failure.message}, ${end.failure.hint}` : '',
+    }),
+    after: () => Promise.reject(new Failure('tidying', 'is reported', 'and changes nothing')),
+  }))
+  const { id } = add('app', 'ada')
+  jobs.wake()
+  await jobs.ended(id)
+  expect(lines).toEqual(['••• was refused, open •••', 'end, 0 published'])
+  expect(published).toEqual([[id, { status: 'failed' }]])
+  expect(getJob(db, id)).toBeUndefined()
+})
+
+test('what ended by itself before its cancel came, or is unknown, is refused to be cancelled', async () => {
+  const { jobs, goingOn, add } = scene()
+  const { id } = add('app', 'ada')
+  jobs.wake()
+  await turn()
+  const refusal = () => 'It has ended.'
+  goingOn.get('app')!.end()
+  await expect(jobs.cancelFor('ada', [id], { refusal })).rejects.toThrow('It has ended.')
+  await expect(jobs.cancelFor('ada', [id], { refusal })).rejects.toThrow('It has ended.')
+  expect(() => jobs.cancelFor('ada', [], { refusal })).toThrow('It has ended.')
 })

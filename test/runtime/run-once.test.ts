@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { insertJob } from '../../src/jobs/store.ts'
-import { cancelled, stopping } from '../../src/jobs/jobs.ts'
+import { cancelled, stopping } from '../../src/jobs/task.ts'
 import { pack } from '../../src/logs/block.ts'
 import { logBounds } from '../../src/logs/log-bounds.ts'
 import { saveBlock } from '../../src/logs/store.ts'

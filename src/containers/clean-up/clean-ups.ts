@@ -1,10 +1,9 @@
 import { recordEvent } from '../../audit/record.ts'
 import type { Occurrence } from '../../audit/record.ts'
-import { retryOnDiskFull } from '../../db/failures.ts'
-import { cancelled, stopping } from '../../jobs/jobs.ts'
-import type { GivenUp, Jobs, Work } from '../../jobs/jobs.ts'
-import { endJob, insertJob, listJobIds, requeueJob } from '../../jobs/store.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
+import { endJob, hasJob, insertJob, listJobIds } from '../../jobs/store.ts'
 import type { Job } from '../../jobs/store.ts'
+import type { Kind } from '../../jobs/task.ts'
 import { AppError, Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import { bytes } from '../../web/units.ts'
@@ -43,14 +42,11 @@ export class CleanUps {
 
   constructor(deps: PruneDeps & { jobs: Jobs }) {
     this.#deps = deps
-    deps.jobs.handle('clean-up', () => ({
-      run: (work) => this.#run(work),
-      giveUp: (job, end) => this.#giveUp(job, end),
-    }))
+    deps.jobs.handle('clean-up', () => this.#kind)
   }
 
   get isBusy() {
-    return this.#deps.jobs.isBusy(engine)
+    return hasJob(this.#deps.db, engine)
   }
 
   start(input: Input): Job {
@@ -70,12 +66,11 @@ export class CleanUps {
   }
 
   /** Resolves once it has finished its current item and ended. */
-  cancel() {
+  cancel(by: string) {
     const { db, jobs } = this.#deps
-    const ids = listJobIds(db, { subjectIds: [engine] })
-    if (ids.length === 0)
-      throw new AppError('conflict', 'No clean-up is running, so there is nothing to cancel.')
-    return jobs.cancel(ids)
+    return jobs.cancelFor(by, listJobIds(db, { subjectIds: [engine] }), {
+      refusal: () => 'No clean-up is running, so there is nothing to cancel.',
+    })
   }
 
   #remember({ id, createdAt: startedAt, ...job }: Job): CleanUp {
@@ -87,62 +82,56 @@ export class CleanUps {
     })
   }
 
-  async #run({ job, signal, shutdown }: Work) {
-    const run = this.#remember(job)
-    const input = inputOf(job)
-    try {
-      const choose = input.dueAt === undefined ? isTickedByDefault : isOldEnough
-      const { prune } = await import('./prune.ts')
-      await prune(this.#deps, { ...input, choose, signal }, run.outcome)
-    } catch (error) {
-      run.error = signal.aborted ? brokenOffBy(signal) : error
-      if (!signal.aborted) report('a clean-up was aborted', error)
-    }
-    const stops = signal.reason === stopping
-    await retryOnDiskFull(() => this.#end(job, { run, stops }), { signal: shutdown })
-    run.finishedAt = new Date()
-  }
-
-  #giveUp(job: Job, { why }: GivenUp) {
-    const run = this.#remember(job)
-    run.error ??= why === 'cancelled' ? wasCancelled() : given[why]
-    this.#end(job, { run, stops: false })
-    run.finishedAt = new Date()
-  }
-
-  #end(job: Job, { run, stops }: { run: CleanUp; stops: boolean }) {
+  #kind: Kind = (job) => {
     const { db } = this.#deps
-    const { actor, address, dueAt, ...asked } = inputOf(job)
-    const { removed } = run.outcome
-    db.transaction(() => {
-      if (!run.error || removed.length > 0) {
-        const details = detailsOf(asked, run.outcome)
-        recordEvent(db, { actor, address, action: 'engine.pruned', details })
-      }
-      if (stops) return requeueJob(db, job.id)
-      if (dueAt !== undefined) saveSchedule(db, scheduled(run, new Date(dueAt)))
-      endJob(db, job.id)
-    })
+    const run = this.#remember(job)
+    const { dueAt, ...input } = inputOf(job)
+    return {
+      doing: 'it cleaned up',
+      again: 'start the clean-up again',
+      run: async ({ signal }) => {
+        const choose = dueAt === undefined ? isTickedByDefault : isOldEnough
+        const { prune } = await import('./prune.ts')
+        try {
+          await prune(this.#deps, { ...input, choose, signal }, run.outcome)
+        } catch (error) {
+          if (!signal.aborted) report('a clean-up was aborted', error)
+          run.error = error
+          throw error
+        }
+      },
+      end: (end) => {
+        if (end.status === 'cancelled') run.error = wasCancelled()
+        if (end.status === 'failed') run.error ??= end.failure
+        db.transaction(() => {
+          this.#record(run, input)
+          if (dueAt !== undefined) saveSchedule(db, scheduled(run, new Date(dueAt)))
+          endJob(db, job.id)
+        })
+        run.finishedAt = new Date()
+      },
+      requeue: (why) => {
+        if (why === 'crash') return
+        run.error = stopped()
+        this.#record(run, input)
+        run.finishedAt = new Date()
+      },
+    }
+  }
+
+  #record({ error, outcome }: CleanUp, { actor, address, ...asked }: Omit<Input, 'dueAt'>) {
+    if (error && outcome.removed.length === 0) return
+    const details = detailsOf(asked, outcome)
+    recordEvent(this.#deps.db, { actor, address, action: 'engine.pruned', details })
   }
 }
 
 const inputOf = ({ input }: Pick<Job, 'input'>) => JSON.parse(input!) as Input
 
-const brokenOffBy = ({ reason }: AbortSignal) =>
-  reason === cancelled
-    ? wasCancelled()
-    : new AppError('unavailable', 'Davit is stopping. The clean-up resumes when it starts again.')
+const stopped = () =>
+  new AppError('unavailable', 'Davit is stopping. The clean-up resumes when it starts again.')
 
 const wasCancelled = () => new AppError('conflict', 'This clean-up was cancelled.')
-
-const given = {
-  interrupted: new Failure(
-    'interrupted',
-    'Davit crashed twice during this clean-up.',
-    'Check the memory of the server, then start it again.',
-  ),
-  broken: new Error('A clean-up failed unexpectedly.'),
-}
 
 /** Recent build cache is worth its space: it makes the next build fast. */
 const isOldEnough = (thing: Judged) => isTickedByDefault(thing) && thing.idle !== false
@@ -154,11 +143,14 @@ function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt:
   if (!error) return { lastRunAt, lastOutcome: went + left }
   if (removed.length > 0)
     return { lastRunAt, lastOutcome: `${went} It was aborted before the end.` }
-  if (error instanceof AppError || error === given.interrupted)
-    return { lastRunAt, lastOutcome: (error as Error).message }
-  if (error instanceof Failure) return { lastOutcome: `Could not run: ${error.message}` }
+  if (error instanceof AppError || isCrash(error)) return { lastRunAt, lastOutcome: error.message }
+  if (error instanceof Failure && error.code !== 'internal')
+    return { lastOutcome: `Could not run: ${error.message}` }
   return { lastRunAt, lastOutcome: 'It failed. See Davit’s log.' }
 }
+
+const isCrash = (error: unknown): error is Failure =>
+  error instanceof Failure && error.code === 'interrupted'
 
 /** More names than this are only counted in the audit log. */
 const namesTold = 20

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { hasJob } from '../../../src/jobs/store.ts'
 import type { testApp } from '../../support/app.ts'
 import { execIn } from '../../support/exec.ts'
 
@@ -48,7 +49,7 @@ export async function aService(
   }
 
   async function settled() {
-    while (t.jobs.isBusy(made.json.id)) await Bun.sleep(20)
+    while (hasJob(t.db, made.json.id)) await Bun.sleep(20)
   }
 }
 
