@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { components } from '../web/operation.ts'
-import { lookOf } from '../web/schema-fields.tsx'
+import { labelOf, lookOf } from '../web/schema-fields.tsx'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** Describes values before validation transforms them. A format replaces its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
   if (jsonSchema.format) delete jsonSchema.pattern
-  const { label, hint } = lookOf(zodSchema) ?? {}
-  if (label) jsonSchema.description = typeof hint === 'string' ? `${label}. ${hint}` : label
+  const look = lookOf(zodSchema)
+  const hint = typeof look?.hint === 'string' ? `. ${look.hint}` : ''
+  if (look) jsonSchema.description = `${labelOf(look)}${hint}`
   const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
   if (!sentAs) return
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]

@@ -1,29 +1,25 @@
+import { environmentForm } from '../environments/forms.ts'
 import type { Environment } from '../environments/store.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import type { Effective, LinkDeps } from '../links/effective.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
+import { looksOf } from '../web/schema-fields.tsx'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import { getLiveRelease, getSettings } from '../runtime/store.ts'
 import type { Run } from './context.ts'
 
-/** The fields of an environment that the next deployment applies, with their names on pages. */
-export const fieldLabels = {
-  name: 'name',
-  port: 'app port',
-  hostPort: 'host port',
-  healthPath: 'health path',
-  healthHost: 'health host',
-  healthTimeout: 'health timeout',
-  memoryMb: 'memory',
-  cpus: 'processors',
-  volumes: 'volumes',
-  processes: 'processes',
-  releaseCommand: 'release command',
-  releaseTimeout: 'release timeout',
-} as const satisfies Partial<Record<keyof Environment, string>>
+type Field = Exclude<
+  keyof typeof environmentForm.shape & keyof Environment,
+  'branch' | 'autoDeploy' | 'drainSeconds'
+>
 
-type Field = keyof typeof fieldLabels
+/** The fields of an environment that the next deployment applies, with their names on pages. */
+export const fieldLabels = Object.fromEntries(
+  looksOf(environmentForm).flatMap(([name, { label, applies }]) =>
+    applies ? [[name, label.toLowerCase()]] : [],
+  ),
+) as Record<Field, string>
 
 const fields = Object.keys(fieldLabels) as Field[]
 

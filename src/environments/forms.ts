@@ -3,6 +3,7 @@ import { hostName } from '../addresses/hosts.ts'
 import { containerLimits } from '../platform/limits.ts'
 import { branchName, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
 import { processes } from './process-form.ts'
 
 const slug = line('a name such as production', { max: 40 }).regex(
@@ -29,31 +30,154 @@ export const hostPort = whole('a port of this server', { min: 1024, max: 65535 }
   'is used by Docker Engines. Choose another port.',
 )
 
+const nextDeployment = 'with the next deployment'
+
+/** An empty field uses the default that its placeholder shows. */
 export const environmentForm = z.object({
-  name: slug,
-  branch: branchName.nullish(),
-  port: whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(),
-  hostPort: hostPort.nullish(),
-  domains: lines(hostName, { max: 50 }).nullish(),
-  healthPath: line('a path such as /health', { max: 500 })
-    .regex(/^\/[^\s#]*$/, 'must be a path that starts with /, such as /health.')
-    .nullish(),
-  healthHost: line('a name such as app.example.com', { max: 253 })
-    .regex(
-      /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i,
-      'must be a name such as app.example.com or localhost, without a port.',
-    )
-    .nullish(),
-  healthTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
-  drainSeconds: whole('seconds', { min: 0, max: 3600 }).nullish(),
-  memoryMb: whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(),
-  cpus: decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(),
-  autoDeploy: flag().nullish(),
-  volumes: volumes.nullish(),
-  processes: processes().nullish(),
-  releaseCommand: command().nullish(),
-  releaseTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
+  name: field(slug, {
+    label: 'Name',
+    group: 'general',
+    code: true,
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  branch: field(branchName.nullish(), {
+    label: 'Branch',
+    group: 'general',
+    placeholder: 'the project’s',
+    hint: 'A branch, or a tag. Leave empty to use the project’s.',
+    code: true,
+    isNarrow: true,
+  }),
+  autoDeploy: field(flag().nullish(), { label: 'Deploy on push', group: 'general', options: [] }),
+  port: field(whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(), {
+    label: 'App port',
+    group: 'network',
+    inputmode: 'numeric',
+    placeholder: 'what the image exposes',
+    hint: 'The app listens on it (variable PORT; one of yours takes precedence). Enter 0 for a worker without a port.',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  hostPort: field(hostPort.nullish(), {
+    label: 'Host port',
+    group: 'network',
+    inputmode: 'numeric',
+    placeholder: 'a free one',
+    hint: 'The port on this server. Leave empty for a free one: with a chosen port, each deployment briefly interrupts visitors.',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  domains: field(lines(hostName, { max: 50 }).nullish(), {
+    label: 'Domains',
+    group: 'network',
+    placeholder: 'app.example.com',
+    hint: 'One per line. The first one is the app’s address. The Domains tab shows the DNS records they need.',
+    code: true,
+    isLong: true,
+  }),
+  drainSeconds: field(whole('seconds', { min: 0, max: 3600 }).nullish(), {
+    label: 'Drain time',
+    unit: 'seconds',
+    group: 'network',
+    inputmode: 'numeric',
+    placeholder: '30',
+    hint: 'How long open requests, WebSockets and downloads may continue when a version is replaced. Only with a domain.',
+  }),
+  processes: field(processes().nullish(), {
+    label: 'Processes',
+    group: 'processes',
+    placeholder: 'web:\nworker x2 256MB 0.5CPU 30s: npm run worker',
+    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MB and CPU set its own limits; 30s gives it 30 seconds to stop instead of 10; no-init makes it process 1 of its container. For && or $NAME: sh -c '…'.",
+    code: true,
+    isLong: true,
+    applies: nextDeployment,
+  }),
+  releaseCommand: field(command().nullish(), {
+    label: 'Release command',
+    group: 'processes',
+    placeholder: 'npm run migrate',
+    hint: 'Runs once with the new image before the switch. If it fails, the live version stays.',
+    code: true,
+    isLong: true,
+    applies: nextDeployment,
+  }),
+  releaseTimeout: field(whole('seconds', { min: 1, max: 3600 }).nullish(), {
+    label: 'Release timeout',
+    unit: 'seconds',
+    group: 'processes',
+    inputmode: 'numeric',
+    placeholder: '600',
+    applies: nextDeployment,
+  }),
+  healthPath: field(
+    line('a path such as /health', { max: 500 })
+      .regex(/^\/[^\s#]*$/, 'must be a path that starts with /, such as /health.')
+      .nullish(),
+    {
+      label: 'Health path',
+      group: 'health',
+      placeholder: '/health',
+      hint: 'Leave empty to only check that the port accepts connections.',
+      code: true,
+      isNarrow: true,
+      applies: nextDeployment,
+    },
+  ),
+  healthTimeout: field(whole('seconds', { min: 1, max: 3600 }).nullish(), {
+    label: 'Health timeout',
+    unit: 'seconds',
+    group: 'health',
+    inputmode: 'numeric',
+    placeholder: '60',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  healthHost: field(
+    line('a name such as app.example.com', { max: 253 })
+      .regex(
+        /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i,
+        'must be a name such as app.example.com or localhost, without a port.',
+      )
+      .nullish(),
+    {
+      label: 'Health host',
+      group: 'health',
+      placeholder: 'app.example.com',
+      hint: 'The host that the health path is asked for. Leave empty for the first domain, or localhost without one.',
+      code: true,
+      applies: nextDeployment,
+    },
+  ),
+  memoryMb: field(whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(), {
+    label: 'Memory',
+    unit: 'MB',
+    group: 'health',
+    inputmode: 'numeric',
+    placeholder: '512',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  cpus: field(decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(), {
+    label: 'Processors',
+    group: 'health',
+    inputmode: 'decimal',
+    placeholder: '1',
+    isNarrow: true,
+    applies: nextDeployment,
+  }),
+  volumes: field(volumes.nullish(), {
+    label: 'Volumes',
+    group: 'volumes',
+    placeholder: 'data:/var/lib/app',
+    hint: 'One name:/path per line. Files there are kept between deployments. A VOLUME of the image is kept only if it is listed here.',
+    code: true,
+    isLong: true,
+    applies: nextDeployment,
+  }),
 })
+
+export type EnvironmentField = keyof typeof environmentForm.shape
 
 export const environmentUpdateForm = environmentForm.partial({ name: true })
 

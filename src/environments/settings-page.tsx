@@ -3,7 +3,7 @@ import type { Draft } from '../web/draft.ts'
 import { FormError } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm, SaveRow } from '../web/form.tsx'
 import { SettingsSection } from '../web/settings-frame.tsx'
-import { AutoDeploy, fieldsOf, processFields } from './environment-form.tsx'
+import { EnvironmentFields, namesOf } from './environment-form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
 import { ProcfileLink } from './procfile-note.tsx'
@@ -28,78 +28,54 @@ export const EnvironmentSettings = (props: Props) => (
   </EnvironmentFrame>
 )
 
+const sections = [
+  {
+    id: 'general',
+    title: 'General',
+    about: 'What is deployed here, and when. Changes take effect with the next deployment.',
+  },
+  {
+    id: 'network',
+    title: 'Port and domains',
+    about: 'Where the app listens, and where visitors reach it.',
+  },
+  {
+    id: 'processes',
+    title: 'Processes',
+    about: 'What runs from its image, and what runs once before each switch.',
+  },
+  {
+    id: 'health',
+    title: 'Health and limits',
+    about: 'When a new version counts as ready, and what each container may use.',
+  },
+  {
+    id: 'volumes',
+    title: 'Volumes',
+    about: 'What is kept from one version to the next.',
+  },
+]
+
 const Whole = ({ head, domains, isLast, draft }: Props) => {
   const { environment, project } = head
-  const field = fieldsOf(project, { ...environment, domains })
   return (
     <div class="settings">
       {!head.isDeleting && (
         <SettingsOf environment={environment} draft={draft}>
-          <SettingsSection
-            id="general"
-            title="General"
-            about="What is deployed here, and when. Changes take effect with the next deployment."
-          >
-            <div class="form">
-              <FormError />
-              <div class="field-row">
-                {field('name')}
-                {field('branch')}
+          {sections.map((section, at) => (
+            <SettingsSection {...section}>
+              <div class="form">
+                {at === 0 && <FormError />}
+                {section.id === 'processes' && <ProcfileLink environment={environment} />}
+                <EnvironmentFields
+                  project={project}
+                  stored={{ ...environment, domains }}
+                  names={namesOf(section.id)}
+                />
+                {section === sections.at(-1) && <SaveRow label="Save settings" />}
               </div>
-              <AutoDeploy {...{ project, environment }} />
-            </div>
-          </SettingsSection>
-          <SettingsSection
-            id="network"
-            title="Port and domains"
-            about="Where the app listens, and where visitors reach it."
-          >
-            <div class="form">
-              <div class="field-row">
-                {field('port')}
-                {field('hostPort')}
-              </div>
-              {field('domains')}
-              {field('drainSeconds')}
-            </div>
-          </SettingsSection>
-          <SettingsSection
-            id="processes"
-            title="Processes"
-            about="What runs from its image, and what runs once before each switch."
-          >
-            <div class="form">
-              <ProcfileLink environment={environment} />
-              {processFields.map((name) => field(name))}
-            </div>
-          </SettingsSection>
-          <SettingsSection
-            id="health"
-            title="Health and limits"
-            about="When a new version counts as ready, and what each container may use."
-          >
-            <div class="form">
-              <div class="field-row">
-                {field('healthPath')}
-                {field('healthTimeout')}
-              </div>
-              {field('healthHost')}
-              <div class="field-row">
-                {field('memoryMb')}
-                {field('cpus')}
-              </div>
-            </div>
-          </SettingsSection>
-          <SettingsSection
-            id="volumes"
-            title="Volumes"
-            about="What is kept from one version to the next."
-          >
-            <div class="form">
-              {field('volumes')}
-              <SaveRow label="Save settings" />
-            </div>
-          </SettingsSection>
+            </SettingsSection>
+          ))}
         </SettingsOf>
       )}
       {!project.deletingAt && <Danger environment={environment} isLast={isLast} />}
@@ -109,7 +85,6 @@ const Whole = ({ head, domains, isLast, draft }: Props) => {
 
 const FromProcfile = ({ head, domains, offer, draft }: Props) => {
   const { environment, project } = head
-  const field = fieldsOf(project, { ...environment, domains, ...offer })
   return (
     <SettingsOf environment={environment} draft={draft}>
       <SettingsSection
@@ -119,7 +94,11 @@ const FromProcfile = ({ head, domains, offer, draft }: Props) => {
       >
         <div class="form">
           <FormError />
-          {processFields.map((name) => field(name))}
+          <EnvironmentFields
+            project={project}
+            stored={{ ...environment, domains, ...offer }}
+            names={namesOf('processes')}
+          />
           <div class="form-actions start">
             <Button>Save processes</Button>
             <ButtonLink variant="outline" href={settingsPath(environment)}>

@@ -150,7 +150,7 @@ export function resourceRoutes<
         submit={create.submit ?? `${create.verb} ${noun}`}
         draft={draft}
       >
-        <SchemaFields schema={form!} />
+        <SchemaFields schema={form!} autofocus />
         {create.more?.(deps, c)}
       </ModalForm>
     )

@@ -2,21 +2,32 @@ import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { snakeCase } from './body.ts'
-import { SelectField, TextField } from './fields-view.tsx'
+import { SelectField, TextArea, TextField } from './fields-view.tsx'
 
-/** How a form shows a field. A hint that is a string is also its description in the API document. */
+/** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
 export type FieldLook = {
   label: string
+  /** Of a number, such as MB. */
+  unit?: string
   hint?: Child
   placeholder?: string
   /** A password is never shown again. */
   type?: 'password' | 'url'
+  inputmode?: 'numeric' | 'decimal'
   /** For names, keys and addresses: no spell check, monospace. */
   code?: boolean
+  /** A text area; a list has one entry per line. */
+  isLong?: boolean
+  /** Shares a row with the next field, if that is narrow, too. */
+  isNarrow?: boolean
   /** Makes it a select instead of a text field. */
   options?: { value: string; label: string }[]
   /** The value in an untouched form. */
   initial?: string
+  /** The section of its page. */
+  group?: string
+  /** When a change takes effect, if not at once. */
+  applies?: 'with the next deployment'
 }
 
 const looks = new WeakMap<z.core.$ZodType, FieldLook>()
@@ -29,32 +40,87 @@ export const field = <Schema extends ZodType>(schema: Schema, look: FieldLook): 
 
 export const lookOf = (schema: z.core.$ZodType) => looks.get(schema)
 
-/** The fields of a form in the order of its schema; those without a look are skipped. */
-export const SchemaFields = ({ schema }: { schema: ZodType }) => {
-  const shown = Object.entries(shapeOf(schema)).flatMap(([key, rule]) => {
+/** With its unit. */
+export const labelOf = ({ label, unit }: FieldLook) => (unit ? `${label} (${unit})` : label)
+
+/** The fields of an object schema that are shown, in its order, with their looks. */
+export const looksOf = (schema: ZodType): [name: string, look: FieldLook][] =>
+  Object.entries(shapeOf(schema)).flatMap(([name, rule]) => {
     const look = lookOf(rule)
-    return look
-      ? [{ ...look, name: snakeCase(key), required: !rule.safeParse(undefined).success }]
-      : []
+    return look ? [[name, look]] : []
   })
-  const first = shown.find(({ options }) => !options)
+
+type Props = {
+  schema: ZodType
+  /** Puts the cursor into the first text field. */
+  autofocus?: boolean
+  /** All that are shown, in the order of the schema, if omitted. */
+  names?: readonly string[]
+  /** The stored values. */
+  values?: Record<string, unknown>
+  /** Depends on more than the schema. */
+  more?: Record<string, Partial<FieldLook>>
+}
+
+export const SchemaFields = ({ schema, autofocus, names, values = {}, more = {} }: Props) => {
+  const known = new Map(looksOf(schema))
+  const shown = (names ?? [...known.keys()]).map((name) => ({
+    name,
+    look: { ...known.get(name)!, ...more[name] },
+    required: !shapeOf(schema)[name]!.safeParse(undefined).success,
+    value: values[name],
+  }))
+  const first = autofocus && shown.find(({ look }) => !look.options)
   return (
     <>
-      {shown.map(({ options, initial, ...text }) =>
-        options ? (
-          <SelectField {...text} required={undefined} value={initial} options={options} />
+      {inRows(shown).map((row) =>
+        row.length > 1 ? (
+          <div class="field-row">
+            {row.map((one) => (
+              <SchemaField {...one} autofocus={one === first} />
+            ))}
+          </div>
         ) : (
-          <TextField
-            {...text}
-            value={initial}
-            autocomplete="off"
-            autofocus={text.name === first?.name}
-          />
+          <SchemaField {...row[0]!} autofocus={row[0] === first} />
         ),
       )}
     </>
   )
 }
+
+/** Two narrow ones share a row. */
+function inRows<Shown extends { look: FieldLook }>(all: Shown[]) {
+  const rows: Shown[][] = []
+  for (const one of all) {
+    const last = rows.at(-1)
+    const isSecond = last?.length === 1 && last[0]!.look.isNarrow && one.look.isNarrow
+    if (isSecond) last.push(one)
+    else rows.push([one])
+  }
+  return rows
+}
+
+type FieldProps = {
+  name: string
+  look: FieldLook
+  required: boolean
+  value: unknown
+  autofocus: boolean
+}
+
+const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldProps) => {
+  const { label: _, unit, options, initial, isLong, isNarrow, group, applies, ...text } = look
+  const value = textOf(stored ?? initial)
+  const shown = { name: snakeCase(name), label: labelOf(look), value }
+  if (options) return <SelectField {...shown} hint={text.hint} options={options} />
+  if (isLong) return <TextArea {...shown} {...{ ...text, required }} rows={rowsFor(value)} />
+  return <TextField {...shown} {...{ ...text, required, autofocus }} autocomplete="off" />
+}
+
+const textOf = (value: unknown) =>
+  Array.isArray(value) ? value.join('\n') : value == null ? undefined : String(value)
+
+const rowsFor = (text = '') => Math.min(8, Math.max(2, text.split('\n').length + 1))
 
 /** The fields of an object, also of one whose parts are checked together afterwards. */
 function shapeOf(schema: ZodType): Record<string, ZodType> {
