@@ -9,7 +9,6 @@ import { orNull } from './refusals.ts'
 
 export type Container = ReturnType<typeof toContainer>
 export type Mount = Container['mounts'][number]
-export type JoinedNetwork = Container['networks'][number]
 
 type Inspected = {
   Id: string

@@ -27,8 +27,6 @@ export async function listNetworks(
   }))
 }
 
-export type NetworkUse = NonNullable<Awaited<ReturnType<typeof networkUse>>>
-
 type Joined = {
   Id: string
   NetworkSettings: {

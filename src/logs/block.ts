@@ -20,6 +20,9 @@ function readOrigin(row: string): Origin {
   return { deploymentId, container, process, replica: Number(replica) || null }
 }
 
+/** In characters: a row's letter, time and line break. */
+export const rowOverhead = 11
+
 const isReference = /^@\d+$/
 
 /** Tracks the origins that a block names, and the origin of its last line. */

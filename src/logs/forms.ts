@@ -57,8 +57,6 @@ export type ShownQuery = z.output<typeof shownQuery>
 /** Sent by a page with live parts: the version that it shows. */
 export const seenVersion = z.string().max(40).optional()
 
-export type LogQuery = z.output<typeof logQuery>
-
 const process = z
   .preprocess(
     listOf,
@@ -86,8 +84,6 @@ export const logStreamQuery = z.object({
   format: streamFormat.optional(),
   live: seenVersion,
 })
-
-export type LogStreamQuery = z.output<typeof logStreamQuery>
 
 export const outputStreamQuery = logStreamQuery.extend({ process })
 

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from 'hono'
 import { textInPieces } from '../web/text-file.ts'
+import { partsOf } from './log-batch.ts'
 
 /** Characters of lines that are rendered before other work may run. */
 const atOnce = 32 * 1024
@@ -39,14 +40,8 @@ export function linesAsJson<L extends Line>(
 }
 
 async function* rendered<L extends Line>(lines: L[], render: (some: L[]) => string) {
-  let from = 0
-  let length = 0
-  for (const [at, { text }] of lines.entries()) {
-    length += text.length
-    if (length < atOnce && at < lines.length - 1) continue
-    yield render(lines.slice(from, at + 1))
+  for (const part of partsOf(lines, atOnce)) {
+    yield render(part)
     await turn()
-    from = at + 1
-    length = 0
   }
 }

@@ -61,20 +61,22 @@ const sequenceOf = ({ sequence }: Line) => sequence
 
 const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
 
-/** In characters per part, including the approximate overhead of a row's HTML. */
-const maxCharacters = 64 * 1024
-const perRow = 100
+/** In characters: about what a line costs beside its text, as an object and as a row's HTML. */
+export const lineOverhead = 100
 
-/** Splits lines into parts of limited length. A slow reader keeps one of these, rendered, in memory. */
-export function* partsOf<L extends { text: string }>(lines: L[]): Generator<L[]> {
+/** Splits lines into parts of that many characters. A slow reader keeps one of these, rendered, in memory. */
+export function* partsOf<L extends { text: string }>(
+  lines: L[],
+  maxLength = 64 * 1024,
+): Generator<L[]> {
   let from = 0
   let length = 0
   for (const [at, { text }] of lines.entries()) {
-    length += text.length + perRow
-    if (at === from || length <= maxCharacters) continue
+    length += text.length + lineOverhead
+    if (at === from || length <= maxLength) continue
     yield lines.slice(from, at)
     from = at
-    length = text.length + perRow
+    length = text.length + lineOverhead
   }
   if (from < lines.length) yield from === 0 ? lines : lines.slice(from)
 }

@@ -1,5 +1,5 @@
 import type { LogDb } from '../db/index.ts'
-import { unpack } from './block.ts'
+import { rowOverhead, unpack } from './block.ts'
 import type { NewLine } from './log-line.tsx'
 import { blocksAfter } from './read-log.ts'
 import { getExtent } from './store.ts'
@@ -54,13 +54,10 @@ export class LogBounds {
   }
 }
 
-/** In bytes: the overhead of a line in a block. */
-const perLine = 11
-
 /** The current size of a log that is continued after a restart. */
 export function getLogUse(logDb: LogDb, log: LogKey): LogUse {
   const lines = getExtent(logDb, log).last
-  let bytes = -perLine * lines
+  let bytes = -rowOverhead * lines
   for (const { data } of lines > 0 ? blocksAfter(logDb, log, 0) : [])
     bytes += Buffer.byteLength(unpack(data))
   return { lines, bytes }

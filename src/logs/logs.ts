@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
-import { lineRows, noOrigin, Origins, pack, unpack } from './block.ts'
-import { LogBatch, partsOf } from './log-batch.ts'
+import { lineRows, noOrigin, Origins, pack, rowOverhead, unpack } from './block.ts'
+import { lineOverhead, LogBatch, partsOf } from './log-batch.ts'
 import type { Line, NewLine } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
@@ -14,11 +14,10 @@ export type LogEvent = LogBatch | { status: string }
 const mergedLength = 64 * 1024
 
 /**
- * In characters, with an overhead per line, after which a garbage collection is requested. Lines of a
- * followed log count several times, since they are numbered, rendered and encoded.
+ * In characters, after which a garbage collection is requested. Lines of a followed log count several times,
+ * since they are numbered, rendered and encoded.
  */
 const collected = 2 * 2 ** 20
-const perLine = 100
 const timesFollowed = 5
 
 /** In milliseconds: how long a reader waits for lines that the engine has and Davit hasn't read yet. */
@@ -127,7 +126,7 @@ export class Logs extends Hub<LogEvent> {
   /** Otherwise memory is freed late while something prints without pause. */
   #askMemoryBack(log: LogKey, lines: NewLine[]) {
     const times = this.isHeard(channelOf(log)) ? timesFollowed : 1
-    for (const { text } of lines) this.#written += times * (text.length + perLine)
+    for (const { text } of lines) this.#written += times * (text.length + lineOverhead)
     if (this.#written < collected) return
     this.#written = 0
     Bun.gc(false) // asynchronous: a synchronous one would block the main loop several times a second
@@ -209,8 +208,5 @@ export class Logs extends Hub<LogEvent> {
   }
 }
 
-/** In characters: the overhead of a line in a block. */
-const perRow = 11
-
 const lengthOf = (lines: NewLine[]) =>
-  lines.reduce((length, { text }) => length + text.length + perRow, 0)
+  lines.reduce((length, { text }) => length + text.length + rowOverhead, 0)

@@ -1,22 +1,16 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DavitClient } from '../demo/client.ts'
 import { startDavit } from '../support/davit.ts'
 import { runDavit } from '../support/run-davit.ts'
+import { aFolder } from '../support/folder.ts'
 
 const email = 'ada@example.com'
 const key = 'a secret key of this test, nobody may see'
 
-function aDirectory() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-commands-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
-
 test('a user gets a new password while Davit runs, and is logged out everywhere', async () => {
-  const directory = aDirectory()
+  const directory = aFolder()
   const env = { DAVIT_DATA_DIR: join(directory, 'data') }
   const davit = await startDavit({ directory, env })
   onTestFinished(async () => void (await davit.stop()))
@@ -57,7 +51,7 @@ test('a user gets a new password while Davit runs, and is logged out everywhere'
 })
 
 test('the doctor says of each thing that it is well, or what to do, and shows no secret', async () => {
-  const directory = aDirectory()
+  const directory = aFolder()
   const dataDir = join(directory, 'data')
   const env = { DAVIT_DATA_DIR: dataDir, DAVIT_SECRET_KEY: key }
   const davit = await startDavit({ directory, env })
@@ -122,7 +116,7 @@ test('the doctor says of each thing that it is well, or what to do, and shows no
 })
 
 test('a wrong call of a command is one line that says how it is called, and does nothing', async () => {
-  const directory = aDirectory()
+  const directory = aFolder()
   const dataDir = join(directory, 'data')
   const env = { DAVIT_DATA_DIR: dataDir, DAVIT_BACKUP_PASSPHRASE: 'wrong' }
   const file = join(directory, 'file')

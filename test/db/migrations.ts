@@ -1,18 +1,11 @@
-import { onTestFinished } from 'bun:test'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../src/platform/root.ts'
-
-export function aDirectory() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-db-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
+import { aFolder } from '../support/folder.ts'
 
 /** The migrations up to that one. */
 export function until(tag: string) {
-  const folder = join(aDirectory(), 'drizzle')
+  const folder = join(aFolder(), 'drizzle')
   cpSync(join(root, 'drizzle'), folder, { recursive: true })
   const path = join(folder, 'meta/_journal.json')
   const journal = JSON.parse(readFileSync(path, 'utf8'))

@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { newId } from '../../src/db/new-id.ts'
-import { aDirectory, until } from './migrations.ts'
+import { until } from './migrations.ts'
+import { aFolder } from '../support/folder.ts'
 
 test('an upgrade keeps domains, once where two had the same, and leaves out wildcards', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, until('0020_runs_attach')).$client
   old.run("INSERT INTO users (id, email, role, created_at) VALUES ('u', 'u', 'admin', 0)")
   old.run(`INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)
@@ -27,7 +28,7 @@ test('an upgrade keeps domains, once where two had the same, and leaves out wild
 })
 
 test('an upgrade leaves ports to Docker that are none of those given out, so that a user chose them', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, until('0020_runs_attach')).$client
   old.run("INSERT INTO users (id, email, role, created_at) VALUES ('u', 'u', 'admin', 0)")
   old.run(`INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)

@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { aDirectory, until } from './migrations.ts'
+import { until } from './migrations.ts'
+import { aFolder } from '../support/folder.ts'
 
 test('an upgrade numbers the deployments of each project in their order, and new ones go on from there', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, until('0022_domain_rows')).$client
   old.run("INSERT INTO users (id, email, role, created_at) VALUES ('u', 'u', 'admin', 0)")
   for (const [at, id] of ['p', 'q'].entries()) {

@@ -8,12 +8,13 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { root } from '../../src/platform/root.ts'
-import { aDirectory, until } from './migrations.ts'
+import { until } from './migrations.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
+import { aFolder } from '../support/folder.ts'
 
 /** The migrations, and one more that rebuilds the table of projects as drizzle-kit writes it. */
 function withRebuild() {
-  const folder = join(aDirectory(), 'drizzle')
+  const folder = join(aFolder(), 'drizzle')
   cpSync(join(root, 'drizzle'), folder, { recursive: true })
   const path = join(folder, 'meta/_journal.json')
   const journal = JSON.parse(readFileSync(path, 'utf8'))
@@ -78,7 +79,7 @@ test('the migrations make the schema that the code has', async () => {
     ['schema', 'drizzle'],
     ['log-schema', 'drizzle/logs'],
   ] as const) {
-    const out = aDirectory()
+    const out = aFolder()
     cpSync(join(root, folder), out, { recursive: true })
     const options = {
       '--dialect': 'sqlite',
@@ -101,7 +102,7 @@ test('the migrations make the schema that the code has', async () => {
 }, 30_000)
 
 test('an upgrade that rebuilds a table keeps the rows below it', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   fill(path)
   const db = openDatabase(path, withRebuild())
   expect(counts(db)).toEqual([1, 1, 1])
@@ -111,7 +112,7 @@ test('an upgrade that rebuilds a table keeps the rows below it', () => {
 
 test('work that an earlier version has left waits or runs as jobs', () => {
   const folder = until('0013_addresses')
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, folder).$client
   old.run("INSERT INTO users (id, email, role, created_at) VALUES ('ada', 'a', 'member', 0)")
   old.run(`INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)
@@ -157,7 +158,7 @@ test('work that an earlier version has left waits or runs as jobs', () => {
 })
 
 test('an upgrade knows the containers that run, and which deployment was being switched to', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, until('0014_jobs')).$client
   old.run(
     "INSERT INTO users (id, email, password_hash, role, created_at) VALUES ('u', 'a', '', 'member', 0)",
@@ -210,7 +211,7 @@ test('an upgrade knows the containers that run, and which deployment was being s
 })
 
 test('an upgrade keeps the addresses that containers hold, and frees those of removed ones', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   const old = openDatabase(path, until('0018_procfile')).$client
   old.run("INSERT INTO workloads (id) VALUES ('w')")
   old.run("INSERT INTO releases (id, workload_id, created_at) VALUES ('r', 'w', 0)")
@@ -228,14 +229,14 @@ test('an upgrade keeps the addresses that containers hold, and frees those of re
 })
 
 test('a database of a newer version is not opened', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   fill(path)
   openDatabase(path, withRebuild()).$client.close()
   expect(() => openDatabase(path)).toThrow(/was written by a newer version of Davit/)
 })
 
 test('deleting a project deletes what belongs to it', () => {
-  const path = join(aDirectory(), 'davit.db')
+  const path = join(aFolder(), 'davit.db')
   fill(path)
   const db = openDatabase(path)
   db.$client.run('DELETE FROM projects')
@@ -244,7 +245,7 @@ test('deleting a project deletes what belongs to it', () => {
 })
 
 test('a damaged database is named and left as it is', () => {
-  const directory = aDirectory()
+  const directory = aFolder()
   const path = join(directory, 'davit.db')
   fill(path)
   const sound = readFileSync(path)
@@ -264,7 +265,7 @@ test('a damaged database is named and left as it is', () => {
 })
 
 test('a database that can’t be written is named', () => {
-  const path = join(aDirectory(), 'missing', 'logs.db')
+  const path = join(aFolder(), 'missing', 'logs.db')
   expect(() => openLogDatabase(path)).toThrow(`The database ${path} can’t be opened`)
 })
 

@@ -1,22 +1,13 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { markInUse, clearInUse, refuseLostWal } from '../../src/db/wal-guard.ts'
+import { aFolder } from '../support/folder.ts'
 
 function aDatabase() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-unclean-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const directory = aFolder()
   const path = join(directory, 'davit.db')
   const { $client } = openDatabase(path)
   $client.run('PRAGMA wal_checkpoint(TRUNCATE)')

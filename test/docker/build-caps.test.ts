@@ -1,11 +1,11 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCaps, classicCaps } from '../../src/docker/build-caps.ts'
 import { capContainer } from '../../src/docker/buildkit-caps.ts'
 import type { ControlGroups } from '../../src/docker/control-groups.ts'
 import { findControlGroups } from '../../src/docker/control-groups.ts'
+import { aFolder } from '../support/folder.ts'
 
 const GiB = 2 ** 30
 
@@ -42,8 +42,7 @@ test('what is set counts, but no machine has more processors than it has', () =>
 
 /** A tree as the second version of control groups has it, where a group has its files from the start. */
 function aTree(...groups: string[]) {
-  const root = mkdtempSync(join(tmpdir(), 'davit-groups-'))
-  onTestFinished(() => rmSync(root, { recursive: true }))
+  const root = aFolder()
   for (const group of ['.', ...groups]) {
     mkdirSync(join(root, group), { recursive: true })
     for (const file of ['cgroup.procs', 'memory.max', 'memory.swap.max', 'cpu.max'])

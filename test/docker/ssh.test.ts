@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runDavit } from '../support/run-davit.ts'
 import { startSshServer } from '../support/ssh-server.ts'
 import type { SshServer } from '../support/ssh-server.ts'
 import { sandbox } from './sandbox.ts'
+import { aFolder } from '../support/folder.ts'
 
 const { run } = sandbox()
 
@@ -15,8 +15,7 @@ afterAll(() => server.stop())
 
 /** A home whose user has a key that the server lets in, and knows the server’s. */
 function aHome() {
-  const home = mkdtempSync(join(tmpdir(), 'davit-home-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = aFolder()
   const folder = join(home, '.ssh')
   mkdirSync(folder, { mode: 0o700 })
   const key = join(folder, 'id_ed25519')

@@ -1,15 +1,14 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { checkData } from '../../src/doctor/data.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
+import { aFolder } from '../support/folder.ts'
 
 function aDataDir() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))
-  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const dataDir = aFolder()
   const place = { dataDir, secretKey: null, edge: 'direct' as const }
   const secrets = openSecrets(place)
   const db = openDatabase(join(dataDir, 'davit.db'))

@@ -1,6 +1,4 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
@@ -9,14 +7,14 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { checkDiskUse, growthOf, judgeGrowth } from '../../src/doctor/disk-use.ts'
 import { saveBlock } from '../../src/logs/store.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
+import { aFolder } from '../support/folder.ts'
 
 const day = 86_400_000
 const mebibyte = 2 ** 20
 const now = Date.now()
 
 test('what fills the disk is listed, and how fast once there is history', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))
-  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const dataDir = aFolder()
   const secrets = openSecrets({ dataDir, secretKey: null })
   const db = openDatabase(join(dataDir, 'davit.db'))
   openInstallation(db, secrets)

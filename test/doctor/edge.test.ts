@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { lockDataDir } from '../../src/db/instance-lock.ts'
@@ -10,6 +9,7 @@ import { Secrets } from '../../src/platform/secrets.ts'
 import { connectDocker } from '../../src/docker/index.ts'
 import { checkEdge, checkProxies } from '../../src/doctor/edge.ts'
 import { notePath } from '../../src/edge/edge.ts'
+import { aFolder } from '../support/folder.ts'
 
 const docker = connectDocker({ host: process.env.DOCKER_HOST })
 
@@ -17,8 +17,7 @@ const docker = connectDocker({ host: process.env.DOCKER_HOST })
 const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
 
 function found(env: Record<string, string>) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))
-  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const dataDir = aFolder()
   const config = parseConfig({ DAVIT_DATA_DIR: dataDir, ...env })
   return { dataDir, config, look: () => checkEdge(config, docker) }
 }

@@ -1,15 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'bun:test'
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
 import { withRightsOf } from '../../src/platform/effective-user.ts'
@@ -23,6 +13,7 @@ import { denialIn, startFailure } from '../../src/server/service.ts'
 import { stepsLeft, takeSteps } from '../../src/server/steps.ts'
 import type { Step } from '../../src/server/steps.ts'
 import { runDavit } from '../support/run-davit.ts'
+import { aFolder } from '../support/folder.ts'
 
 describe('steps', () => {
   function aServer(failing?: string) {
@@ -67,8 +58,7 @@ describe('steps', () => {
 })
 
 test('what an operator chooses is added to the settings that are there', () => {
-  const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
-  onTestFinished(() => rmSync(layout.root, { recursive: true }))
+  const layout = layoutIn(aFolder())
   mkdirSync(dirname(layout.settings), { recursive: true })
   writeFileSync(layout.settings, 'DAVIT_PORT=4000\nDAVIT_DOMAIN=old.example.com\n')
   const { settings, config } = settingsFor({ domain: 'new.example.com', email: '' }, layout)
@@ -88,8 +78,7 @@ test('a port that nothing could find is refused', () => {
 test.skipIf(process.getuid?.() !== 0)(
   'who isn’t root and may not read the settings can look',
   () => {
-    const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
-    onTestFinished(() => rmSync(layout.root, { recursive: true }))
+    const layout = layoutIn(aFolder())
     chmodSync(layout.root, 0o755)
     mkdirSync(dirname(layout.settings), { recursive: true })
     writeFileSync(layout.settings, 'DAVIT_PORT=4000\n', { mode: 0o600 })
@@ -102,8 +91,7 @@ test.skipIf(process.getuid?.() !== 0)(
 describe('an executable', () => {
   /** A server with one, and a plan to install another one. */
   function aServer() {
-    const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
-    onTestFinished(() => rmSync(layout.root, { recursive: true }))
+    const layout = layoutIn(aFolder())
     const source = join(layout.root, 'source')
     for (const [path, text] of [
       [source, 'the new one'],

@@ -1,7 +1,4 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { version } from '../../src/platform/root.ts'
 import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/arrive.ts'
 import { judgeMove } from '../../src/server/move/judge.ts'
@@ -11,6 +8,7 @@ import type { Received, Sent } from '../../src/server/move/journal.ts'
 import type { Facts } from '../../src/server/move/messages.ts'
 import { leftToFinish } from '../../src/server/move/undo.ts'
 import { runDavit } from '../support/run-davit.ts'
+import { aFolder } from '../support/folder.ts'
 
 test('a new server that can’t take the old one is refused, with the reason', () => {
   const fine: Facts = {
@@ -110,11 +108,7 @@ test('settings that aren’t Davit’s are listed as left out', () => {
   expect(settingsLeft(settings)).toEqual(['HTTP_PROXY', 'TZ', 'DAVIT_PUBLISH_ADDRESS', 'DAVIT_URL'])
 })
 
-function aLayout() {
-  const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
-  onTestFinished(() => rmSync(layout.root, { recursive: true }))
-  return layout
-}
+const aLayout = () => layoutIn(aFolder())
 
 test('a journal keeps a long settings file, and nothing is written that couldn’t be read', () => {
   const layout = aLayout()

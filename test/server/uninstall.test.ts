@@ -1,15 +1,5 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { openDatabase } from '../../src/db/index.ts'
@@ -19,14 +9,11 @@ import { insertProject } from '../../src/projects/store.ts'
 import { holdSetup } from '../../src/server/locks.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import { executable, files, installationOf, lossesOf } from '../../src/server/uninstall.ts'
+import { aFolder } from '../support/folder.ts'
 
 const work = { signal: new AbortController().signal, say: () => {} }
 
-function aLayout() {
-  const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
-  onTestFinished(() => rmSync(layout.root, { recursive: true }))
-  return layout
-}
+const aLayout = () => layoutIn(aFolder())
 
 test('what will be lost is named before it is removed', () => {
   const layout = aLayout()
