@@ -1,20 +1,18 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { pages } from '../../src/edge/pages.ts'
 import { stopLive } from '../../src/runtime/restart.ts'
 import { listInstances } from '../../src/runtime/store.ts'
-import { aCommand, anApp, aProject, cancel } from '../deployments/apps.ts'
-import { aSlowApp, edgeApp, letEnd } from '../deployments/edge-app.ts'
+import { aCommand, anApp, cancel, finished } from '../deployments/apps.ts'
+import { aSlowApp, letEnd, sharedEdge } from '../deployments/edge-app.ts'
 import { logs } from '../deployments/events.ts'
 import { until } from '../support/until.ts'
 
-const host = 'app.test'
+const { t, ada, aSite } = await sharedEdge()
 
 test('replicas share the requests, one that ends is left out at once, and comes back when it is well', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const processes = [{ name: 'web', replicas: 2 }]
   const script = 'mkdir /www; hostname > /www/index.html; exec httpd -f -p 8080 -h /www'
-  const project = await aProject(t, ada, aCommand(script), { domains: [host], processes })
+  const { host, project } = await aSite(aCommand(script), { processes })
   expect((await project.deploy()).status).toBe('running')
   const { environmentId } = project
   const instances = listInstances(t.db, environmentId)
@@ -45,10 +43,8 @@ test('replicas share the requests, one that ends is left out at once, and comes 
 })
 
 test('replicas restart one after the other, once what is open there has ended', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const processes = [{ name: 'web', replicas: 2 }]
-  const project = await aProject(t, ada, aSlowApp('x'), { domains: [host], processes })
+  const { host, project } = await aSite(aSlowApp('x'), { processes })
   await project.deploy()
   await t.jobs.idle()
   const { environmentId } = project
@@ -67,10 +63,8 @@ test('replicas restart one after the other, once what is open there has ended', 
 })
 
 test('a restart is noticed by no one: a new container takes the place of the only one', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const script = 'mkdir /www; hostname > /www/index.html; exec httpd -f -p 8080 -h /www'
-  const project = await aProject(t, ada, aCommand(script), { domains: [host] })
+  const { host, project } = await aSite(aCommand(script))
   await project.deploy()
   await t.jobs.idle()
   const path = `/envs/${project.environmentId}/restart`
@@ -84,10 +78,10 @@ test('a restart is noticed by no one: a new container takes the place of the onl
     expect(listInstances(t.db, project.environmentId)).toMatchObject([before!])
     delete t.faults.setRestartPolicy
     const wait = t.edge.drained.bind(t.edge)
-    t.edge.drained = async (...asked) => {
+    spyOn(t.edge, 'drained').mockImplementationOnce(async (...asked) => {
       names.push(await t.text(host))
       return wait(...asked)
-    }
+    })
     const { json } = await ada.post(path)
     expect(json.live.instances).toMatchObject([{ state: 'running' }])
     await t.instanceTasks.idle()
@@ -99,13 +93,11 @@ test('a restart is noticed by no one: a new container takes the place of the onl
 })
 
 test('an app that crashes doesn’t say that it is starting, until Docker has started it again', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const script = [
     'rm -f /tmp/go; mkdir -p /www; echo x > /www/index.html; httpd -p 8080 -h /www',
     'until [ -e /tmp/go ]; do sleep 0.1; done; sleep 1; exit 1',
   ].join('; ')
-  const project = await aProject(t, ada, aCommand(script), { domains: [host] })
+  const { host, project } = await aSite(aCommand(script))
   const { containerId } = await project.deploy()
   const leads = () => t.edge.upstreamsOf(project.environmentId)
   const before = leads()
@@ -125,15 +117,15 @@ test('an app that crashes doesn’t say that it is starting, until Docker has st
   await until(() => leads() === 'starting')
   await until(async () => (await t.text(host)) === 'x\n')
   await cancel(ada, next)
+  await finished(ada, next)
+  Object.assign(t.config, { settleTime: 0 })
 })
 
 test('an app says that it is starting while it is restarted, and no longer when that fails', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const once = '[ -e /data/broken ] && exec sleep 9999; touch /data/broken'
   const files = aCommand(`${once}; mkdir /www; exec httpd -f -p 8080 -h /www`)
-  const settings = { domains: [host], volumes: ['data:/data'], healthTimeout: 1 }
-  const project = await aProject(t, ada, files, settings)
+  const settings = { volumes: ['data:/data'], healthTimeout: 1 }
+  const { host, project } = await aSite(files, settings)
   expect((await project.deploy()).status).toBe('running')
   const restart = ada.post(`/envs/${project.environmentId}/restart`)
   await until(() => t.edge.upstreamsOf(project.environmentId) === 'starting')
@@ -144,46 +136,39 @@ test('an app says that it is starting while it is restarted, and no longer when 
 })
 
 test('a version that no longer responds is removed by the deployment of the next', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const script = [
     '[ -e /tmp/go ] && exec sleep 9999; mkdir /www; httpd -p 8080 -h /www',
     'until [ -e /tmp/go ]; do sleep 0.1; done; sleep 1; exit 1',
   ].join('; ')
-  const project = await aProject(t, ada, aCommand(script), { domains: [host] })
+  const { host, project } = await aSite(aCommand(script))
   const { containerId } = await project.deploy()
   await letEnd(t, containerId)
   await until(() => t.edge.upstreamsOf(project.environmentId) === 'unhealthy')
   await until(async () => (await t.docker.inspectContainer(containerId))?.state === 'running')
   project.repository.commit(anApp('y'))
   expect((await project.deploy()).status).toBe('running')
-  await t.instanceTasks.idle()
-  expect(await t.docker.inspectContainer(containerId)).toBeNull()
+  await until(async () => (await t.docker.inspectContainer(containerId)) === null)
   expect(await t.text(host)).toBe('y')
 })
 
 test('an app that is stopped shows a page that says so, and ends what is open first', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aSlowApp('x'), { domains: [host] })
+  const { host, project } = await aSite(aSlowApp('x'))
   const { containerId } = await project.deploy()
   await t.jobs.idle()
   const open = await t.get(host, '/cgi-bin/slow')
   const stop = ada.post(`/envs/${project.environmentId}/stop`)
-  await until(async () => (await t.text(host)).includes('This app is stopped'))
+  await until(async () => (await t.text(host)).includes(pages.stopped.title))
   expect(await t.docker.inspectContainer(containerId)).toMatchObject({ state: 'running' })
   await letEnd(t, containerId)
   expect(await open.text()).toBe('begins in x\n')
   expect((await stop).json.live.instances).toMatchObject([{ state: 'stopped' }])
-  expect(await t.text(host)).toContain('This app is stopped')
+  expect(await t.text(host)).toContain(pages.stopped.title)
   await ada.post(`/envs/${project.environmentId}/start`)
   expect(await t.text(host)).toBe('x')
 })
 
 test('a stop that was broken off ends what is open first, too, when it is tried again', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aSlowApp('x'), { domains: [host] })
+  const { host, project } = await aSite(aSlowApp('x'))
   const { containerId } = await project.deploy()
   await t.jobs.idle()
   const open = await t.get(host, '/cgi-bin/slow')
@@ -195,7 +180,7 @@ test('a stop that was broken off ends what is open first, too, when it is tried 
   expect(await broken.catch(String)).toContain('abort')
   const waits = Promise.withResolvers<void>()
   const wait = t.edge.drained.bind(t.edge)
-  t.edge.drained = (...asked) => (waits.resolve(), wait(...asked))
+  spyOn(t.edge, 'drained').mockImplementationOnce((...asked) => (waits.resolve(), wait(...asked)))
   const stop = ada.post(`/envs/${project.environmentId}/stop`)
   await Promise.race([waits.promise, stop])
   await letEnd(t, containerId)
@@ -204,13 +189,11 @@ test('a stop that was broken off ends what is open first, too, when it is tried 
 })
 
 test('a replica whose health check fails gets no requests until it passes', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const { Dockerfile, ...www } = anApp('x')
   const check = 'HEALTHCHECK --interval=1s --retries=1 CMD test ! -e /tmp/ill'
   const files = { ...www, Dockerfile: `${Dockerfile}\n${check}` }
   const processes = [{ name: 'web', replicas: 2 }]
-  const project = await aProject(t, ada, files, { domains: [host], processes })
+  const { host, project } = await aSite(files, { processes })
   await project.deploy()
   const { environmentId } = project
   const [ill] = listInstances(t.db, environmentId)

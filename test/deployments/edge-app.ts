@@ -1,4 +1,4 @@
-import { onTestFinished } from 'bun:test'
+import { afterAll, onTestFinished } from 'bun:test'
 import { apps } from '../../src/deployments/observe.ts'
 import { leaveOutEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
@@ -8,6 +8,7 @@ import { testApp } from '../support/app.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { until } from '../support/until.ts'
 import type { Files } from '../support/git-server.ts'
+import { aProject } from './apps.ts'
 
 /** The product with a Caddy of its own that serves its apps, until the test ends. */
 export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
@@ -20,7 +21,8 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
     abort.abort()
     await Promise.all(work)
   }
-  onTestFinished(end) // before what it keeps running is removed
+  const { atEnd = onTestFinished } = overrides
+  atEnd(end) // before what it keeps running is removed
   const t = testApp(settings, overrides)
   const { signal } = abort
   work = [
@@ -78,6 +80,25 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
         await Promise.all(visitors)
       }
       return { wrong, count }
+    },
+  }
+}
+
+/** One edge for all tests of a file; each site is a project of Ada's with a host of its own. */
+export async function sharedEdge() {
+  const t = await edgeApp({ atEnd: afterAll })
+  const ada = t.logIn('ada@example.com')
+  let count = 0
+  return {
+    t,
+    ada,
+    async aSite(files: Files, settings: Parameters<typeof aProject>[3] = {}) {
+      const name = `app${++count}`
+      const host = `${name}.test`
+      return {
+        host,
+        project: await aProject(t, ada, files, { name, domains: [host], ...settings }),
+      }
     },
   }
 }

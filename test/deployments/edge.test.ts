@@ -1,19 +1,18 @@
 import { expect, test } from 'bun:test'
 import { labelFilter } from '../../src/docker/labels.ts'
+import { pages } from '../../src/edge/pages.ts'
 import { listInstances } from '../../src/runtime/store.ts'
 import { testApp } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, finished } from './apps.ts'
-import { aSlowApp, edgeApp, letEnd } from './edge-app.ts'
+import { aSlowApp, edgeApp, letEnd, sharedEdge } from './edge-app.ts'
 import { logs } from './events.ts'
 
-const host = 'app.test'
+const { t, ada, aSite } = await sharedEdge()
 
 test('visitors notice neither a deployment nor one that fails, and what is open ends on the old version', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aSlowApp('first'), { domains: [host], healthTimeout: 2 })
+  const { host, project } = await aSite(aSlowApp('first'), { healthTimeout: 2 })
   expect(t.edge.upstreamsOf(project.environmentId)).toBe('missing')
   expect((await t.get(host)).status).toBe(503)
   const first = await project.deploy()
@@ -46,8 +45,6 @@ test('visitors notice neither a deployment nor one that fails, and what is open 
 })
 
 test('the health path is asked for the first domain, without one for localhost, or for the host that is set', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
   const files = {
     ...aSlowApp('x'),
     'www/cgi-bin/slow': [
@@ -56,10 +53,11 @@ test('the health path is asked for the first domain, without one for localhost, 
       "printf 'Content-Type: text/plain\\r\\n\\r\\n'",
     ].join('\n'),
   }
-  const project = await aProject(t, ada, files, { healthPath: '/cgi-bin/slow' })
+  const settings = { healthPath: '/cgi-bin/slow', domains: [] }
+  const { host, project } = await aSite(files, settings)
   const deployment = await project.deploy()
   expect(await answerOf({ url: `${deployment.url}/host` })).toBe('localhost\n')
-  await project.configure({ domains: [host, 'second.test'] })
+  await project.configure({ domains: [host, `second.${host}`] })
   await project.deploy()
   expect(await t.text(host, '/host')).toBe(`${host}\n`)
   await project.configure({ healthHost: 'api.internal' })
@@ -68,9 +66,7 @@ test('the health path is asked for the first domain, without one for localhost, 
 })
 
 test('a drain ends when its time is over', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aSlowApp('first'), { domains: [host], drainSeconds: 1 })
+  const { host, project } = await aSite(aSlowApp('first'), { drainSeconds: 1 })
   const first = await project.deploy()
   const open = await t.get(host, '/cgi-bin/slow')
   project.repository.commit(aSlowApp('second'))
@@ -81,9 +77,7 @@ test('a drain ends when its time is over', async () => {
 })
 
 test('a deployment doesn’t wait for the version before it, but the one after that does', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aSlowApp('1'), { domains: [host] })
+  const { host, project } = await aSite(aSlowApp('1'))
   const first = await project.deploy()
   const open = [await t.get(host, '/cgi-bin/slow')]
   project.repository.commit(aSlowApp('2'))
@@ -107,9 +101,7 @@ test('a deployment doesn’t wait for the version before it, but the one after t
 })
 
 test('the replicas that an app can have depend on how it is reached', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, anApp('x'))
+  const { project } = await aSite(anApp('x'))
   const path = `/projects/${project.id}/envs/${project.environmentId}`
   const put = (fields: Record<string, unknown>) => ada.put(path, fields)
   const web = (replicas: number) => ({ processes: [{ name: 'web', replicas }] })
@@ -121,23 +113,19 @@ test('the replicas that an app can have depend on how it is reached', async () =
 })
 
 test('an app with a volume shows a page while it is switched, and the old one is back where the new one fails', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const settings = { domains: [host], volumes: ['data:/data'], healthTimeout: 2 }
-  const project = await aProject(t, ada, anApp('first'), settings)
+  const settings = { volumes: ['data:/data'], healthTimeout: 2 }
+  const { host, project } = await aSite(anApp('first'), settings)
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 99'))
   const failing = await project.trigger()
-  await until(async () => (await t.text(host)).includes('This app is starting'))
+  await until(async () => (await t.text(host)).includes(pages.starting.title))
   expect((await finished(ada, failing)).status).toBe('failed')
   await until(async () => (await t.text(host)) === 'first')
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
 })
 
 test('the old version serves until the new addresses are stored, however long that takes', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, anApp('first'), { domains: [host] })
+  const { host, project } = await aSite(anApp('first'))
   const first = await project.deploy()
   project.repository.commit(anApp('second'))
   const lead = t.edge.route.bind(t.edge)
@@ -161,9 +149,7 @@ test('the old version serves until the new addresses are stored, however long th
 })
 
 test('the stable port is the edge’s, unless a user chose it', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, anApp('first'))
+  const { project } = await aSite(anApp('first'), { domains: [] })
   const first = await project.deploy()
   expect(first.url).toEndWith(`:${project.hostPort}`)
   expect(await answerOf(first)).toBe('first')
@@ -181,15 +167,16 @@ test('the stable port is the edge’s, unless a user chose it', async () => {
 
 test('an app that ran before the edge came is served at once, and its port changes hands both ways', async () => {
   const direct = testApp()
-  const ada = direct.logIn('ada@example.com')
-  const project = await aProject(direct, ada, anApp('first'), { domains: [host] })
+  const host = 'app.test'
+  const owner = direct.logIn('ada@example.com')
+  const project = await aProject(direct, owner, anApp('first'), { domains: [host] })
   const first = await project.deploy()
   const { url } = first
   expect(await answerOf(first)).toBe('first')
 
   const { db, logDb } = direct
   const t = await edgeApp({ db, logDb })
-  const same = new TestClient(t.deps, t.app, ada.user)
+  const same = new TestClient(t.deps, t.app, owner.user)
   expect(await t.text(host)).toBe('first')
   expect(await answerOf({ url })).toBe('first')
   project.repository.commit(anApp('second'))
@@ -206,7 +193,7 @@ test('an app that ran before the edge came is served at once, and its port chang
   expect(await answerOf({ url })).toBe('second') // Docker doesn't publish it yet
   expect((await t.get(host)).status).toBe(404)
   project.repository.commit(anApp('third'))
-  const third = await deployed(new TestClient(back.deps, back.app, ada.user), project.id)
+  const third = await deployed(new TestClient(back.deps, back.app, owner.user), project.id)
   expect(third.url).toBe(url)
   expect(await answerOf({ url })).toBe('third')
   await back.edge.sync()
@@ -216,12 +203,13 @@ test('an app that ran before the edge came is served at once, and its port chang
 
 test('what is open when the edge comes ends on the old version', async () => {
   const direct = testApp()
-  const ada = direct.logIn('ada@example.com')
-  const project = await aProject(direct, ada, aSlowApp('first'), { domains: [host] })
+  const host = 'app.test'
+  const owner = direct.logIn('ada@example.com')
+  const project = await aProject(direct, owner, aSlowApp('first'), { domains: [host] })
   const first = await project.deploy()
   const { db, logDb } = direct
   const t = await edgeApp({ db, logDb })
-  const same = new TestClient(t.deps, t.app, ada.user)
+  const same = new TestClient(t.deps, t.app, owner.user)
   const open = t.text(host, '/cgi-bin/slow')
   project.repository.commit(anApp('second'))
   const second = deployed(same, project.id)

@@ -29,6 +29,8 @@ type TestOverrides = Overrides & {
   isSimulated?: boolean
   /** No job begins. */
   jobsWait?: boolean
+  /** `afterAll` for one that a whole file uses. */
+  atEnd?: (work: () => Promise<void>) => void
 }
 
 /**
@@ -38,7 +40,13 @@ type TestOverrides = Overrides & {
  */
 export function testApp(
   env: Record<string, string> = {},
-  { config: settings, isSimulated = false, jobsWait = false, ...overrides }: TestOverrides = {},
+  {
+    config: settings,
+    isSimulated = false,
+    jobsWait = false,
+    atEnd = onTestFinished,
+    ...overrides
+  }: TestOverrides = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
   const parsed = parseConfig({
@@ -77,7 +85,7 @@ export function testApp(
   })
   if (jobsWait) deps.jobs.wake = () => {}
   const app = createApp(deps)
-  onTestFinished(async () => {
+  atEnd(async () => {
     await Promise.all([deps.jobs.stop(), deps.instanceTasks.stop()])
     if (hasMade) await removeFromEngine(docker, labelFilter(deps.instanceId))
     for (const { name } of deps.db.select().from(givenImages).all())
