@@ -4,12 +4,12 @@ import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
-import { Conditions } from './runtime/conditions.ts'
+import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
-import { routeAll, routeNew } from './runtime/routing.ts'
+import { Routing } from './runtime/routing.ts'
+import { WorkloadLocks } from './runtime/workload-locks.ts'
 import { DiskGuard } from './containers/disk-guard.ts'
-import { ContainerStates } from './containers/container-states.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { ServerMeter } from './home/server.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
@@ -71,6 +71,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const streams = new Streams(config.streamsPerUser)
   const changes = new ChangeFeed()
   db.$client.onWrite = () => changes.touch()
+  const observed = new ObservedContainers(docker)
+  observed.listen(streams.shutdown, () => changes.touch())
   const plan = () => planOf({ db, secrets, config })
   const folder = join(config.dataDir, 'edge')
   const isDirect = config.edge === 'direct'
@@ -80,28 +82,28 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     isOptional: config.edge === 'auto' || isDirect,
     isEnding: isDirect,
     plan() {
-      routeNew({ db, edge })
+      routing.routeNew()
       return isDirect ? { ...plan(), hosts: [] } : plan()
     },
-    fill: () => routeAll({ db, edge, secrets }),
+    fill: () => routing.routeAll(),
   })
   const instanceTasks = new InstanceTasks()
+  const locks = new WorkloadLocks()
+  const routing: Routing = new Routing({ db, secrets, edge })
   const hosts = () => plan().hosts
   const known = { config, db, docker, edge, instanceId, nameServers, hosts }
   const certificates = new CertificateKeeper(known)
   const releases = new ReleaseWatch(config)
   const outside = {
-    ...{ config, db, logDb, secrets, docker, edge, instanceTasks, certificates },
+    ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
+    ...{ instanceTasks, locks },
     ...{ git, streams, changes, instanceId, setupCode, releases },
   }
 
   const feed = new EngineFeed()
-  const conditions = new Conditions()
-  conditions.listen(streams.shutdown, () => changes.touch())
-  const states = new ContainerStates({ docker, feed })
   const server = new ServerMeter(config)
-  const usage = new UsagePoller({ docker, states, logDb }, { interval: usageInterval })
-  const watching = { feed, conditions, states, usage, server }
+  const usage = new UsagePoller({ docker, observed, logDb }, { interval: usageInterval })
+  const watching = { feed, usage, server }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })

@@ -12,7 +12,7 @@ import { originOf } from './config.ts'
 import type { Config } from './config.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { recoverTerminals } from './containers/terminal/recover.ts'
-import { watchConditions } from './containers/crash-loop.ts'
+import { watchContainers } from './containers/crash-loop.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
 import { lockDataDir } from './db/instance-lock.ts'
@@ -28,7 +28,7 @@ import { recoverJobs } from './jobs/recover.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { watchEdge } from './runtime/edge-container.ts'
-import { leaveOutEnded } from './runtime/exclude-ended.ts'
+import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
@@ -83,7 +83,7 @@ export async function serve(config: Config) {
 
   const background = [
     ...resume(deps, { signal: stop.signal }),
-    watchConditions(deps, { signal: stop.signal }),
+    watchContainers(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
   ].map(reported)
   announce(deps, server.url)
@@ -152,7 +152,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
-    leaveOutEnded(deps, { signal }),
+    excludeEnded(deps, { signal }),
     deps.feed.run(deps.docker, { signal }),
   ]
 }

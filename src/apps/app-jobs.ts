@@ -15,7 +15,6 @@ import type { Masks } from '../logs/masks.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
-import { routeTraffic } from '../runtime/routing.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
@@ -162,5 +161,5 @@ function storeEnd(deps: AppJobDeps, job: Job, { kind, end }: { kind: AppJob; end
       })
     endJob(db, job.id)
   })
-  routeTraffic(deps, { id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
+  deps.routing.route({ id: job.subjectId, kind: 'app' }) // its page depends on whether it is being started
 }

@@ -1,13 +1,13 @@
 import type { Db } from '../db/index.ts'
-import type { Condition } from '../runtime/conditions.ts'
+import type { Condition } from '../runtime/observed-containers.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
 import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
 import { networkNameOf } from '../runtime/workload.ts'
 
 export type LiveDeps = {
   db: Db
-  conditions: {
-    of: (containerId: string) => Condition | null
+  observed: {
+    condition: (containerId: string) => Condition | null
     isLooping: (containerId: string) => boolean
   }
 }
@@ -28,7 +28,7 @@ export type Live = { deploymentId: string; instances: LiveInstance[] }
 
 /** The live deployment of an environment, also while stopped; null when nothing was deployed. */
 export function liveOf(
-  { db, conditions }: LiveDeps,
+  { db, observed }: LiveDeps,
   { id, projectId }: { id: string; projectId: string },
 ): Live | null {
   const release = getLiveRelease(db, id)
@@ -36,7 +36,7 @@ export function liveOf(
   const addresses = listHeld(db, networkNameOf({ id, projectId }))
   const instances = listLiveInstances(db, id).map(
     ({ id, component: process, containerId, state }): LiveInstance => {
-      const isLooping = containerId !== null && conditions.isLooping(containerId)
+      const isLooping = containerId !== null && observed.isLooping(containerId)
       const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
       const shown = state === 'stopped' ? state : up
       return { process, containerId, state: shown, address: addresses.get(id) ?? null }

@@ -63,7 +63,7 @@ export type ShownInstance = ReturnType<typeof shownInstances>[number]
 
 /** Each with its limits and its own name: `worker`, or `worker 2` of several. */
 function shownInstances(
-  { db, secrets, conditions, usage }: ShownDeps,
+  { db, secrets, observed, usage }: ShownDeps,
   { id }: Environment,
   { instances }: Live,
 ) {
@@ -81,7 +81,7 @@ function shownInstances(
       }),
       usage: containerId ? (usage.latest(containerId)?.usage ?? null) : null,
       limits: made && { memoryMb: Math.round(made.memoryBytes / 2 ** 20), cpus: made.cpus },
-      condition: containerId ? conditions.of(containerId) : null,
+      condition: containerId ? observed.condition(containerId) : null,
     }
   })
 }

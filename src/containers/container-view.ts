@@ -5,7 +5,7 @@ import type { Masks } from '../logs/masks.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
-import { conditionOf } from '../runtime/conditions.ts'
+import { conditionOf } from '../runtime/observed-containers.ts'
 import type { FoundContainer } from './find.ts'
 import type { Row, RowDeps } from './row.ts'
 import { shownEnvironment } from './shown-environment.ts'
@@ -49,7 +49,7 @@ export async function containerView(
     texts: seesTexts ? texts : null,
     container: {
       ...shown,
-      oomKilled: container.oomKilled || deps.conditions.crashes.ranOut(container.id),
+      oomKilled: container.oomKilled || deps.observed.crashes.ranOut(container.id),
       status: engineStatus(container),
       exitCode: container.state === 'exited' ? container.exitCode : null,
     },
@@ -57,7 +57,7 @@ export async function containerView(
     isOwner: place.kind === 'own' && place.owner?.id === user.id,
     hasTerminal: container.state === 'running' && mayOpenTerminal(deps.config, { user, place }),
     condition: conditionOf(container),
-    looping: deps.conditions.isLooping(container.id),
+    looping: deps.observed.isLooping(container.id),
     usage: container.state === 'running' ? deps.usage.latest(container.id) : null,
   }
 }

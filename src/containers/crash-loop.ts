@@ -4,7 +4,7 @@ import { web } from '../environments/processes.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
 import { stopContainer } from '../runtime/act.ts'
-import type { Conditions } from '../runtime/conditions.ts'
+import type { ObservedContainers } from '../runtime/observed-containers.ts'
 import { crashLoop } from '../runtime/crash-count.ts'
 import type { CrashCount } from '../runtime/crash-count.ts'
 import { findPlace } from './find.ts'
@@ -19,15 +19,15 @@ type LoopDeps = {
   docker: Docker
   feed: EngineFeed
   instanceId: string
-  conditions: Conditions
+  observed: ObservedContainers
 }
 
 /** Tracks all containers, and stops an app in a crash loop. Its next start clears the reason. */
-export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
-  deps.conditions.run(deps, {
+export const watchContainers = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
+  deps.observed.run(deps.feed, {
     signal,
     onEvent({ id, action, attributes }) {
-      const restarts = deps.conditions.crashes.restartsOf(id)
+      const restarts = deps.observed.crashes.restartsOf(id)
       if (action !== 'start' || readLabels(attributes).instanceId !== deps.instanceId) return
       if (restarts === 0) clearStopReason(deps.db, id)
       if (restarts < maxRestarts) return
@@ -40,7 +40,7 @@ async function stopLoop(deps: LoopDeps, id: string) {
   const place = await findPlace(deps, id)
   if (place?.kind !== 'own' || !place.deployment) return
   const name = place.process?.name === web ? 'the app' : `the process ${place.process?.name}`
-  const why = reasonOf(deps.conditions.crashes, { id, name })
+  const why = reasonOf(deps.observed.crashes, { id, name })
   setStopReason(deps.db, id, why)
   await stopContainer(deps.docker, { id, name })
 }

@@ -16,7 +16,7 @@ export async function* followList(
   { user, signal }: { user: User; signal: AbortSignal },
 ) {
   let sent = ''
-  for await (const _ of deps.conditions.changes(signal)) {
+  for await (const _ of deps.observed.changes(signal)) {
     try {
       const seen = await listVisible(deps, user, { signal })
       const containers = seen.map((listed) => containerJson(rowOf(deps, listed)))

@@ -78,7 +78,7 @@ export function keptLog(
   /** Reports a removal only after the last lines are stored. */
   async function* states(signal: AbortSignal): AsyncGenerator<LogNote> {
     let told: string | undefined
-    for await (const seen of deps.states.follow(id, signal)) {
+    for await (const seen of deps.observed.follow(id, signal)) {
       if (seen === null) {
         await sleep(lastLines, undefined, { signal }).catch(() => {})
         return yield endNote('removed')

@@ -37,7 +37,7 @@ export const containerLogRoutes = (deps: RouteDeps) =>
   factory.createApp().get('/containers/:id/logs', query(containerLogQuery), async (c) => {
     const { signal } = c.req.raw
     const id = c.req.param('id')
-    const look = () => deps.states.look(id)
+    const look = () => deps.observed.look(id)
     const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), look }))
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })

@@ -5,14 +5,14 @@ import type { Logs } from '../logs/logs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { LogFilter } from '../logs/read-log.ts'
-import type { ContainerStates } from './container-states.ts'
+import type { ObservedContainers } from '../runtime/observed-containers.ts'
 import { engineLog } from './engine-log.ts'
 import type { FoundContainer } from './find.ts'
 import { keptLog } from './kept-log.ts'
 import type { Line, LineFormat } from './log-line.ts'
 
 export type LogDeps = {
-  states: ContainerStates
+  observed: ObservedContainers
   docker: Docker
   feed: EngineFeed
   logDb: LogDb

@@ -1,4 +1,4 @@
-import type { Condition, Conditions } from '../runtime/conditions.ts'
+import type { Condition, ObservedContainers } from '../runtime/observed-containers.ts'
 import { processLabel } from '../logs/log-line.tsx'
 import { lookOfContainer } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
@@ -15,12 +15,12 @@ export type Row = Listed & {
   usage: Measurement | null
 }
 
-export type RowDeps = { conditions: Conditions; usage: UsagePoller }
+export type RowDeps = { observed: ObservedContainers; usage: UsagePoller }
 
-export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
+export const rowOf = ({ observed, usage }: RowDeps, listed: Listed): Row => ({
   ...listed,
-  condition: conditions.of(listed.container.id),
-  looping: conditions.isLooping(listed.container.id),
+  condition: observed.condition(listed.container.id),
+  looping: observed.isLooping(listed.container.id),
   usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
 })
 

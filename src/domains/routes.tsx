@@ -8,11 +8,11 @@ import type { Action } from '../audit/actions.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Edge } from '../edge/edge.ts'
+import type { Routing } from '../runtime/routing.ts'
 import { headOf, lookOf } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
 import { invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { routeTraffic } from '../runtime/routing.ts'
 import { usualTarget } from '../runtime/routing-store.ts'
 import { refuseDeletingService, servicePattern } from '../services/own-service.ts'
 import { findService } from '../services/store.ts'
@@ -45,7 +45,8 @@ export type DomainDeps = Serving & {
   db: Db
   secrets: Secrets
   config: Config
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut' | 'route'>
+  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut'>
+  routing: Pick<Routing, 'route'>
   certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
 }
 
@@ -238,7 +239,7 @@ export const domainRoutes = (deps: DomainDeps) => {
 
   /** Waits briefly until the change is served and its certificate requested. */
   function inForce(of: DomainOwner, { host }: Domain) {
-    if (of.kind === 'service') routeTraffic(deps, { id: of.service.id, kind: 'service' })
+    if (of.kind === 'service') deps.routing.route({ id: of.service.id, kind: 'service' })
     deps.certificates.look([host])
     return served(deps)
   }

@@ -1,7 +1,6 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { listJobSubjects } from '../projects/store.ts'
-import { routeTraffic } from '../runtime/routing.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
@@ -18,7 +17,7 @@ export const removeEnvironment = (
 ): Promise<Removed[]> =>
   removeAlone(id, async () => {
     const of = { projectId, environmentId: id }
-    routeTraffic(deps, { id, kind: 'app' })
+    deps.routing.route({ id, kind: 'app' })
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, [id]) })
     const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
     await removeLogs(deps, of)

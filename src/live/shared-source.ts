@@ -18,6 +18,11 @@ export class SharedSource<Message> {
     return this.#sources.size
   }
 
+  /** Of open sources. */
+  keys() {
+    return this.#sources.keys()
+  }
+
   isOpen(key: string) {
     return this.#sources.has(key)
   }

@@ -12,7 +12,7 @@ type Instance = Owned['instances'][number]
 
 /** From the live containers; without any, from the configured processes. */
 export function processesOf(
-  { conditions }: Pick<LiveDeps, 'conditions'>,
+  { observed }: Pick<LiveDeps, 'observed'>,
   { processes }: Pick<Environment, 'processes'>,
   instances: Instance[],
 ): MapProcess[] {
@@ -24,7 +24,7 @@ export function processesOf(
   return [...Map.groupBy(instances, ({ process }) => process)].map(([name, all]) => {
     const looping = all.filter(
       ({ containerId, state }) =>
-        state !== 'stopped' && containerId && conditions.isLooping(containerId),
+        state !== 'stopped' && containerId && observed.isLooping(containerId),
     )
     const running = all.filter((one) => one.state === 'live' && !looping.includes(one)).length
     const look =

@@ -1,10 +1,8 @@
 import { listRestored } from '../db/restored.ts'
-import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
+import type { Container, ContainerSummary } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
-import { KeyedLock } from '../platform/semaphore.ts'
 import { removeReplaced } from './drain.ts'
 import { adoptAddress } from './endpoint-store.ts'
-import { routeTraffic } from './routing.ts'
 import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
 import { listOnce } from './once-store.ts'
 import { restoreRouting } from './restore-routing.ts'
@@ -32,29 +30,6 @@ import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 /** The container is null when it was removed. */
 export type ObservedInstance = { instance: Instance; container: Container | null }
 
-type Work = { locks: KeyedLock; rollingOut: Set<string> }
-
-/** Work in progress by engine, one at a time for each workload. */
-const atWork = new WeakMap<Docker, Work>()
-
-function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
-  const work = atWork.get(docker) ?? { locks: new KeyedLock(), rollingOut: new Set() }
-  atWork.set(docker, work)
-  return work
-}
-
-/** Keeps `reconcile` from touching the workload meanwhile. */
-export function whileRollingOut<Result>(
-  deps: Pick<RuntimeDeps, 'docker'>,
-  { id }: WorkloadKey,
-  signal: AbortSignal,
-  work: () => Promise<Result>,
-) {
-  const { locks, rollingOut } = workOn(deps)
-  rollingOut.add(id)
-  return locks.run(id, signal, work).finally(() => rollingOut.delete(id))
-}
-
 type Options = {
   /** True to handle also containers that the database doesn't know. */
   orphans: boolean
@@ -72,13 +47,13 @@ export async function reconcile(
   workload: WorkloadKey,
   { orphans, signal }: Options,
 ): Promise<ObservedInstance[] | null> {
-  const { locks, rollingOut } = workOn(deps)
+  const { locks } = deps
   await deps.edge.ready({ signal })
-  if (rollingOut.has(workload.id)) return null
-  return locks.run(workload.id, signal, async () => {
+  if (locks.isRollingOut(workload)) return null
+  return locks.run(workload, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })
     giveUpUnfinished(deps.db, workload.id)
-    routeTraffic(deps, workload) // a killed process may not have done it
+    deps.routing.route(workload) // a killed process may not have done it
     await removeReplaced(deps, { workload })
     for (const instance of listOnce(deps.db, workload.id))
       if (!isOnceWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
@@ -164,20 +139,22 @@ function adopt(
 
 /** Inspects one by one: the engine's list may still show a container as running that has just ended. */
 async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
-  const { db, docker, edge } = deps
+  const { db, observed, edge, routing } = deps
   const seen: ObservedInstance[] = []
   for (const { id, containerId } of listLiveInstances(db, workload.id)) {
-    const container = containerId ? await docker.inspectContainer(containerId) : null
+    const asked = Date.now()
+    const container = containerId ? await observed.inspect(containerId) : null
     const instance = getInstance(db, id) // it may have ended meanwhile
     if (!instance) continue // its environment may have been deleted meanwhile
-    const state = stateOf(edge, instance, container)
+    const isOutdated = routing.isWellSince(instance, asked)
+    const state = isOutdated ? instance.state : stateOf(edge, instance, container)
     if (state !== instance.state) updateInstance(db, id, { state })
     if (edge.isOn && container) place(deps, workload, { instance, container })
     if (container && isUp(container))
       await restoreRestartPolicy(deps, workload, { instance, container })
     seen.push({ instance: { ...instance, state }, container })
   }
-  routeTraffic(deps, workload)
+  deps.routing.route(workload)
   for (const { instance, container } of seen)
     if (instance.state === 'unhealthy' && container) awaitReturn(deps, workload, instance)
   return seen
@@ -212,8 +189,7 @@ function place(
 
 /** Routes requests to it again once it is healthy. The gate of a restart decides that for itself. */
 export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
-  const { rollingOut } = workOn(deps)
-  const isFree = () => !rollingOut.has(workload.id) || isRollingOut(deps.db, workload.id)
+  const isFree = () => !deps.locks.isRollingOut(workload) || isRollingOut(deps.db, workload.id)
   const { containerId } = instance
   deps.instanceTasks.begin(instance, 'return', (signals) =>
     restoreRouting(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),

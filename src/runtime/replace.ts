@@ -4,7 +4,6 @@ import { report } from '../platform/journal.ts'
 import type { Component } from './component.ts'
 import { removeReplaced } from './drain.ts'
 import { reserveEndpoints } from './endpoints.ts'
-import { routeTraffic } from './routing.ts'
 import type { GateRun } from './run.ts'
 import { createOne } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
@@ -43,16 +42,24 @@ export async function replaceInstance(
     signal.throwIfAborted()
     await retryOnDiskFull(() => takeOver(run, { old, instance }), { signal })
   } catch (error) {
-    updateInstance(db, instance.id, { state: 'draining' })
-    await removeReplaced(run, { workload, now: true }).catch((error) =>
+    await revert(run, instance).catch((error) =>
       report('a new container could not be removed yet', error, { workload: workload.id }),
     )
     if (error instanceof Failure && error.code === 'network_full') return false
     throw error
   }
-  await retryOnDiskFull(() => routeTraffic(run, workload), { signal })
+  await retryOnDiskFull(() => run.routing.route(workload), { signal })
   await removeReplaced(run, { workload })
   return true
+}
+
+async function revert(
+  run: RuntimeDeps & Pick<GateRun, 'signal'> & { workload: Workload },
+  { id }: Instance,
+) {
+  const { db, workload, signal } = run
+  await retryOnDiskFull(() => updateInstance(db, id, { state: 'draining' }), { signal })
+  await removeReplaced(run, { workload, now: true })
 }
 
 const takeOver = (

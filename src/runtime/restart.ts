@@ -2,8 +2,6 @@ import type { Container } from '../docker/index.ts'
 import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
-import { routeTraffic, excludeFromRouting, setLive } from './routing.ts'
-import { whileRollingOut } from './reconcile.ts'
 import { replaceInstance } from './replace.ts'
 import type { GateRun, RollOut } from './run.ts'
 import type { CreatedContainer } from './steps/create.ts'
@@ -29,7 +27,7 @@ type Restart = {
  * differ from its component.
  */
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
-  whileRollingOut(deps, restart.workload, restart.signal, async () => {
+  deps.locks.rollOut(restart.workload, restart.signal, async () => {
     const { workload, components, hooks = {}, signal, stops } = restart
     if (!components) return restartUnknown(deps, restart)
     const made = await findLive(deps, { ...restart, components })
@@ -73,7 +71,7 @@ async function restartSome(
   // a container that the engine is about to restart would never pass its gate
   const toStop = made.filter(({ state }) => stops || state === 'restarting')
   const toStart = made.filter(({ state }) => stops || state !== 'running')
-  excludeFromRouting(run, workload, instancesOf(toStart))
+  run.routing.exclude(workload, instancesOf(toStart))
   await drain(run, workload, { instances: instancesOf(toStop), signal })
   await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id))
   const restarting = made.flatMap(({ id, component: { options } }) =>
@@ -88,7 +86,7 @@ async function restartSome(
   }
   for (const { instance, component } of made)
     if (component.oneShot) updateInstance(db, instance.id, { state: 'stopped' })
-    else setLive(run, workload, instance)
+    else run.routing.setLive(workload, instance)
 }
 
 const instancesOf = (made: CreatedContainer[]) => made.map(({ instance }) => instance)
@@ -101,10 +99,10 @@ export const stopLive = (
   deps: RuntimeDeps,
   { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
 ) =>
-  whileRollingOut(deps, workload, signal, async () => {
+  deps.locks.rollOut(workload, signal, async () => {
     const instances = listLiveInstances(deps.db, workload.id)
     const reached = instances.filter(isWanted) // an interrupted attempt may have done this already
-    excludeFromRouting(deps, workload, reached)
+    deps.routing.exclude(workload, reached)
     await drain(deps, workload, { instances: reached, signal })
     await deps.instanceTasks.expedite(workload.id)
     await lastFirst(workload, instances, async ({ id, containerId }) => {
@@ -112,7 +110,7 @@ export const stopLive = (
       if (containerId) await deps.docker.stopContainer(containerId)
       updateInstance(deps.db, id, { state: 'stopped' })
     })
-    routeTraffic(deps, workload)
+    deps.routing.route(workload)
   })
 
 /** The gate of a container is unknown if an earlier version created it, or a restore found it. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import type { TaskSignals } from './instance-tasks.ts'
-import { setLive } from './routing.ts'
 import { listPlaces } from './routing-store.ts'
+import type { InstanceAddress } from './routing-store.ts'
 import type { Instance } from './store.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
@@ -28,13 +28,13 @@ export async function restoreRouting(
   const signal = AbortSignal.any([expedite, shutdown])
   try {
     for (;;) {
-      const container = await deps.docker.inspectContainer(containerId, { signal })
+      const container = await deps.observed.inspect(containerId, { signal })
       if (!container || !mayBeWell(container)) return
       const place = awaited()
       if (!place) return
       if (container.state !== 'running') await sleep(interval, undefined, { signal })
-      else if (await accepts(place, signal))
-        return awaited() ? setLive(deps, workload, instance) : undefined
+      else if (await accepts(place, { timeout: retryAfterMs, signal }))
+        return awaited() ? deps.routing.setLive(workload, instance) : undefined
     }
   } catch (error) {
     if (!expedite.aborted) throw error
@@ -51,11 +51,14 @@ export async function restoreRouting(
 const mayBeWell = ({ state, health }: Pick<Container, 'state' | 'health'>) =>
   (state === 'running' || state === 'restarting') && health !== 'unhealthy'
 
-async function accepts(
-  { address, port }: { address: string | null; port: number | null },
-  signal: AbortSignal,
+/** The timeout is in milliseconds. */
+export async function accepts(
+  { address, port }: Pick<InstanceAddress, 'address' | 'port'>,
+  options: { timeout: number; signal: AbortSignal },
 ) {
-  if (!address || !port) return true
-  return (await waitUntilAnswers({ address, port, path: null, timeout: retryAfterMs, signal }))
-    .answered
+  return (
+    !address ||
+    !port ||
+    (await waitUntilAnswers({ address, port, path: null, ...options })).answered
+  )
 }

@@ -4,8 +4,6 @@ import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
 import { within } from '../web/within.ts'
 import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
-import { routeTraffic, excludeFromRouting } from './routing.ts'
-import { whileRollingOut } from './reconcile.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
 import type { Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
@@ -26,11 +24,11 @@ import type { RuntimeDeps } from './workload.ts'
  * signal aborts: an aborted call could still take effect unnoticed.
  */
 export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
-  whileRollingOut(deps, of.workload, of.signal, async () => {
+  deps.locks.rollOut(of.workload, of.signal, async () => {
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
     await deps.edge.ready(run)
     await revertInterrupted(run, run)
-    routeTraffic(run, run.workload)
+    run.routing.route(run.workload)
     await removeReplaced(run, run)
     await awaitDrains(run)
     const before = getLiveRelease(deps.db, of.workload.id)
@@ -51,7 +49,7 @@ async function finish(run: RollOutRun, before: Release) {
   const { workload, release, hooks, shutdown } = run
   const takesPort = release.edge === true && before !== undefined && !before.edge
   try {
-    await retryOnDiskFull(() => routeTraffic(run, workload), { signal: shutdown })
+    await retryOnDiskFull(() => run.routing.route(workload), { signal: shutdown })
     if (takesPort) {
       await removeReplaced(run, { workload })
       await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses its ports until then
@@ -95,8 +93,7 @@ async function switchOver(run: RollOutRun, before: Release) {
         hooks.log?.(`${capitalized(previous(old))} serve${old.length > 1 ? '' : 's'} again.`)
       })
       hooks.log?.(`Stopping ${previous(old)}`)
-      excludeFromRouting(
-        run,
+      run.routing.exclude(
         workload,
         old.map(({ instance }) => instance),
       )
@@ -120,7 +117,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     await retryOnDiskFull(() => commit(run, made, outcome), { signal })
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
-    routeTraffic(run, workload) // its page no longer says that it is starting
+    run.routing.route(workload) // its page no longer says that it is starting
     hooks.undone?.({ downtimeMs: downtime(performance.now()), problems })
     throw error
   }

@@ -18,35 +18,124 @@ import { getLiveRelease, isRollingOut, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
-export type RoutingDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'route'> }
+type RoutingDeps = {
+  db: Db
+  secrets: Secrets
+  edge: Pick<Edge, 'isOn' | 'route' | 'keep' | 'forget'>
+}
 
-/**
- * Routes the domains of a workload to its healthy instances, atomically, or to the page that says why there
- * are none. Depends only on stored state, so that it can be repeated.
- */
-export function routeTraffic({ db, edge }: RoutingDeps, workload: WorkloadKey) {
-  const { id, kind } = workload
-  const places = listPlaces(db, workload)
-  const lead = (key: string, led: InstanceAddress[]) => {
-    const to = led.flatMap((place) => addressOf(place) ?? [])
-    const [first, ...others] = to
-    if (first) edge.route(key, [first, ...others])
-    else edge.route(key, pageFor(db, workload, led))
+/** Older entries are dropped: outdated events are only seconds old. */
+const mostRemembered = 10_000
+
+/** Decides which instances get requests, and makes the edge send them there. */
+export class Routing {
+  readonly #db: Db
+  readonly #secrets: Secrets
+  readonly #edge: RoutingDeps['edge']
+  /** Keys that this process has routed. */
+  #routed = new Set<string>()
+  /** Keys without an owner whose hosts may still be active. */
+  #leaving: string[] = []
+  /** Milliseconds at which each instance was last found healthy; the latest entry is last. */
+  readonly #wellSince = new Map<string, number>()
+
+  constructor({ db, secrets, edge }: RoutingDeps) {
+    this.#db = db
+    this.#secrets = secrets
+    this.#edge = edge
   }
-  const own = places.filter(({ state }) => serving.has(state))
-  if (kind === 'app') lead(id, own)
-  else
-    for (const domain of listServiceDomains(db, id))
-      lead(
-        domain.id,
-        own
-          .filter(({ component }) => component === domain.component)
-          .map((place) => ({ ...place, port: domain.port ?? null })),
+
+  /**
+   * Routes the domains of a workload to its healthy instances, atomically, or to the page that says why there
+   * are none. Depends only on stored state, so that it can be repeated.
+   */
+  route(workload: WorkloadKey) {
+    const { id, kind } = workload
+    const serving = listPlaces(this.#db, workload).filter(({ state }) => ofLiveRelease.has(state))
+    if (kind === 'app') this.#routeKey(workload, id, serving)
+    else
+      for (const { id: key, component, port = null } of listServiceDomains(this.#db, id)) {
+        const reached = serving.filter((place) => place.component === component)
+        this.#routeKey(
+          workload,
+          key,
+          reached.map((place) => ({ ...place, port })),
+        )
+      }
+  }
+
+  #routeKey(workload: WorkloadKey, key: string, places: InstanceAddress[]) {
+    const [first, ...others] = places.flatMap((place) => addressOf(place) ?? [])
+    this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
+  }
+
+  /** Routes all workloads, and removes the slots of deleted ones. */
+  routeAll() {
+    fillPorts(this.#db, this.#secrets)
+    this.#routed = new Set()
+    this.routeNew()
+    this.#edge.keep(this.#routed)
+  }
+
+  /** Routes the workloads created since: a host must not point to a key without slots. */
+  routeNew() {
+    const present = new Set<string>()
+    const routeOnce = (workload: WorkloadKey, keys: string[]) => {
+      for (const key of keys) present.add(key)
+      if (keys.every((key) => this.#routed.has(key))) return
+      this.route(workload)
+      for (const key of keys) this.#routed.add(key)
+    }
+    for (const id of listEnvironmentIds(this.#db)) routeOnce({ id, kind: 'app' }, [id])
+    for (const id of listNamedServiceIds(this.#db)) {
+      const domains = listServiceDomains(this.#db, id)
+      routeOnce(
+        { id, kind: 'service' },
+        domains.map((domain) => domain.id),
       )
+    }
+    this.#forgetGone(present)
+  }
+
+  /** The edge has dropped their hosts only after its next check; until then they need a target. */
+  #forgetGone(present: Set<string>) {
+    for (const key of this.#leaving) {
+      if (present.has(key)) continue
+      this.#edge.forget(key)
+      this.#routed.delete(key)
+    }
+    this.#leaving = [...this.#routed.difference(present)]
+  }
+
+  /** Stores that an instance passed its gate, and routes requests to it. */
+  setLive(workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
+    this.noteWell({ id })
+    updateInstance(this.#db, id, { state: 'live' })
+    this.route(workload)
+  }
+
+  noteWell({ id }: Pick<Instance, 'id'>) {
+    this.#wellSince.delete(id)
+    this.#wellSince.set(id, Date.now())
+    if (this.#wellSince.size > mostRemembered)
+      this.#wellSince.delete(this.#wellSince.keys().next().value!)
+  }
+
+  /** True when it was found healthy after that time, in milliseconds: what was seen then is outdated. */
+  isWellSince({ id }: Pick<Instance, 'id'>, time: number) {
+    return (this.#wellSince.get(id) ?? 0) > time
+  }
+
+  /** Stops routing to these instances, which still run or will soon run again. */
+  exclude(workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
+    if (!this.#edge.isOn) return
+    for (const { id } of instances) updateInstance(this.#db, id, { state: 'unhealthy' })
+    this.route(workload)
+  }
 }
 
 /** States of instances of the live release. */
-const serving = new Set(['live', 'unhealthy', 'stopped'])
+const ofLiveRelease = new Set(['live', 'unhealthy', 'stopped'])
 
 /** Null while it must not get requests. */
 function addressOf({ state, address, port }: InstanceAddress) {
@@ -68,98 +157,11 @@ type Kind = Job['kind'] | undefined
 const stops = new Set<Kind>(['stop-app', 'stop'])
 const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'change'])
 
-/** Keys that this process has set, by edge. */
-const led = new WeakMap<object, Set<string>>()
-
-/** Routes all workloads, and removes the slots of deleted ones. */
-export function routeAll(
-  deps: RoutingDeps & { secrets: Secrets; edge: Pick<Edge, 'keep' | 'forget'> },
-) {
-  fillPorts(deps)
-  const keys = new Set<string>()
-  led.set(deps.edge, keys)
-  routeNew(deps)
-  deps.edge.keep(keys)
-}
-
 /** For instances that an earlier version created. */
-function fillPorts({ db, secrets }: { db: Db; secrets: Secrets }) {
+function fillPorts(db: Db, secrets: Secrets) {
   for (const { id, component, release } of listWithoutPort(db)) {
     const made = openComponents(secrets, release)?.find(({ name }) => name === component)
     const port = made && portOf(made)
     if (port) updateInstance(db, id, { port })
   }
-}
-
-/** Routes the workloads created since: a host must not point to a key without slots. */
-export function routeNew(deps: RoutingDeps & { edge: Pick<Edge, 'forget'> }) {
-  const { db, edge } = deps
-  const known = led.get(edge) ?? new Set()
-  led.set(edge, known)
-  const present = new Set<string>()
-  for (const id of listEnvironmentIds(db)) {
-    present.add(id)
-    if (known.has(id)) continue
-    routeTraffic(deps, { id, kind: 'app' })
-    known.add(id)
-  }
-  for (const id of listNamedServiceIds(db)) {
-    const keys = listServiceDomains(db, id).map((domain) => domain.id)
-    for (const key of keys) present.add(key)
-    if (keys.every((key) => known.has(key))) continue
-    routeTraffic(deps, { id, kind: 'service' })
-    for (const key of keys) known.add(key)
-  }
-  forgetGone(deps, known, present)
-}
-
-/** Keys without an owner whose hosts may still be active, by edge. */
-const leaving = new WeakMap<object, string[]>()
-
-/** The edge has dropped their hosts only after its next check; until then they need a target. */
-function forgetGone(
-  { edge }: { edge: Pick<Edge, 'forget'> },
-  known: Set<string>,
-  present: Set<string>,
-) {
-  for (const key of leaving.get(edge) ?? []) {
-    if (present.has(key)) continue
-    edge.forget(key)
-    known.delete(key)
-  }
-  leaving.set(
-    edge,
-    [...known].filter((key) => !present.has(key)),
-  )
-}
-
-/** Older entries are dropped: outdated events are only seconds old. */
-const mostRemembered = 10_000
-
-/** Milliseconds at which each instance was last found healthy; the latest entry is last. */
-const wellSince = new WeakMap<object, Map<string, number>>()
-
-/** Stores that an instance passed its gate, and routes requests to it. */
-export function setLive(deps: RoutingDeps, workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
-  const since = wellSince.get(deps.edge) ?? new Map<string, number>()
-  since.delete(id)
-  wellSince.set(deps.edge, since.set(id, Date.now()))
-  if (since.size > mostRemembered) since.delete(since.keys().next().value!)
-  updateInstance(deps.db, id, { state: 'live' })
-  routeTraffic(deps, workload)
-}
-
-/** True when it was found healthy after that time, which makes earlier events outdated. */
-export const isWellSince = (deps: RoutingDeps, { id }: Pick<Instance, 'id'>, time: Date) =>
-  (wellSince.get(deps.edge)?.get(id) ?? 0) > time.getTime()
-
-/** Stops routing to these instances, which still run or will soon run again. */
-export function excludeFromRouting(
-  deps: RoutingDeps,
-  workload: WorkloadKey,
-  instances: Pick<Instance, 'id'>[],
-) {
-  if (!deps.edge.isOn) return
-  for (const { id } of instances) updateInstance(deps.db, id, { state: 'unhealthy' })
-  routeTraffic(deps, workload)
 }

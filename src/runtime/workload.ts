@@ -6,13 +6,19 @@ import type { Edge } from '../edge/edge.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { InstanceTasks } from './instance-tasks.ts'
 import { ensureNetwork } from './network.ts'
+import type { ObservedContainers } from './observed-containers.ts'
+import type { Routing } from './routing.ts'
+import type { WorkloadLocks } from './workload-locks.ts'
 
 export type RuntimeDeps = {
   db: Db
   docker: Docker
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
-  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'route' | 'keep' | 'drained'>
+  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'drained'>
+  observed: Pick<ObservedContainers, 'inspect'>
+  routing: Routing
+  locks: WorkloadLocks
   instanceTasks: InstanceTasks
   collector: {
     /** Resolves when the container's output is stored. */

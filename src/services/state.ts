@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts'
 import { endJob } from '../jobs/store.ts'
-import { routeTraffic } from '../runtime/routing.ts'
 import type { Job } from '../jobs/store.ts'
 import type { ChangeFeed } from '../live/change-feed.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
@@ -33,7 +32,7 @@ export const noError = {
 
 /** Stores the state and ends the job in one transaction; `store` may add more to it. */
 export function settle(
-  { db, edge }: Pick<ServiceDeps, 'db' | 'edge'>,
+  { db, routing }: Pick<ServiceDeps, 'db' | 'routing'>,
   { job, store = () => {} }: { job: Job; store?: (() => void) | undefined },
   status: ServiceStatus,
   changes: Omit<Changes, 'id' | 'status'>,
@@ -44,5 +43,5 @@ export function settle(
     moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
-  routeTraffic({ db, edge }, { id, kind: 'service' }) // its error page depends on the state
+  routing.route({ id, kind: 'service' }) // its error page depends on the state
 }

@@ -81,7 +81,7 @@ test('an app that crashed ten times in a row is stopped, says why, and forgets i
   const stranger = await aStranger(t, 'exit 7', always)
   await t.docker.startContainer(id)
   await t.docker.startContainer(stranger)
-  await sooner(t, () => t.conditions.crashes.restartsOf(id) >= 3)
+  await sooner(t, () => t.observed.crashes.restartsOf(id) >= 3)
   const now = Date.now()
   tell(id, 'die', now)
   for (let restarts = 0; restarts < 7; restarts++)
@@ -104,6 +104,6 @@ test('an app that crashed ten times in a row is stopped, says why, and forgets i
 
   /** As the engine would, which takes longer and longer between two starts. */
   function tell(id: string, action: string, at: number) {
-    t.conditions.crashes.hear({ id, action, attributes: { exitCode: '7' }, time: new Date(at) })
+    t.observed.crashes.hear({ id, action, attributes: { exitCode: '7' }, time: new Date(at) })
   }
 })

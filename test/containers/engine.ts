@@ -1,5 +1,5 @@
 import { onTestFinished } from 'bun:test'
-import { watchConditions } from '../../src/containers/crash-loop.ts'
+import { watchContainers } from '../../src/containers/crash-loop.ts'
 import { apps } from '../../src/deployments/observe.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
@@ -69,7 +69,7 @@ export function listen(t: TestApp) {
   const abort = new AbortController()
   const { signal } = abort
   const work = [
-    watchConditions(t.deps, { signal }),
+    watchContainers(t.deps, { signal }),
     watchWorkloads(t.deps, apps, { signal }),
     t.feed.run(t.docker, { signal }),
   ]
@@ -85,7 +85,7 @@ export async function sooner<Value>(
   look: () => Promise<Value | null | undefined | false> | Value | null | undefined | false,
 ): Promise<Value> {
   const signal = AbortSignal.timeout(30_000)
-  for await (const _ of t.conditions.changes(signal, { interval: 20 })) {
+  for await (const _ of t.observed.changes(signal, { interval: 20 })) {
     const found = await look()
     if (found) return found
   }

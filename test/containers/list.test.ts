@@ -175,7 +175,7 @@ test('the stream of the list shows what changed, by whomever, and only to those 
   const { id } = await aRunning(t, ada)
   const other = await aRunning(t, ada)
   const bobs = await aRunning(t, bob)
-  await sooner(t, () => [id, other.id, bobs.id].every((one) => t.deps.conditions.of(one)))
+  await sooner(t, () => [id, other.id, bobs.id].every((one) => t.deps.observed.condition(one)))
   type Seen = { containers: { id: string; state: string }[] }
   const first = follow(ada)
   const seen = async () => JSON.parse((await first.next()).value!) as Seen

@@ -1,6 +1,6 @@
 import { afterAll, onTestFinished } from 'bun:test'
 import { apps } from '../../src/deployments/observe.ts'
-import { leaveOutEnded } from '../../src/runtime/exclude-ended.ts'
+import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { services } from '../../src/services/observe.ts'
 import { freePort } from '../edge/caddy.ts'
@@ -27,7 +27,7 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
   const { signal } = abort
   work = [
     t.edge.run({ signal }),
-    leaveOutEnded(t.deps, { signal }),
+    excludeEnded(t.deps, { signal }),
     watchWorkloads(t.deps, apps, { signal }),
     watchWorkloads(t.deps, services, { signal }),
     t.feed.run(t.docker, { signal }),

@@ -27,8 +27,10 @@ export async function engineUnderEdge({
     images: [caddyImage, bunImage],
     config: { iptables: false },
   })
+  await using undo = new AsyncDisposableStack()
   const { exitCode, output } = await run(['ip', 'route', 'add', pool, 'via', engine.address])
   if (exitCode !== 0) throw new Error(`The test can't lay a route: ${output}`)
+  undo.defer(async () => void (await run(['ip', 'route', 'del', pool])))
   const env = { ...settings, DOCKER_HOST: engine.host, DAVIT_NETWORK_POOL: pool }
   const davit = anInstallation(launch, env)
   const docker = connectDocker({ host: engine.host })

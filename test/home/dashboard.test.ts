@@ -76,7 +76,7 @@ describe('the dashboard', () => {
       .from(instances)
       .all()
       .find(({ workloadId }) => workloadId === loop.id)
-    t.deps.conditions.isLooping = (id) => id === looping!.containerId
+    t.deps.observed.isLooping = (id) => id === looping!.containerId
 
     const page = await ada.page('/dashboard')
     expect(attentionOf(page)).toEqual([

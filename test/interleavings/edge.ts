@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../src/assemble.ts'
-import { routeAll } from '../../src/runtime/routing.ts'
 import type { FakeEngine } from './engine/engine.ts'
 import type { FakeContainer } from './engine/state.ts'
 import type { Connection, Schedule } from './schedule.ts'
@@ -11,7 +10,7 @@ export type Led = Map<string, string[]>
 /** Has a Davit lead requests by an edge that no Caddy is needed for, from its start on. */
 export function leadBy(
   led: Led,
-  { db, secrets, edge }: Deps,
+  { edge, routing }: Deps,
   { connection, schedule }: { connection: Connection; schedule: Schedule },
 ) {
   /** What a Davit that was killed does then doesn't count. */
@@ -29,7 +28,7 @@ export function leadBy(
       return true
     },
   } satisfies Partial<Deps['edge']>)
-  routeAll({ db, edge, secrets })
+  routing.routeAll()
 }
 
 /** Where a container is reached that runs. */

@@ -19,10 +19,14 @@ export type Line = {
 
 /** Has the app collect, until the test ends or what it answers is called. */
 export function collect(t: Pick<TestApp, 'deps'>) {
-  const { collector, feed, docker } = t.deps
+  const { collector, feed, observed, docker } = t.deps
   const abort = new AbortController()
   const { signal } = abort
-  const work = [collector.run({ signal }), feed.run(docker, { signal })]
+  const work = [
+    collector.run({ signal }),
+    observed.run(feed, { signal, onEvent() {} }),
+    feed.run(docker, { signal }),
+  ]
   const end = async () => {
     abort.abort()
     await Promise.all(work)

@@ -128,10 +128,10 @@ describe('a map', () => {
       ...{ fresh: 'not_deployed', 'fresh.example.com': 'not_responding' },
       ...{ loop: 'running', 'loop.example.com': 'ready' },
     })
-    t.deps.conditions.isLooping = () => true
+    t.deps.observed.isLooping = () => true
     expect(await states()).toMatchObject({ loop: 'crash_looping' })
     expect((await ada.page('/map')).text).toContain('One needs attention')
-    t.deps.conditions.isLooping = () => false
+    t.deps.observed.isLooping = () => false
     t.db.update(instances).set({ state: 'unhealthy' }).run()
     expect((await ada.get(`/map?focus=${looping.id}`)).json.nodes).toContainEqual(
       expect.objectContaining({ id: looping.id, state: 'unhealthy' }),

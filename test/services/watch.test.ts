@@ -4,7 +4,6 @@ import { observe, services } from '../../src/services/observe.ts'
 import type { EngineEvent, Health } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { simulatedApp } from '../support/app.ts'
-import type { TestApp } from '../support/app.ts'
 import { idle, made, reaches } from './instances.ts'
 
 test('the state follows what is stopped, killed and started elsewhere', async () => {
@@ -90,20 +89,15 @@ test('a health check that has yet to pass does not make a service unhealthy; one
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const look = async (health: string) => {
     const options = { orphans: false, signal: new AbortController().signal }
-    await observe({ ...t.deps, docker: seen(t.docker, health) }, service.id, options)
+    t.faults.inspectContainer = async (...args) => {
+      const found = await t.docker.inspectContainer(...args)
+      return found && { ...found, health: health as Health }
+    }
+    await observe(t.deps, service.id, options)
     return (await ada.get(`/services/${service.id}`)).json.status
   }
   expect(await look('starting')).toBe('running')
   expect(await look('unhealthy')).toBe('unhealthy')
   expect(await look('starting')).toBe('unhealthy')
   expect(await look('healthy')).toBe('running')
-})
-
-/** The engine as it says this of every container's health. */
-const seen = (docker: TestApp['docker'], health: string): TestApp['docker'] => ({
-  ...docker,
-  inspectContainer: async (...args) => {
-    const found = await docker.inspectContainer(...args)
-    return found && { ...found, health: health as Health }
-  },
 })

@@ -4,7 +4,7 @@ import type { ContainerUsage, Docker, StatsReading } from '../../docker/index.ts
 import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
-import type { ContainerStates, ObservedContainer } from '../container-states.ts'
+import type { ObservedContainer, ObservedContainers } from '../../runtime/observed-containers.ts'
 import { HistoryNews } from './sample-history.ts'
 import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
@@ -23,7 +23,7 @@ export type UsageNow = { shown: ShownUsage; history: History | null }
 
 type Resting = Exclude<ShownUsage['state'], 'running'>
 
-type PollDeps = { docker: Docker; states: ContainerStates; logDb: LogDb }
+type PollDeps = { docker: Docker; observed: ObservedContainers; logDb: LogDb }
 
 /** Polls the usage of a container while someone watches it, once for all watchers. */
 export class UsagePoller {
@@ -100,7 +100,7 @@ export class UsagePoller {
   async *#rest(id: string, signal: AbortSignal): AsyncGenerator<UsageNow, boolean> {
     this.#measured.delete(id)
     let told: ShownUsage['state'] | undefined
-    for await (const seen of this.#deps.states.follow(id, signal)) {
+    for await (const seen of this.#deps.observed.follow(id, signal)) {
       const state = stateOf(seen)
       if (!state) return false
       if (state !== told) yield unmeasured(state)

@@ -8,7 +8,7 @@ import { show } from '../../web/respond.tsx'
 import { sse } from '../../web/sse.ts'
 import type { Streams } from '../../web/streams.ts'
 import { userOf } from '../../web/user-of.ts'
-import type { ContainerStates } from '../container-states.ts'
+import type { ObservedContainers } from '../../runtime/observed-containers.ts'
 import { findContainer } from '../find.ts'
 import type { FindDeps } from '../find.ts'
 import { containerPath } from '../row.ts'
@@ -19,7 +19,7 @@ import type { UsagePoller } from './poller.ts'
 
 type RouteDeps = FindDeps & {
   logDb: LogDb
-  states: ContainerStates
+  observed: ObservedContainers
   usage: UsagePoller
   streams: Streams
 }
@@ -61,7 +61,7 @@ export const statsRoutes = (deps: RouteDeps) => {
 
   async function find(c: Context) {
     const id = c.req.param('id')!
-    const look = () => deps.states.look(id)
+    const look = () => deps.observed.look(id)
     const found = await findContainer(deps, { id, user: userOf(c), look })
     return found.container
   }

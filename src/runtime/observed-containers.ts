@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
+import { Hub } from '../live/hub.ts'
+import { SharedSource } from '../live/shared-source.ts'
+import { ticks } from '../live/ticks.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import { whileAlive } from '../web/within.ts'
+import { calm, CrashCount } from './crash-count.ts'
+
+/** These fields are missing in the engine's list of containers. */
+export type Condition = Pick<
+  Container,
+  'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt'
+>
+
+/** Null when it was removed, `away` while the engine is unreachable. */
+export type ObservedContainer = Container | null | 'away'
+
+/** Containers that are inspected at a time. */
+const width = 4
+
+/** Milliseconds before an unreachable engine is retried: no event reports its return. */
+const retryDelay = 2000
+
+const relevantEvents =
+  /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
+
+/**
+ * What is known of the engine's containers. Kept current by its events, and read again whenever some may have
+ * been missed; each inspection by anyone counts, unless a later one has returned before it.
+ */
+export class ObservedContainers {
+  readonly crashes = new CrashCount()
+  readonly #docker: Docker
+  readonly #known = new Map<string, { turn: number; condition: Condition }>()
+  readonly #changes = new Hub<void>()
+  readonly #seen = new Hub<ObservedContainer>()
+  readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
+  readonly #asked = new Map<string, Promise<Container | null>>()
+  readonly #waiting = new Set<string>()
+  #turn = 0
+  #looking: Promise<void> = Promise.resolve()
+
+  constructor(docker: Docker) {
+    this.#docker = docker
+  }
+
+  /** Inspects a container; null when it doesn't exist. */
+  async inspect(id: string, options: { signal?: AbortSignal } = {}) {
+    const turn = ++this.#turn
+    const container = await this.#docker.inspectContainer(id, options)
+    if (turn < (this.#known.get(id)?.turn ?? 0)) return container
+    if (container) this.#known.set(id, { turn, condition: conditionOf(container) })
+    else this.#known.delete(id)
+    this.#seen.publish(id, container)
+    return container
+  }
+
+  /** Returns null for a container that hasn't been inspected yet. */
+  condition(id: string): Condition | null {
+    const known = this.#known.get(id)?.condition
+    return known ? { ...known, oomKilled: known.oomKilled || this.crashes.ranOut(id) } : null
+  }
+
+  isLooping(id: string) {
+    return this.crashes.isLooping(id, Date.now())
+  }
+
+  /** The last known state if someone follows it; else concurrent callers share one request. */
+  look(id: string): Promise<Container | null> {
+    const seen = this.#followed.latest(id)
+    if (seen && seen !== 'away') return Promise.resolve(seen)
+    const asked =
+      this.#asked.get(id) ??
+      whileAlive(this.#docker, this.inspect(id)).finally(() => this.#asked.delete(id))
+    this.#asked.set(id, asked)
+    return asked
+  }
+
+  /** Yields the current state and then each change; null comes last. */
+  follow(id: string, signal: AbortSignal): AsyncIterable<ObservedContainer> {
+    return this.#followed.follow(id, signal)
+  }
+
+  async *#observe(id: string, signal: AbortSignal): AsyncGenerator<ObservedContainer> {
+    const seen = this.#seen.newest(id, signal)
+    for (let tries = 0; ; tries++)
+      try {
+        await this.inspect(id, { signal })
+        break
+      } catch (error) {
+        if (signal.aborted) return
+        if (tries === 0) {
+          if (!(error instanceof Failure))
+            report('a container could not be inspected', error, { id })
+          yield 'away'
+        }
+        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      }
+    for await (const container of seen) {
+      yield container
+      if (container === null) return
+    }
+  }
+
+  /** Calls `wake` when a container was created, removed or changed, until the signal. */
+  listen(signal: AbortSignal, wake: () => void) {
+    this.#changes.listen('all', signal, { push: wake })
+  }
+
+  /** Yields at once and whenever a container changes, as `ticks` does; after 10 s in any case. */
+  changes(signal: AbortSignal, { interval = 1000, longest = 10_000 } = {}) {
+    return ticks((wake) => this.listen(signal, wake), { signal, interval, longest })
+  }
+
+  /** Listens until the signal; `onEvent` gets an event after it was counted. */
+  async run(
+    feed: EngineFeed,
+    { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
+  ) {
+    for await (const event of feed.listen(signal)) {
+      if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
+      else if (relevantEvents.test(event.action)) {
+        this.crashes.hear(event)
+        this.#waiting.add(event.id)
+        if (this.isLooping(event.id)) this.#tellWhenCalm(signal)
+        onEvent(event)
+        this.#inspect(signal)
+      }
+    }
+    await this.#looking
+  }
+
+  /** Runs one after the other. If the engine doesn't respond, everything is read again when it does. */
+  #inspect(signal: AbortSignal, list: () => Promise<void> = async () => {}) {
+    this.#looking = this.#looking
+      .then(list)
+      .then(() => this.#inspectWaiting(signal))
+      .then(() => this.#changes.publish('all'))
+      .catch((error) => {
+        if (signal.aborted) return
+        report('containers were not inspected', error)
+        for (const id of this.#followed.keys()) this.#seen.publish(id, 'away')
+        const again = () => this.#inspect(signal, () => this.#listAll(signal))
+        void sleep(retryDelay, undefined, { signal, ref: false }).then(again, () => {})
+      })
+  }
+
+  async #listAll(signal: AbortSignal) {
+    const containers = await this.#docker.listContainers({ all: true, signal })
+    const there = new Set(containers.map(({ id }) => id))
+    for (const id of this.#known.keys()) if (!there.has(id)) this.#known.delete(id)
+    for (const id of this.#followed.keys()) this.#waiting.add(id)
+    for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
+  }
+
+  #inspectWaiting(signal: AbortSignal) {
+    return Promise.all(
+      Array.from({ length: width }, async () => {
+        for (const id of this.#waiting) {
+          this.#waiting.delete(id)
+          await this.inspect(id, { signal })
+        }
+      }),
+    )
+  }
+
+  #tellWhenCalm(signal: AbortSignal) {
+    void sleep(calm, undefined, { signal, ref: false }).then(
+      () => this.#changes.publish('all'),
+      () => {},
+    )
+  }
+}
+
+export const conditionOf = (container: Container): Condition => ({
+  restartCount: container.restartCount,
+  exitCode: container.exitCode,
+  oomKilled: container.oomKilled,
+  error: container.error,
+  startedAt: container.startedAt,
+  finishedAt: container.finishedAt,
+})
