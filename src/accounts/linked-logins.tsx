@@ -41,13 +41,7 @@ export const LinkedLogins = ({
 
 /** Redirects to the provider and back. Only an error is swapped in. */
 export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProps) => (
-  <PostForm
-    class="form"
-    action="/settings/identities"
-    draft={draft}
-    hx-target="this"
-    hx-swap="outerHTML"
-  >
+  <PostForm class="form" action="/settings/identities" draft={draft} replaces="this">
     <FormError />
     {hasPassword && <CurrentPassword id="link-password" />}
     <div class="form-actions start">

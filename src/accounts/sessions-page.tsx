@@ -17,8 +17,7 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
           action="/settings/sessions"
           method="DELETE"
           question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
-          hx-target="#sessions"
-          hx-swap="outerHTML"
+          replaces="#sessions"
         >
           <Button variant="outline">End all others</Button>
         </PostForm>

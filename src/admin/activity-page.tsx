@@ -48,12 +48,7 @@ const Row = ({ item, user }: { item: Activity; user: User }) => (
       </p>
     </div>
     <div class="row-actions">
-      <PostForm
-        action={cancelPath(item)}
-        hx-target="#activity"
-        hx-swap="outerMorph"
-        hx-disable="find button[type=submit]"
-      >
+      <PostForm action={cancelPath(item)} replaces="#activity" hx-swap="outerMorph">
         <Button variant="outline" small aria-label={`Cancel ${item.name} of ${item.owner.email}`}>
           Cancel
         </Button>

@@ -58,8 +58,7 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
       <PostForm
         action={`${grantsPath}/${service.id}`}
         method="PUT"
-        hx-target="#grants"
-        hx-swap="outerHTML"
+        replaces="#grants"
         question={
           by
             ? {

@@ -115,8 +115,7 @@ const ChangeForm = ({ user, name, value, label, question }: Change & { user: Use
   <PostForm
     action={`/settings/users/${user.id}`}
     method="PUT"
-    hx-target="#users"
-    hx-swap="outerHTML"
+    replaces="#users"
     question={question}
   >
     <input type="hidden" name={name} value={value} />

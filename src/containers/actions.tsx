@@ -39,9 +39,8 @@ const Action = ({
   return (
     <PostForm
       action={path}
-      hx-target={target}
+      replaces={target}
       hx-swap="outerMorph"
-      hx-disable="find button[type=submit]"
       question={place.kind === 'other' ? question : undefined}
     >
       <Button

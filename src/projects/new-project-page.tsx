@@ -1,7 +1,7 @@
 import type { Source } from '../git/store.ts'
 import { PageHead } from '../web/components.tsx'
-import { FormError, TextField } from '../web/fields-view.tsx'
-import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { TextField } from '../web/fields-view.tsx'
+import { Button, ButtonLink, Form } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { FromLinks, NoSource, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
@@ -25,8 +25,21 @@ export const NewProjectPage = (props: Props) => (
 )
 
 const NewProjectForm = ({ from, draft, sources }: Props) => (
-  <PostForm action="/projects" class="form" draft={draft}>
-    <FormError />
+  <Form
+    action="/projects"
+    draft={draft}
+    buttons={
+      <>
+        <ButtonLink variant="ghost" href="/projects">
+          Cancel
+        </ButtonLink>
+        <Button variant="outline">Create</Button>
+        <Button name="deploy" value="1">
+          Create and deploy
+        </Button>
+      </>
+    }
+  >
     <RepositoryFields from={from} draft={draft} sources={sources} />
     <TextField
       name="name"
@@ -48,14 +61,5 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
         <li>A deployment only counts as running when the app responds.</li>
       </ol>
     </section>
-    <div class="form-actions">
-      <ButtonLink variant="ghost" href="/projects">
-        Cancel
-      </ButtonLink>
-      <Button variant="outline">Create</Button>
-      <Button name="deploy" value="1">
-        Create and deploy
-      </Button>
-    </div>
-  </PostForm>
+  </Form>
 )

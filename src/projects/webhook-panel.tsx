@@ -71,11 +71,11 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
 /** The response to the form replaces the panel. */
 const replacing = ({ id }: Project) => ({
   action: `/projects/${id}/webhook`,
-  ...{ 'hx-target': '#webhook-panel', 'hx-swap': 'outerHTML' },
+  replaces: '#webhook-panel',
 })
 
 const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
-  <PostForm {...replacing(project)} hx-disable="find button[type=submit]">
+  <PostForm {...replacing(project)}>
     <Button variant={webhook.own ? 'outline' : undefined}>
       {webhook.registered ? 'Register webhook again' : 'Register webhook'}
     </Button>

@@ -105,7 +105,7 @@ const ResourceRow = ({
           {...(row.question && {
             question: { text: row.question, answer: `${remove.verb} ${remove.noun}` },
           })}
-          {...(!remove.asks && { target: `#${listId(path)}`, swap: 'outerHTML' })}
+          {...(!remove.asks && { replaces: `#${listId(path)}` })}
         >
           {remove.verb}
         </DeleteButton>

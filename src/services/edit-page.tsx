@@ -1,8 +1,8 @@
 import { Difference, Fact, PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
-import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { Button, ButtonLink, HiddenFields, PostForm } from '../web/form.tsx'
+import { TextArea, TextField } from '../web/fields-view.tsx'
+import { Button, ButtonLink, Form, HiddenFields, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { dotenv } from './compose/template.ts'
 import type { Definition } from './definition.ts'
@@ -31,29 +31,28 @@ export const EditPage = (props: Props) => (
 
 /** Shows the changes first; that dialog has the button that applies them. */
 export const EditForm = ({ definition, draft, user }: Props) => (
-  <PostForm
+  <Form
     id="edit-form"
     class="form service-form"
     draft={draft}
     action={servicePath(definition)}
     method="PUT"
-    hx-target="this"
-    hx-swap="outerHTML"
-    hx-disable="find button[type=submit]"
+    replaces="this"
+    buttons={
+      <>
+        <ButtonLink variant="ghost" href={servicePath(definition)}>
+          Back
+        </ButtonLink>
+        <Button name="preview" value="1">
+          Preview changes
+        </Button>
+      </>
+    }
   >
-    <FormError />
     <TextField name="name" label="Name" value={definition.name} required autocomplete="off" />
     {definition.template === ownFile && <OwnFileFields {...definition} />}
     <FileFields file={definition.file} kept={definition} user={user} />
-    <div class="form-actions">
-      <ButtonLink variant="ghost" href={servicePath(definition)}>
-        Back
-      </ButtonLink>
-      <Button name="preview" value="1">
-        Preview changes
-      </Button>
-    </div>
-  </PostForm>
+  </Form>
 )
 
 const OwnFileFields = ({ compose, values }: Definition) => (

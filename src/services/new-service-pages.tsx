@@ -3,9 +3,9 @@ import { PageHead } from '../web/components.tsx'
 import { DraftContext } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
-import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { TextArea, TextField } from '../web/fields-view.tsx'
 import { Logo } from '../web/logo.tsx'
-import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, Form } from '../web/form.tsx'
 import type { Template } from './compose/template.ts'
 import { FileFields } from './file-fields.tsx'
 import { TemplateLinks } from './services-page.tsx'
@@ -141,15 +141,19 @@ const NewService = ({
       doc="services#your-own-compose-file"
     />
     {about}
-    <PostForm class="form service-form" {...form}>
-      <FormError />
+    <Form
+      class="form service-form"
+      {...form}
+      buttons={
+        <>
+          <ButtonLink variant="ghost" href="/services">
+            Cancel
+          </ButtonLink>
+          <Button>Create and start</Button>
+        </>
+      }
+    >
       {children}
-      <div class="form-actions">
-        <ButtonLink variant="ghost" href="/services">
-          Cancel
-        </ButtonLink>
-        <Button>Create and start</Button>
-      </div>
-    </PostForm>
+    </Form>
   </div>
 )

@@ -75,8 +75,6 @@ const CloseButton = ({ variant, children }: { variant?: 'outline'; children: Chi
     </ButtonLink>
   )
 
-const inDialog = { 'hx-target': 'closest dialog', 'hx-swap': 'outerHTML' }
-
 /** A dialog that is a form; when refused, it replaces itself, in `#modal` or on its own page. */
 export const ModalForm = ({
   title,
@@ -104,7 +102,7 @@ export const ModalForm = ({
       class="form"
       {...{ action, draft, upload }}
       {...(method && { method })}
-      {...(useContext(InDialog) && inDialog)}
+      {...(useContext(InDialog) && { replaces: 'closest dialog' })}
       hx-disable="find button[type=submit]"
     >
       <FormError />

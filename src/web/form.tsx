@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext } from './draft.ts'
 import type { Draft } from './draft.ts'
+import { FormError } from './fields-view.tsx'
 import type { FormMethod } from './form-method.ts'
 import { Icon } from './icons.tsx'
 import type { IconName } from './icons.tsx'
@@ -40,6 +41,8 @@ type Props = {
   question?: Question | undefined
   /** True when it has a field for a file. */
   upload?: boolean
+  /** The selector of what the response replaces instead of the page's content. */
+  replaces?: string | undefined
   id?: string
   class?: string
   'aria-labelledby'?: string
@@ -49,7 +52,7 @@ type Props = {
 /**
  * A form that works without scripts, and before they have loaded. It always posts, so that no browser puts
  * its input into the address. With scripts htmx sends it, so that the input survives an unreachable server; a
- * refused form is rendered again in the page, unless its attributes name another target.
+ * refused form is rendered again.
  */
 export const PostForm = ({
   action,
@@ -58,11 +61,12 @@ export const PostForm = ({
   draft,
   question,
   upload = false,
+  replaces,
   ...attributes
 }: Props) => (
   <form
     {...attributes}
-    {...(!('hx-target' in attributes) && inMain)}
+    {...placeOf(replaces, attributes)}
     hx-sync="this:drop"
     method="post"
     action={action}
@@ -82,7 +86,28 @@ export const PostForm = ({
   </form>
 )
 
-const inMain = { 'hx-target': '#main', 'hx-swap': 'innerHTML show:window:top' }
+/** Where the response goes. While a part of the page waits for it, its button can't be pressed again. */
+function placeOf(replaces: string | undefined, attributes: object) {
+  if (replaces)
+    return {
+      'hx-target': replaces,
+      'hx-swap': 'outerHTML',
+      'hx-disable': 'find button[type=submit]',
+      ...attributes,
+    }
+  return 'hx-target' in attributes
+    ? {}
+    : { 'hx-target': '#main', 'hx-swap': 'innerHTML show:window:top' }
+}
+
+/** The frame of fields: the error of the whole form above them, and a row of buttons below. */
+export const Form = ({ children, buttons, ...form }: Props & { draft: Draft; buttons: Child }) => (
+  <PostForm class="form" {...form}>
+    <FormError />
+    {children}
+    <div class="form-actions">{buttons}</div>
+  </PostForm>
+)
 
 type Look = {
   variant?: 'outline' | 'ghost' | 'destructive' | undefined

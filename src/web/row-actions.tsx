@@ -20,15 +20,20 @@ export const DeleteButton = ({
   path,
   label,
   question,
-  target = '#modal',
-  swap,
+  replaces,
   children,
 }: Props & {
   question?: Question
-  target?: string
-  swap?: string
+  /** The selector of the list that the response replaces; otherwise it is a dialog, or another page. */
+  replaces?: string
 }) => (
-  <PostForm action={path} method="DELETE" hx-target={target} hx-swap={swap} question={question}>
+  <PostForm
+    action={path}
+    method="DELETE"
+    {...(replaces ? { replaces } : { 'hx-target': '#modal' })}
+
+    question={question}
+  >
     <Button quiet variant="ghost" small aria-label={label}>
       {children}
     </Button>

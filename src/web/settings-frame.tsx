@@ -140,9 +140,7 @@ export const SettingsForm = ({
     action={action}
     method="PUT"
     draft={draft}
-    hx-target="this"
-    hx-swap="outerHTML"
-    hx-disable="find button[type=submit]"
+    replaces="this"
   >
     <SectionHead {...about} />
     <div class="form">

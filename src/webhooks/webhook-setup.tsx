@@ -78,13 +78,7 @@ type SecretFormProps = { path: string; question?: Question; children: Child }
 
 /** The response replaces the section. */
 const SecretForm = ({ path, question, children }: SecretFormProps) => (
-  <PostForm
-    action={path}
-    question={question}
-    hx-target="#webhook-setup"
-    hx-swap="outerHTML"
-    hx-disable="find button[type=submit]"
-  >
+  <PostForm action={path} question={question} replaces="#webhook-setup">
     {children}
   </PostForm>
 )

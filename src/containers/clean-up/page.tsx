@@ -60,9 +60,8 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
     action={prunePath}
     class="form"
     draft={draft}
-    hx-target="#clean-up"
+    replaces="#clean-up"
     hx-swap="outerHTML show:window:top"
-    hx-disable="find button[type=submit]"
   >
     <FormError />
     <input type="hidden" name="dry_run" value="1" />

@@ -30,9 +30,8 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
     <PostForm
       action={prunePath}
       class="form"
-      hx-target="#clean-up"
+      replaces="#clean-up"
       hx-swap="outerHTML show:window:top"
-      hx-disable="find button[type=submit]"
     >
       <p>
         {summary(candidates)} Nothing has been removed yet. Selected items are removed unless they

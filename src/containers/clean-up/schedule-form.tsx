@@ -15,9 +15,7 @@ export const CleanUpForm = ({ schedule, draft }: Props) => (
     draft={draft}
     action="/settings/prune/schedule"
     method="PUT"
-    hx-target="this"
-    hx-swap="outerHTML"
-    hx-disable="find button[type=submit]"
+    replaces="this"
   >
     <FormError />
     <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
