@@ -36,12 +36,8 @@ export const install: Command = async (args) => {
       'This isn’t the executable. Build and install it: npm run install:server',
     )
   // a dry run, and a user other than root, change nothing
-  const hold = isDry || process.getuid?.() !== 0 ? null : holdSetup(layoutIn())
-  try {
-    return await installAsked(given, { yes, isDry })
-  } finally {
-    hold?.close()
-  }
+  using _hold = isDry || process.getuid?.() !== 0 ? null : holdSetup(layoutIn())
+  return await installAsked(given, { yes, isDry })
 }
 
 async function installAsked(given: Choice, how: { yes: boolean; isDry: boolean }): Promise<number> {

@@ -21,12 +21,8 @@ const options = {
 export const uninstall: Command = async (args) => {
   const given = readArguments(args, { usage, names: [] as const, options })
   refuseElsewhere()
-  const hold = given['dry-run'] ? null : holdSetup(layoutIn())
-  try {
-    return await uninstallAsked(given)
-  } finally {
-    hold?.close()
-  }
+  using _hold = given['dry-run'] ? null : holdSetup(layoutIn())
+  return await uninstallAsked(given)
 }
 
 type UninstallOptions = Extent & { yes: boolean; 'dry-run': boolean }

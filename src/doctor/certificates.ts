@@ -14,27 +14,23 @@ const endsSoon = 7 * 86_400_000
 /** Checks, from the database alone, that names have valid certificates, and when the first one ends. */
 export function checkCertificates(config: Config): Finding[] {
   if (config.edge === 'direct') return []
-  const opened = openCurrent(config)
+  using opened = openCurrent(config)
   if (!opened) return []
   const { db } = opened
-  try {
-    const isRunning = isLocked(config.dataDir)
-    const known = planIn(db, config).hosts.map(({ name, https }) => {
-      if (https.kind === 'own') {
-        // a private authority may be intended
-        const own = describeOwn(https.certificate, new Date(), { isPrivateFine: true })
-        return { name, ...own }
-      }
-      const row = https.kind === 'auto' ? findCertificate(db, name) : undefined
-      return { name, notAfter: row?.notAfter, error: row ? troubleOf(row, { isRunning }) : null }
-    })
-    const troubles = known.flatMap(({ name, error }) =>
-      error ? [wrong('https', `${name}: ${error.message}`, error.hint)] : [],
-    )
-    return [...troubles, ...summary(known)]
-  } finally {
-    db.$client.close()
-  }
+  const isRunning = isLocked(config.dataDir)
+  const known = planIn(db, config).hosts.map(({ name, https }) => {
+    if (https.kind === 'own') {
+      // a private authority may be intended
+      const own = describeOwn(https.certificate, new Date(), { isPrivateFine: true })
+      return { name, ...own }
+    }
+    const row = https.kind === 'auto' ? findCertificate(db, name) : undefined
+    return { name, notAfter: row?.notAfter, error: row ? troubleOf(row, { isRunning }) : null }
+  })
+  const troubles = known.flatMap(({ name, error }) =>
+    error ? [wrong('https', `${name}: ${error.message}`, error.hint)] : [],
+  )
+  return [...troubles, ...summary(known)]
 }
 
 type CertificateState = { notAfter?: Date | null | undefined; error: object | null }

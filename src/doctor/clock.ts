@@ -13,11 +13,11 @@ const mostDrift = 30_000
 
 /** Also reports whether the certificate authority can be reached. */
 export async function checkClock(config: Config, { run = '/run' } = {}): Promise<Finding[]> {
-  return [...lookAtSync(join(run, 'systemd/timesync')), ...(await lookAtAuthority(config))]
+  return [...judgeSync(join(run, 'systemd/timesync')), ...(await judgeAuthority(config))]
 }
 
 /** Empty if another program sets the clock: only systemd-timesyncd leaves such a file. */
-function lookAtSync(folder: string) {
+function judgeSync(folder: string) {
   if (!existsSync(folder)) return []
   return existsSync(join(folder, 'synchronized'))
     ? [ok('clock', 'synchronised by systemd-timesyncd')]
@@ -31,7 +31,7 @@ function lookAtSync(folder: string) {
 }
 
 /** Only contacts an authority from which Davit requests certificates anyway. */
-async function lookAtAuthority(config: Config) {
+async function judgeAuthority(config: Config) {
   if (!usesAuthority(config)) return []
   const url = config.acme.directory ?? letsEncrypt
   const name = authorityName(config.acme.directory)

@@ -7,14 +7,16 @@ import { openExisting } from '../db/index.ts'
 import type { Db } from '../db/index.ts'
 import { Failure } from '../platform/errors.ts'
 
-type Current = { db: Db; instanceId: string }
+type Current = Disposable & { db: Db; instanceId: string }
 
 /** Null when there is no readable database of this version, which another check reports. */
 export function openCurrent({ dataDir }: Pick<Config, 'dataDir'>): Current | null {
   const path = join(dataDir, 'davit.db')
   try {
     const installation = existsSync(path) ? installationIn(path) : null
-    return installation && { db: openExisting(path), instanceId: installation.id }
+    if (!installation) return null
+    const db = openExisting(path)
+    return { db, instanceId: installation.id, [Symbol.dispose]: () => db.$client.close() }
   } catch (error) {
     if (error instanceof Failure) return null
     throw error
@@ -27,12 +29,6 @@ export const planIn = (db: Db, config: Config) =>
 
 /** Reads the plan from the current database; null when there is none. */
 export function readPlan(config: Config) {
-  const opened = openCurrent(config)
-  if (!opened) return null
-  const { db, instanceId } = opened
-  try {
-    return { instanceId, ...planIn(db, config) }
-  } finally {
-    db.$client.close()
-  }
+  using opened = openCurrent(config)
+  return opened && { instanceId: opened.instanceId, ...planIn(opened.db, config) }
 }

@@ -7,7 +7,7 @@ import { checkKey } from '../db/installation.ts'
 import { refuseLostWal } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets.ts'
-import { look, ok, wrong } from './finding.ts'
+import { runCheck, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { newestTime } from './store.ts'
 
@@ -19,18 +19,18 @@ export async function checkData(place: DataConfig): Promise<Finding[]> {
   const path = join(dataDir, 'davit.db')
   if (!existsSync(path))
     return [ok('data', `nothing in ${dataDir} yet: the first start creates it`)]
-  const database = await look('database', () => lookAtDatabase('database', path))
+  const database = await runCheck('database', () => judgeDatabase('database', path))
   const isSound = database.every(({ todo }) => todo === null)
   const logs = join(dataDir, 'logs.db')
   const others = [
-    isSound ? look('key', () => lookAtKey(place, path)) : [],
-    isSound ? look('schema', () => lookInside(path)) : [],
-    existsSync(logs) ? look('logs', () => lookAtDatabase('logs', logs)) : [],
+    isSound ? runCheck('key', () => judgeKey(place, path)) : [],
+    isSound ? runCheck('schema', () => judgeSchema(path)) : [],
+    existsSync(logs) ? runCheck('logs', () => judgeDatabase('logs', logs)) : [],
   ]
-  return [lookAtRights(place), ...database, ...(await Promise.all(others)).flat()]
+  return [judgeRights(place), ...database, ...(await Promise.all(others)).flat()]
 }
 
-function lookAtRights({ dataDir, edge }: DataConfig) {
+function judgeRights({ dataDir, edge }: DataConfig) {
   const { mode, uid } = statSync(dataDir)
   if (uid !== process.getuid?.())
     return wrong(
@@ -45,14 +45,14 @@ function lookAtRights({ dataDir, edge }: DataConfig) {
     : wrong('data', `${dataDir} can be entered by others`, `Restrict it: chmod 700 ${dataDir}`)
 }
 
-function lookAtDatabase(what: string, path: string) {
+function judgeDatabase(what: string, path: string) {
   refuseLostWal(path)
   checkDatabase(path)
   return [ok(what, `${path} is intact`)]
 }
 
 /** Checks that the key opens the secrets, and that no one else can read it. */
-function lookAtKey(place: DataConfig, database: string) {
+function judgeKey(place: DataConfig, database: string) {
   const installation = installationIn(database)
   if (installation) checkKey(installation, openSecrets(place))
   if (place.secretKey) return [ok('key', 'DAVIT_SECRET_KEY opens the secrets')]
@@ -62,11 +62,11 @@ function lookAtKey(place: DataConfig, database: string) {
     : [wrong('key', `${path} can be read by others`, `Restrict it: chmod 600 ${path}`)]
 }
 
-function lookInside(path: string): Finding[] {
+function judgeSchema(path: string): Finding[] {
   try {
     const db = openExisting(path)
     try {
-      return [ok('schema', 'that of this version'), lookAtNewest(newestTime(db))]
+      return [ok('schema', 'that of this version'), judgeNewest(newestTime(db))]
     } finally {
       db.$client.close()
     }
@@ -76,7 +76,7 @@ function lookInside(path: string): Finding[] {
   }
 }
 
-function lookAtNewest(newest: Date | null) {
+function judgeNewest(newest: Date | null) {
   if (!newest) return ok('time', 'nothing has been written yet')
   const is = `the newest entry is from ${newest.toISOString()}`
   return newest.getTime() <= Date.now() + 60_000

@@ -27,31 +27,26 @@ const leastLeft = 14 * day
 /** Reports what uses the disk, its growth, and when it could be full. */
 export async function checkDiskUse(config: Config, docker: Docker): Promise<Finding[]> {
   const logs = join(config.dataDir, 'logs.db')
-  const opened = existsSync(logs) ? openCurrent(config) : null
+  using opened = existsSync(logs) ? openCurrent(config) : null
   if (!opened) return []
   const { db, instanceId } = opened
-  const file = new Database(logs, { readonly: true })
-  try {
-    const signal = AbortSignal.timeout(25_000) // Docker scans every layer, which can take longer
-    const use = await docker.diskUse({ signal }).catch(() => null)
-    if (!use) return [ok('use', 'Docker didn’t count in time what its disk has')]
-    const shares = diskShares({ db, logDb: { $client: file } }, use)
-    const now = Date.now()
-    const added = growthOf({
-      images: use.images.filter(({ labels }) => readLabels(labels).instanceId === instanceId),
-      logs: readLogGrowth(file, now - looksBack),
-      now,
-    })
-    const space = await diskSpace({ docker, config }).catch(() => null)
-    const isCleaned = getSchedule(db).enabled
-    return [
-      ok('use', inOrder(shares) + largestVolume(use)),
-      ...(added ? [judgeGrowth(added, { free: space?.free ?? null, isCleaned })] : []),
-    ]
-  } finally {
-    file.close()
-    db.$client.close()
-  }
+  using file = new Database(logs, { readonly: true })
+  const signal = AbortSignal.timeout(25_000) // Docker scans every layer, which can take longer
+  const use = await docker.diskUse({ signal }).catch(() => null)
+  if (!use) return [ok('use', 'Docker didn’t count in time what its disk has')]
+  const shares = diskShares({ db, logDb: { $client: file } }, use)
+  const now = Date.now()
+  const added = growthOf({
+    images: use.images.filter(({ labels }) => readLabels(labels).instanceId === instanceId),
+    logs: readLogGrowth(file, now - looksBack),
+    now,
+  })
+  const space = await diskSpace({ docker, config }).catch(() => null)
+  const isCleaned = getSchedule(db).enabled
+  return [
+    ok('use', inOrder(shares) + largestVolume(use)),
+    ...(added ? [judgeGrowth(added, { free: space?.free ?? null, isCleaned })] : []),
+  ]
 }
 
 const names: Record<keyof DiskShares, string> = {

@@ -41,15 +41,15 @@ export function checkProxies({ dataDir }: Pick<Config, 'dataDir'>): Finding[] {
 /** Reports what serves domains, or why they aren't served. */
 export async function checkEdge(config: Config, docker: Docker): Promise<Finding[]> {
   const { edge, dataDir } = config
-  if (edge === 'direct') return [lookAtNone(config)]
+  if (edge === 'direct') return [judgeNoEdge(config)]
   const note = isLocked(dataDir) ? readNote(join(dataDir, 'edge')) : null
   const troubles = (note?.troubles ?? []).map(({ message, hint }) => wrong('edge', message, hint))
   if (note && note.mode !== 'direct' && troubles.length > 0) return troubles
-  if (edge === 'external') return [await lookAtOthers(config, docker)]
-  return [await lookAtOwn(config, docker)]
+  if (edge === 'external') return [await judgeForeignCaddy(config, docker)]
+  return [await judgeOwnCaddy(config, docker)]
 }
 
-function lookAtNone(config: Config) {
+function judgeNoEdge(config: Config) {
   if ((readPlan(config)?.listeners ?? []).length === 0)
     return ok('edge', 'off: apps are reached by their ports')
   return wrong(
@@ -59,7 +59,7 @@ function lookAtNone(config: Config) {
   )
 }
 
-async function lookAtOthers({ edgeAdmin }: Config, docker: Docker) {
+async function judgeForeignCaddy({ edgeAdmin }: Config, docker: Docker) {
   const signal = AbortSignal.timeout(15_000)
   const apart = await docker.whyApart({ signal })
   if (apart) throw refusedApart(apart)
@@ -67,7 +67,7 @@ async function lookAtOthers({ edgeAdmin }: Config, docker: Docker) {
   return ok('edge', `your Caddy responds at ${edgeAdmin}`)
 }
 
-async function lookAtOwn(config: Config, docker: Docker) {
+async function judgeOwnCaddy(config: Config, docker: Docker) {
   const { dataDir, edgePorts: ports } = config
   const folder = join(dataDir, 'edge')
   const plan = readPlan(config)

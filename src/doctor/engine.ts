@@ -1,7 +1,7 @@
 import type { ContainerSummary, Docker, EngineInfo } from '../docker/index.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { lookAtFaults } from './known-faults.ts'
+import { judgeFaults } from './known-faults.ts'
 import { counted } from '../web/units.ts'
 
 /** The oldest engine that Davit is tested with. */
@@ -16,7 +16,7 @@ export async function checkEngine(docker: Docker): Promise<Finding[]> {
   const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
   return [
     version(info),
-    ...lookAtFaults(info),
+    ...judgeFaults(info),
     ...place(docker, info),
     ...limits(info),
     ...[builds(info), bridge(running), confinement(info), clock(info)],

@@ -8,7 +8,7 @@ import { checkDiskUse } from './disk-use.ts'
 import { checkDomains } from './domains.ts'
 import { checkEdge, checkProxies } from './edge.ts'
 import { checkEngine } from './engine.ts'
-import { look, ok, wrong } from './finding.ts'
+import { runCheck, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { checkDisk, checkMemory, checkTools, checkVersions } from './machine.ts'
 import { checkPort } from './port.ts'
@@ -21,27 +21,27 @@ export async function examine(
 ): Promise<Finding[]> {
   const docker = connectDocker({ host: config.dockerHost })
   const findings = await Promise.all([
-    look('davit', checkVersions),
-    look('settings', () => lookAtSettings(env)),
-    look('engine', () => checkEngine(docker)),
-    look('git', checkTools),
-    look('memory', checkMemory),
-    look('disk', () => checkDisk('Davit', config.dataDir)),
-    look('disk', async () => (docker.remote ? [] : engineDisk(docker))),
-    look('use', () => checkDiskUse(config, docker)),
-    look('clock', () => checkClock(config)),
-    look('data', () => checkData(config)),
-    look('port', () => checkPort(config, docker)),
-    look('apps', () => checkPublishing(config, docker)),
-    look('edge', () => checkEdge(config, docker)),
-    look('proxies', () => checkProxies(config)),
-    look('domains', () => checkDomains(config)),
-    look('https', () => checkCertificates(config)),
+    runCheck('davit', checkVersions),
+    runCheck('settings', () => judgeSettings(env)),
+    runCheck('engine', () => checkEngine(docker)),
+    runCheck('git', checkTools),
+    runCheck('memory', checkMemory),
+    runCheck('disk', () => checkDisk('Davit', config.dataDir)),
+    runCheck('disk', async () => (docker.remote ? [] : engineDisk(docker))),
+    runCheck('use', () => checkDiskUse(config, docker)),
+    runCheck('clock', () => checkClock(config)),
+    runCheck('data', () => checkData(config)),
+    runCheck('port', () => checkPort(config, docker)),
+    runCheck('apps', () => checkPublishing(config, docker)),
+    runCheck('edge', () => checkEdge(config, docker)),
+    runCheck('proxies', () => checkProxies(config)),
+    runCheck('domains', () => checkDomains(config)),
+    runCheck('https', () => checkCertificates(config)),
   ])
   return findings.flat()
 }
 
-function lookAtSettings(env: Record<string, string | undefined>) {
+function judgeSettings(env: Record<string, string | undefined>) {
   const unknown = unknownSettings(env)
   return unknown.length === 0
     ? [ok('settings', 'all settings are known')]

@@ -20,7 +20,7 @@ export const findingJson = ({ what, is, todo }: Finding) => ({
 const timeoutMs = 30_000
 
 /** Runs a check. A Failure becomes a finding. */
-export async function look(
+export async function runCheck(
   what: string,
   work: () => Promise<Finding[]> | Finding[],
   { atMost = timeoutMs } = {},

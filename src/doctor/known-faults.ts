@@ -66,7 +66,7 @@ export const knownFaults: Fault[] = [
 ]
 
 /** Compares the versions of Docker and runc with the known faults. */
-export function lookAtFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
+export function judgeFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
   const installed = { Docker: version, runc }
   const names = `Docker ${version}${runc === null ? '' : `, runc ${runc}`}`
   if (isPackaged(version) || isPackaged(runc ?? ''))

@@ -12,10 +12,10 @@ type PortConfig = Pick<Config, 'dataDir' | 'host' | 'port'>
 export async function checkPort(config: PortConfig, docker: Docker): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
-  return [isLocked(dataDir) ? await lookAtServer(config) : await tryToListen(config, docker)]
+  return [isLocked(dataDir) ? await judgeServer(config) : await tryToListen(config, docker)]
 }
 
-async function lookAtServer({ host, port }: PortConfig) {
+async function judgeServer({ host, port }: PortConfig) {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const url = originAt({ host: reached, port })
   const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).catch(

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 /** Checks that apps don't share a host with the panel: browsers would send them its cookies. */
 export async function checkPublishing(config: Config, docker: Docker): Promise<Finding[]> {
-  const setting = lookAtSetting(config)
+  const setting = judgeSetting(config)
   const opened = openCurrent(config)
   if (!opened) return [setting]
   const { db, instanceId } = opened
@@ -20,13 +20,13 @@ export async function checkPublishing(config: Config, docker: Docker): Promise<F
     const labels = labelFilter(instanceId)
     const signal = AbortSignal.timeout(15_000)
     const running = await docker.listContainers({ labels, signal }).catch(() => [])
-    return [setting, ...lookAtContainers({ config, db }, running)]
+    return [setting, ...judgeContainers({ config, db }, running)]
   } finally {
     db.$client.close()
   }
 }
 
-function lookAtSetting(config: Config) {
+function judgeSetting(config: Config) {
   const is = `apps are published on ${config.publishAddress}`
   const remote = remoteHost(config.dockerHost)
   if (remote !== null && isLoopback(config.publishAddress))
@@ -44,10 +44,7 @@ function lookAtSetting(config: Config) {
 }
 
 /** A container stays published at the address with which it was created. */
-function lookAtContainers(
-  deps: { config: Config; db: Db },
-  running: ContainerSummary[],
-): Finding[] {
+function judgeContainers(deps: { config: Config; db: Db }, running: ContainerSummary[]): Finding[] {
   const stale = running.filter(({ labels, ports }) => {
     const { publishAddress } = placesOf(deps, readLabels(labels).ownerId ?? '')
     const now = [appsAddress, publishAddress, publishAddress === '0.0.0.0' ? '::' : '']

@@ -14,7 +14,7 @@ import type { Judged } from './judge.ts'
 import { settingsIn, settingsOf } from './environment-file.ts'
 import { layoutIn } from './layout.ts'
 import type { Layout } from './layout.ts'
-import { lookAtMachine, refuseOtherEngine } from './machine.ts'
+import { inspectMachine, refuseOtherEngine } from './machine.ts'
 import type { Firewall, Machine } from './machine.ts'
 import { refuseMoved } from './move/journal.ts'
 import { tryRun } from './run.ts'
@@ -76,7 +76,7 @@ export async function planInstall(choice: Choice, source: string): Promise<Plan>
   const byHand =
     'Remove it from the settings, or set Davit up yourself: see /docs/install, By hand.'
   refuseOtherEngine(config, 'davit install', byHand)
-  const machine = await lookAtMachine(layout, ownPorts(config))
+  const machine = await inspectMachine(layout, ownPorts(config))
   const origin = originAt({ ...config, host: reachable(config.host) })
   const findings = judge(machine)
   const first = await stepsLeft([finishing(layout)])
@@ -130,18 +130,14 @@ export function nextSteps({ config, layout, machine }: Plan): string[] {
 
 /** Empty once an account exists. A setup code exists only if Davit can be reached from elsewhere. */
 function firstAccount({ data }: Layout, address: string) {
-  const opened = openCurrent({ dataDir: data })
+  using opened = openCurrent({ dataDir: data })
   if (!opened) return []
-  try {
-    if (hasUsers(opened.db)) return []
-    const code = join(data, 'setup-code')
-    return [
-      `First step:  create the first account at ${address}/auth/register`,
-      ...(existsSync(code) ? [`Setup code:  ${readFileSync(code, 'utf8').trim()}`] : []),
-    ]
-  } finally {
-    opened.db.$client.close()
-  }
+  if (hasUsers(opened.db)) return []
+  const code = join(data, 'setup-code')
+  return [
+    `First step:  create the first account at ${address}/auth/register`,
+    ...(existsSync(code) ? [`Setup code:  ${readFileSync(code, 'utf8').trim()}`] : []),
+  ]
 }
 
 /** Without a domain Davit may listen only on this machine. */

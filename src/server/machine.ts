@@ -65,7 +65,7 @@ export function refuseOtherEngine(
 }
 
 /** Changes nothing. */
-export async function lookAtMachine(layout: Layout, ports: number[]): Promise<Machine> {
+export async function inspectMachine(layout: Layout, ports: number[]): Promise<Machine> {
   const hasSystemd = existsSync('/run/systemd/system')
   const service = hasSystemd ? await serviceState() : { isActive: false, isEnabled: false, pid: 0 }
   return {

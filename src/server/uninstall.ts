@@ -99,13 +99,8 @@ export function lossesOf({ data }: Layout, extent: Extent) {
 }
 
 function namesIn(dataDir: string) {
-  const opened = openCurrent({ dataDir })
-  if (!opened) return null
-  try {
-    return namesOf(opened.db)
-  } finally {
-    opened.db.$client.close()
-  }
+  using opened = openCurrent({ dataDir })
+  return opened && namesOf(opened.db)
 }
 
 function listed(rows: { name: string }[], kind: string) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { look } from '../../src/doctor/finding.ts'
+import { runCheck } from '../../src/doctor/finding.ts'
 
 test('a look at what never answers ends, and says so', async () => {
-  const found = await look('disk', () => new Promise(() => {}), { atMost: 20 })
+  const found = await runCheck('disk', () => new Promise(() => {}), { atMost: 20 })
   expect(found).toMatchObject([{ what: 'disk', is: 'no response within 0.02 seconds' }])
   expect(found[0]!.todo).toBeString()
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
-import { knownFaults, lookAtFaults } from '../../src/doctor/known-faults.ts'
+import { knownFaults, judgeFaults } from '../../src/doctor/known-faults.ts'
 
 const cases: [version: string, runc: string | null, faults: string[]][] = [
   ['28.5.2', '1.3.3', []],
@@ -21,14 +21,14 @@ const cases: [version: string, runc: string | null, faults: string[]][] = [
 
 test.each(cases)('Docker %s with runc %s has the faults that were fixed in %j', (...given) => {
   const [version, runc, fixed] = given
-  const found = lookAtFaults({ version, runc }).flatMap(({ todo }) => todo ?? [])
+  const found = judgeFaults({ version, runc }).flatMap(({ todo }) => todo ?? [])
   expect(found.map((todo) => /(?:to|runc) (\d.*) or newer/.exec(todo)![1]!)).toEqual(fixed)
 })
 
 test('what an engine reports of itself can be judged', async () => {
   const info = await connectDocker().info()
   expect(info.runc).toMatch(/^\d+\.\d+/)
-  expect(lookAtFaults(info)[0]!.is).toContain(info.version)
+  expect(judgeFaults(info)[0]!.is).toContain(info.version)
 })
 
 test('each fault is documented with its source', async () => {

@@ -14,7 +14,7 @@ import { version } from '../../platform/root.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
-import { engineState, localEngine, lookAtMachine, otherEngine } from '../machine.ts'
+import { engineState, localEngine, inspectMachine, otherEngine } from '../machine.ts'
 import { readMove } from './journal.ts'
 import type { Facts } from './messages.ts'
 import { namesInUse } from './store.ts'
@@ -43,7 +43,7 @@ export async function factsOf(
   const config = configOf(layout)
   const engine = await engineState()
   const info = engine.state === 'running' ? await connectDocker(localEngine).info() : null
-  const { listeners } = await lookAtMachine(layout, [config.port, ...ports])
+  const { listeners } = await inspectMachine(layout, [config.port, ...ports])
   const space = info && (await spaceOf(info.folder))
   const dataSpace = await spaceOf(layout.home)
   const occupied = occupation(layout, instanceId)

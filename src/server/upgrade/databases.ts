@@ -32,20 +32,16 @@ const copyOf = (places: Places, name: string) => join(places.state, name)
  * runs, as after a restore: the new version may have changed it.
  */
 export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
-  const hold = asDavit(() => lockDataDir(dataDir))
-  try {
-    mkdirSync(places.state, { recursive: true, mode: 0o700 })
-    for (const name of databases) {
-      const copy = copyOf(places, name)
-      removeDatabase(copy)
-      asDavit(() => copyOut(join(dataDir, name), copy))
-      if (name === 'davit.db') noteIn(copy)
-      sync(copy)
-    }
-    syncDirectory(places.state)
-  } finally {
-    hold.close()
+  using _hold = asDavit(() => lockDataDir(dataDir))
+  mkdirSync(places.state, { recursive: true, mode: 0o700 })
+  for (const name of databases) {
+    const copy = copyOf(places, name)
+    removeDatabase(copy)
+    asDavit(() => copyOut(join(dataDir, name), copy))
+    if (name === 'davit.db') noteIn(copy)
+    sync(copy)
   }
+  syncDirectory(places.state)
 }
 
 /** Davit's user can't write the copy itself, so it copies the database beside it, for root to read. */
@@ -72,15 +68,11 @@ function noteIn(copy: string) {
 
 /** Replaces the databases of a new version by the copies. Repeatable. */
 export function putDatabasesBack(places: Places, { dataDir, databases }: Upgrade) {
-  const hold = asDavit(() => lockDataDir(dataDir))
-  try {
-    asDavit(() => {
-      for (const name of databases) putBack(copyOf(places, name), join(dataDir, name))
-      syncDirectory(dataDir)
-    })
-  } finally {
-    hold.close()
-  }
+  using _hold = asDavit(() => lockDataDir(dataDir))
+  asDavit(() => {
+    for (const name of databases) putBack(copyOf(places, name), join(dataDir, name))
+    syncDirectory(dataDir)
+  })
 }
 
 function putBack(copy: string, path: string) {

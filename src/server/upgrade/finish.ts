@@ -19,12 +19,8 @@ export function finishing(layout: Layout): Step {
     does: `Finish the upgrade from ${last?.from} to ${last?.to}, which was interrupted`,
     isDone: () => last === null,
     async act(work) {
-      const hold = holdInstallation(layout)
-      try {
-        await finishLast(places, work)
-      } finally {
-        hold.close()
-      }
+      using _hold = holdInstallation(layout)
+      await finishLast(places, work)
     },
   }
 }

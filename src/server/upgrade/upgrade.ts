@@ -51,33 +51,29 @@ export async function upgradeServer(options: UpgradeOptions, work: Work): Promis
   refuseOtherServer(layout)
   const config = parseConfig(settingsOf(readFileSync(layout.settings, 'utf8')))
   refuseMoved(layout)
-  const hold = holdInstallation(layout)
+  using _hold = holdInstallation(layout)
+  await finishLast(places, work)
+  const asked = options.asked ?? config.releases
+  if (asked === null) throw nothingAsked()
+  const asking = { allowHosts: config.allowHosts, signal: work.signal }
+  const source = await sourceOf(asked, asking)
+  const trust = { sha256: options.sha256, publicKey: config.releaseKey }
+  const found = await stage(source, places.draft, trust, work)
   try {
-    await finishLast(places, work)
-    const asked = options.asked ?? config.releases
-    if (asked === null) throw nothingAsked()
-    const asking = { allowHosts: config.allowHosts, signal: work.signal }
-    const source = await sourceOf(asked, asking)
-    const trust = { sha256: options.sha256, publicKey: config.releaseKey }
-    const found = await stage(source, places.draft, trust, work)
-    try {
-      if (found.version === version && !options.force)
-        return [
-          `Davit ${version} runs already. Nothing was changed. To install it again, add --force.`,
-        ]
-      refuseOlder(found, { config, options })
-      const upgrade = await prepare(places, found, { config, options, work })
-      await openUpgrade(places, options.timeout, work)
-      writeJournal(places, upgrade)
-    } finally {
-      if (!readJournal(places)) await abandonUpgrade(places, work)
-    }
-    work.say(`Restarting: Davit ${version} stops, ${found.version} starts. Apps run on.`)
-    await requestRestart(work)
-    return await concluded(await untilOver(places, work), places, work)
+    if (found.version === version && !options.force)
+      return [
+        `Davit ${version} runs already. Nothing was changed. To install it again, add --force.`,
+      ]
+    refuseOlder(found, { config, options })
+    const upgrade = await prepare(places, found, { config, options, work })
+    await openUpgrade(places, options.timeout, work)
+    writeJournal(places, upgrade)
   } finally {
-    hold.close()
+    if (!readJournal(places)) await abandonUpgrade(places, work)
   }
+  work.say(`Restarting: Davit ${version} stops, ${found.version} starts. Apps run on.`)
+  await requestRestart(work)
+  return await concluded(await untilOver(places, work), places, work)
 }
 
 function refuseOtherServer({ settings, unit, executable }: Layout) {
