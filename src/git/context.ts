@@ -150,7 +150,7 @@ async function findIgnored(
   }
   const args: [string, string, { file: string }] = [text, paths, { file }]
   const options = { tooLong: ignoringTooHard, deadline: 10_000, owner: 'builds', signal }
-  return parse({ ignoredPaths }, args, options)
+  return parse<typeof ignoredPaths>('ignoredPaths', args, options)
 }
 
 async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {

@@ -44,7 +44,10 @@ export async function unknownBranch({
       hint,
     )
   const tooLong = () => unknown('', 'Set the branch to an existing one.')
-  const { count, few } = await parse({ nearestRefs }, [listing, branch], { tooLong, signal })
+  const { count, few } = await parse<typeof nearestRefs>('nearestRefs', [listing, branch], {
+    tooLong,
+    signal,
+  })
   if (count === 0) return emptyRepository(where)
   if (count === 1) return unknown(`; it only has “${few[0]}”`, `Set the branch to ${few[0]}.`)
   const some = `${few.join(', ')}${count > few.length ? ', …' : ''}`

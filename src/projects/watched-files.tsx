@@ -1,4 +1,4 @@
-import { watchedFiles } from '../git/watched-path.ts'
+import type { watchedFiles } from '../git/watched-path.ts'
 import type { WatchedFiles } from '../git/watched-path.ts'
 import { parse } from '../platform/parse.ts'
 import { counted } from '../web/units.ts'
@@ -22,10 +22,12 @@ export async function findWatched(
   const unknown = patterns.map((pattern) => ({ pattern, refusal: null, count: null, files: [] }))
   const tooLong = new Error('the paths of a repository took too long to compare')
   const options = { tooLong: () => tooLong, owner: project.ownerId, signal }
-  const items = await parse({ watchedFiles }, [patterns, paths], options).catch((error) => {
-    if (error === tooLong) return unknown
-    throw error
-  })
+  const items = await parse<typeof watchedFiles>('watchedFiles', [patterns, paths], options).catch(
+    (error) => {
+      if (error === tooLong) return unknown
+      throw error
+    },
+  )
   return { commit: paths === null ? null : commit, items }
 }
 

@@ -42,7 +42,10 @@ export async function readPayload(provider: Provider, sent: Sent): Promise<Paylo
     readPush() {
       const args: [typeof name, string] = [name, textOf(found)]
       if (args[1].length <= maxHere) return Promise.resolve(readPush(...args))
-      return parse({ readPush }, args, { owner: 'webhooks', tooLong: () => unreadable })
+      return parse<typeof readPush>('readPush', args, {
+        owner: 'webhooks',
+        tooLong: () => unreadable,
+      })
     },
   }
 }

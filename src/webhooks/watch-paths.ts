@@ -27,7 +27,11 @@ export async function untouchedBy(
   const lists = watching.map(({ watchPaths }) => watchPaths)
   const tooLong = new Error('the paths of a push took too long to compare')
   const options = { tooLong: () => tooLong, owner: first.ownerId, deadline: 2_000 }
-  const touched = await parse({ touchesEach }, [lists, push.paths], options).catch((error) => {
+  const touched = await parse<typeof touchesEach>(
+    'touchesEach',
+    [lists, push.paths],
+    options,
+  ).catch((error) => {
     if (error === tooLong) return lists.map(() => true) // rather deployed than missed
     throw error
   })

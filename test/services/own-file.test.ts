@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { packOwnFile, readOwnFile } from '../../src/services/own-file.ts'
+import { ownFile, readOwnFile } from '../../src/services/own-file.ts'
 import { pack, unpack } from '../../src/services/compose/packed.ts'
-import { openTemplate } from '../../src/services/compose/open.ts'
+import { openTemplate, packOwnFile } from '../../src/services/compose/open.ts'
 import { stackOf } from '../../src/services/compose/template.ts'
 import { testApp } from '../support/app.ts'
 import { refusalOf } from './compose/refusal.ts'
@@ -57,7 +57,7 @@ test('what was read is not read again, until others were', async () => {
 test('a refusal of a worker is the one that its reader throws', async () => {
   const text = 'services: {a: {imag: b}}'
   const refused = await readOwnFile(text, null, { owner }).catch((error) => error)
-  expect(refused.message).toBe(refusalOf(() => packOwnFile(text, null)))
+  expect(refused.message).toBe(refusalOf(() => packOwnFile(text, null, { name: ownFile })))
   expect(refused.fields).toEqual([{ field: 'compose', message: refused.message }])
 })
 

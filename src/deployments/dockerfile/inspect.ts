@@ -9,6 +9,8 @@ import type { Replacements } from './rewrite.ts'
 import { addsOf, refuseOddCharacters, refuseSources } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
 import type { Base, StageArguments } from './stages.ts'
+import { keyOf } from './wanted-image.ts'
+import type { WantedImage } from './wanted-image.ts'
 
 export type Reader = {
   buildArgs: Record<string, string>
@@ -24,9 +26,6 @@ export type StageReader = Reader & {
   /** By the key that `keyOf` returns. */
   bases: Record<string, Base>
 }
-
-/** An image that a build uses. The platform is empty for the engine's own. */
-export type WantedImage = { image: string; platform: string }
 
 /**
  * Returns the images that an untrusted Dockerfile uses. Call this and the two functions below through
@@ -77,8 +76,6 @@ export function rewriteDockerfile(text: string, reader: StageReader, replacement
   const adds = addsOf(reading!, stageArguments(reader))
   return rewrite(reading!, { syntax, named, adds, files: replacements.files })
 }
-
-export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
 
 function wantedOf({ image, platform }: WantedImage, reader: Reader): WantedImage {
   const plain = platform

@@ -6,8 +6,8 @@ import { pullImage } from '../../runtime/images/pull-image.ts'
 import type { PulledImage } from '../../runtime/images/pull-image.ts'
 import { privateRegistry } from '../../runtime/images/private-names.ts'
 import { KeyedLock } from '../../platform/semaphore.ts'
-import type { WantedImage } from '../dockerfile/inspect.ts'
-import { keyOf } from '../dockerfile/inspect.ts'
+import { keyOf } from '../dockerfile/wanted-image.ts'
+import type { WantedImage } from '../dockerfile/wanted-image.ts'
 import type { Run } from '../context.ts'
 
 /** The images that builds currently use, by their public name on the engine. */

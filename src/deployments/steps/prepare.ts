@@ -1,14 +1,10 @@
 import { Failure } from '../../platform/errors.ts'
 import type { BuildContext } from '../../git/git.ts'
 import { parse } from '../../platform/parse.ts'
-import {
-  inspectDockerfile,
-  inspectStages,
-  keyOf,
-  rewriteDockerfile,
-} from '../dockerfile/inspect.ts'
-import { refuseTriggers } from '../dockerfile/sources.ts'
+import type { inspectDockerfile, inspectStages, rewriteDockerfile } from '../dockerfile/inspect.ts'
+import type { refuseTriggers } from '../dockerfile/sources.ts'
 import type { Base } from '../dockerfile/stages.ts'
+import { keyOf } from '../dockerfile/wanted-image.ts'
 import type { Run } from '../context.ts'
 import type { Bases } from './bases.ts'
 import { isPrivate } from './bases.ts'
@@ -38,7 +34,7 @@ export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared
   const text = await git.readDockerfile(context, { signal })
   const frontend = await docker.frontend({ builder: config.builder, signal })
   const reader = { ...frontend, buildArgs }
-  const images = await read(run, { inspectDockerfile }, [text, reader])
+  const images = await read<typeof inspectDockerfile>(run, 'inspectDockerfile', [text, reader])
   const known: Record<string, Base> = {}
   const own: Record<string, string> = {}
   const argumentOf: Record<string, string> = {}
@@ -46,29 +42,37 @@ export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared
     const brought = await bases.bring(run, wanted)
     const { onBuild, env } = brought.image
     known[keyOf(wanted)] = { onBuild, env }
-    if (onBuild.length > 0) await read(run, { refuseTriggers }, [onBuild, wanted.image])
+    if (onBuild.length > 0)
+      await read<typeof refuseTriggers>(run, 'refuseTriggers', [onBuild, wanted.image])
     if (!isPrivate(brought)) continue
     const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
     own[argument] = brought.name
     argumentOf[keyOf(wanted)] = argument
   }
   const informed = { ...reader, bases: known }
-  const { remotes, isExpanded, ports } = await read(run, { inspectStages }, [text, informed])
+  const { remotes, isExpanded, ports } = await read<typeof inspectStages>(run, 'inspectStages', [
+    text,
+    informed,
+  ])
   const files = await remoteFiles.fetch(run, remotes)
   if (Object.keys({ ...own, ...files }).length === 0 && !isExpanded)
     return { dockerfile: context.dockerfile, buildArgs, text: null, ports }
   const replacements = { images: argumentOf, files }
-  const written = await read(run, { rewriteDockerfile }, [text, informed, replacements])
+  const written = await read<typeof rewriteDockerfile>(run, 'rewriteDockerfile', [
+    text,
+    informed,
+    replacements,
+  ])
   const withOwn = { ...buildArgs, ...own }
   return { dockerfile: context.spareName, buildArgs: withOwn, text: written, ports }
 }
 
-function read<Args extends unknown[], Result>(
+function read<Task extends (...args: never[]) => unknown>(
   { project, signal }: Run,
-  task: Record<string, (...args: Args) => Result>,
-  args: Args,
+  task: string,
+  args: Parameters<Task>,
 ) {
-  return parse(task, args, { tooLong, owner: project.ownerId, signal })
+  return parse<Task>(task, args, { tooLong, owner: project.ownerId, signal })
 }
 
 const tooLong = () =>

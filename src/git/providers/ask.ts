@@ -68,7 +68,7 @@ async function read(
 ) {
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape
   if (text.length <= maxHere) return readAnswer(text, shape)
-  return parse({ readAnswer }, [text, shape], {
+  return parse<typeof readAnswer>('readAnswer', [text, shape], {
     tooLong: () => stranger(place),
     owner: host,
     signal,

@@ -1,5 +1,8 @@
+import { readEnvFile } from './env-file.ts'
 import { importCoolify, isCoolify } from './import-coolify.ts'
 import { importDokploy, unpackDokploy } from './import-dokploy.ts'
+import { pack } from './packed.ts'
+import type { PackedTemplate } from './packed.ts'
 import type { Origin } from './read.ts'
 import { readCompose } from './template.ts'
 import type { Template } from './template.ts'
@@ -18,4 +21,24 @@ export function openTemplate(
   const ours = /^["']?x-davit["']?\s*:/m.test(text)
   if (!ours && isCoolify(text)) return importCoolify(text, origin, { name, env })
   return readCompose(text, origin, { env })
+}
+
+/** Runs on the worker. */
+export function packOwnFile(
+  compose: string,
+  env: string | null,
+  { name }: { name: string },
+): PackedTemplate {
+  const origin = { file: 'compose.yaml', field: 'compose' }
+  const pairs = env === null ? {} : { env: defaultsIn(env) }
+  return pack(openTemplate(compose, origin, { name, ...pairs }))
+}
+
+/** A default that refers to an unset value is omitted, and computed once that is set. */
+function defaultsIn(env: string) {
+  const waiting: string[] = []
+  const onUnset = (_: string, key: string) => waiting.push(key)
+  const pairs = readEnvFile(env, { lookup: () => undefined, onUnset })
+  for (const key of waiting) pairs.delete(key)
+  return pairs
 }

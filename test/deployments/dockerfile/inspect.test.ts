@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import {
   inspectDockerfile,
   inspectStages,
-  keyOf,
   rewriteDockerfile,
 } from '../../../src/deployments/dockerfile/inspect.ts'
 import type { StageReader } from '../../../src/deployments/dockerfile/inspect.ts'
+import { keyOf } from '../../../src/deployments/dockerfile/wanted-image.ts'
 import { refuseTriggers } from '../../../src/deployments/dockerfile/sources.ts'
 import { readDockerfile } from '../../../src/deployments/dockerfile/instructions.ts'
 
