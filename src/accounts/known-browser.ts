@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
 import { setCookie } from 'hono/cookie'
+import type { Config } from '../config.ts'
 import { randomToken, sameSecret } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { cookieOptions, cookieValues, hostCookie, isHttps } from '../web/cookies.ts'
-import type { AccountDeps } from './session.ts'
 import type { UserRow } from './store.ts'
 
-type BrowserDeps = Pick<AccountDeps, 'config' | 'secrets'>
+type BrowserDeps = { config: Config; secrets: Secrets }
 type Owner = Pick<UserRow, 'id' | 'passwordHash'>
 
 const cookieName = (c: Context, { config }: BrowserDeps) =>

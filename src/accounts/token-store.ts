@@ -1,18 +1,18 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
-import type { z } from 'zod'
 import { countRows } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
-import type { tokenForm } from './forms.ts'
 import { isValid } from './store.ts'
 
 export { tokenScopes } from '../db/schema.ts'
 
 const day = 24 * 3_600_000
 
-type NewToken = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
+type NewToken = Pick<typeof apiTokens.$inferInsert, 'userId' | 'name' | 'scopes'> & {
+  expiresInDays?: number | null | undefined
+}
 
 /** Only here is the token's text returned. */
 export function makeToken(db: Tx, { userId, name, scopes, expiresInDays }: NewToken) {

@@ -1,8 +1,8 @@
+import type { Process } from '../db/schema.ts'
 import { slotCount } from '../edge/plan.ts'
 import { invalidField } from '../platform/errors.ts'
-import type { Environment } from './store.ts'
 
-type Settings = Pick<Environment, 'port' | 'processes'>
+type Settings = { port: number | null; processes: Process[] }
 
 /** The process that has the port and the addresses. */
 export const web = 'web'
@@ -38,7 +38,7 @@ export function refuseUnfit({ port, processes }: Settings) {
 
 /** Explains why its `web` can't have several replicas, and what to do; null when nothing is wrong. */
 export function whyNotSpread(
-  { port, portSet, processes }: Settings & Pick<Environment, 'portSet'>,
+  { port, portSet, processes }: Settings & { portSet: boolean },
   { isOn }: { isOn: boolean },
 ) {
   const replicas = processes.find(({ name }) => name === web)?.replicas ?? 0

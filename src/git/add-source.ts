@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { invalidField } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
@@ -44,6 +44,11 @@ async function askOwner(provider: Provider, access: Access): Promise<TokenOwner>
       throw invalidField('accessToken', error.message)
     if (error.reason === 'host' || error.reason === 'stranger')
       throw invalidField('baseUrl', error.message)
+    if (error.reason === 'down')
+      throw new AppError('bad_gateway', error.message, {
+        cause: error,
+        fields: [{ field: 'baseUrl', message: error.message }],
+      })
     if (error.reason !== 'missing') throw error
     const host = new URL(access.baseUrl).host
     throw invalidField('baseUrl', stranger({ title: provider.title, host }).message)

@@ -59,7 +59,14 @@ export const input = <Schema extends ZodType>(
   )
 
 /** Refusals that the form itself can show; anything else gets the error page. */
-const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
+const shownInForm: ErrorCode[] = [
+  'invalid',
+  'conflict',
+  'unauthorized',
+  'forbidden',
+  'too_many',
+  'bad_gateway',
+]
 
 /** Returns the validated data. Throws `invalid` with each field's first error, as the sender names it. */
 export function check<Schema extends ZodType>(

@@ -155,7 +155,16 @@ describe('adding a source', () => {
   test('while the provider is down is no fault of what was typed', async () => {
     const ada = testApp().logIn('ada@example.com')
     github.mode = 'down'
-    expect((await ada.post('/settings/git', wanted)).status).toBe(502)
+    expect(await ada.post('/settings/git', wanted)).toMatchObject({
+      status: 502,
+      json: { errors: [{ field: 'baseUrl' }] },
+    })
+    const form = { provider: 'github', name: 'work', base_url: github.baseUrl, access_token: token }
+    const again = await ada.htmx('POST', '/settings/git', form)
+    expect(again.status).toBe(502)
+    expect(again.text).toMatch(/id="field-base_url"[^>]* aria-invalid="true"/)
+    expect(again.text).toContain(`value="${github.baseUrl}"`)
+    expect(again.text).not.toContain(token)
     github.mode = 'limit'
     const limited = await ada.post('/settings/git', wanted)
     expect(limited.status).toBe(429)
