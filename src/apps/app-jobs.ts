@@ -19,7 +19,8 @@ import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
-import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
+import type { Workload } from '../runtime/workload.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 
 export type AppJobDeps = RuntimeDeps & { jobs: Jobs; logs: Logs; masks: Masks }
 

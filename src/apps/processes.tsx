@@ -1,4 +1,4 @@
-import { containerPath } from '../containers/row.ts'
+import { containerPath } from '../containers/place.ts'
 import { restarts } from '../containers/container-row.tsx'
 import { terminalPath } from '../containers/terminal/page.tsx'
 import { environmentPath } from '../environments/views.tsx'

@@ -2,7 +2,7 @@ import type { ContainerSummary } from '../docker/index.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import type { ContainerOwner } from './find.ts'
 import { isUp } from '../runtime/workload.ts'
-import { containerPath } from './row.ts'
+import { containerPath } from './place.ts'
 
 type Props = {
   container: Pick<ContainerSummary, 'id' | 'name' | 'state'>

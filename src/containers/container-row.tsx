@@ -5,7 +5,8 @@ import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { containerPath, lookOfRow, processText, stopReasonOf } from './row.ts'
+import { lookOfRow, processText, stopReasonOf } from './row.ts'
+import { containerPath } from './place.ts'
 import type { Row } from './row.ts'
 
 const whyStopped = { crash_loop: 'crash loop', disk_filled: 'it filled the disk' }

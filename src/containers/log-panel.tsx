@@ -8,9 +8,9 @@ import type { FoundContainer, ContainerOwner } from './find.ts'
 import type { ShownLogQuery } from './log-forms.ts'
 import { end, shownLine } from './log-line.ts'
 import type { Line } from './log-line.ts'
-import { sourceOf } from './log-source.ts'
+import { openLog } from './open-log.ts'
 import type { LogDeps } from './log-source.ts'
-import { containerPath } from './row.ts'
+import { containerPath } from './place.ts'
 import { counted } from '../web/units.ts'
 
 /** The page renders these lines; the viewer continues after them. */
@@ -38,7 +38,7 @@ export async function logOf(
   const { id } = found.container
   const kept = keptPath(found.place)
   try {
-    const { lines } = await sourceOf(deps, found).find({ ...page, ...chosen, limit, signal })
+    const { lines } = await openLog(deps, found).find({ ...page, ...chosen, limit, signal })
     return { id, lines, chosen, problem: null, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error

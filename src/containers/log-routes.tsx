@@ -22,7 +22,7 @@ import type { Line, LineFormat } from './log-line.ts'
 import { endNote } from './log-note.ts'
 import { usageEvent } from './usage/event.tsx'
 import type { UsagePoller } from './usage/poller.ts'
-import { sourceOf } from './log-source.ts'
+import { openLog } from './open-log.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
 /** Lines sent first, unless the request says otherwise. */
@@ -38,7 +38,7 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     const { signal } = c.req.raw
     const id = c.req.param('id')
     const look = () => deps.observed.look(id)
-    const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), look }))
+    const source = openLog(deps, await findContainer(deps, { id, user: userOf(c), look }))
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })

@@ -1,14 +1,9 @@
 import type { LogDb } from '../db/index.ts'
 import type { Docker, EngineFeed } from '../docker/index.ts'
-import { outputOf } from '../logs/answer-log.tsx'
 import type { Logs } from '../logs/logs.ts'
-import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { LogFilter } from '../logs/read-log.ts'
 import type { ObservedContainers } from '../runtime/observed-containers.ts'
-import { engineLog } from './engine-log.ts'
-import type { FoundContainer } from './find.ts'
-import { keptLog } from './kept-log.ts'
 import type { Line, LineFormat } from './log-line.ts'
 
 export type LogDeps = {
@@ -53,17 +48,3 @@ export type LogSource = {
    */
   follow: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<LogItem>
 }
-
-/**
- * Logs of environments and services are stored and read from storage; others are read from
- * the engine. The secrets of an app or service are masked for every reader.
- */
-export function sourceOf(deps: LogDeps, { container, place }: FoundContainer): LogSource {
-  const source = place.kind === 'own' ? (place.environment ?? place.service) : null
-  if (source) return keptLog(deps, container, outputOf(source))
-  return engineLog(deps, container.id, () => maskOf(deps, { container, place }))
-}
-
-/** The mask for the current secrets of the container's app or service. */
-export const maskOf = async ({ masks }: { masks: Masks }, { container, place }: FoundContainer) =>
-  place.kind === 'own' ? masks.ofContainer(container) : nothingHidden

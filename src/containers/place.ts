@@ -94,3 +94,5 @@ const nowhere: OwnPlace = {
 /** Members see their own containers, admins see all. */
 export const maySee = (user: Pick<User, 'id' | 'role'>, place: ContainerOwner) =>
   user.role === 'admin' || (place.kind === 'own' && place.owner?.id === user.id)
+
+export const containerPath = ({ id }: { id: string }) => `/containers/${id}`

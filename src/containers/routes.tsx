@@ -23,7 +23,7 @@ import type { ListDeps } from './list-routes.tsx'
 import { shownLogQuery } from './log-forms.ts'
 import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
-import { containerPath } from './row.ts'
+import { containerPath } from './place.ts'
 import { statsOf, StatsPanel } from './usage/panel.tsx'
 
 type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }

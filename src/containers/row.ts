@@ -34,5 +34,3 @@ export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'plac
 /** Such as `worker`, or `worker 2` if there are replicas. */
 export const processText = ({ name, replica }: NonNullable<OwnPlace['process']>) =>
   processLabel({ process: name, replica })
-
-export const containerPath = ({ id }: { id: string }) => `/containers/${id}`

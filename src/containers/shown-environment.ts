@@ -5,7 +5,7 @@ import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { ContainerOwner } from './find.ts'
-import { maskOf } from './log-source.ts'
+import { maskOf } from './open-log.ts'
 
 export type ShownVariable = {
   key: string

@@ -7,7 +7,7 @@ import type { Keys } from '../git/keys.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
-import type { RuntimeDeps } from '../runtime/workload.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { Deployment, Job } from './store.ts'
 
 export type PipelineDeps = RuntimeDeps & {

@@ -4,7 +4,7 @@ import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { isWanted, listLiveInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
-import type { RuntimeDeps } from '../runtime/workload.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 import { getCurrent, moveDeployment } from './store.ts'
 
 type ObserveDeps = RuntimeDeps & { logs: Logs }

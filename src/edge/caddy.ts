@@ -1,37 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { AdminAddress } from './admin.ts'
-import type { Failure } from '../platform/errors.ts'
 import { foreignCaddy } from './foreign.ts'
 import { ownCaddy } from './own.ts'
 import type { Engine } from './own.ts'
-import type { Plan } from './plan.ts'
-
-/** A part of a plan that Caddy rejects, while it serves all others. */
-export type RejectedHost = { host: string; failure: Failure } | { port: number; failure: Failure }
-
-/** A Caddy that can serve a plan: Davit's own, or the user's. */
-export type Caddy = {
-  mode: 'caddy' | 'external'
-  /** The folder that it shares with Davit, as it sees it. */
-  folder: string
-  ports: Plan['ports']
-  /** Davit's own address for Caddy, in the format of a slot. */
-  davit: string
-  /** Null when unknown. */
-  version: string | null
-  /** Throws the reason if it can't run here. */
-  start(plan: Plan, options: { signal: AbortSignal }): Promise<void>
-  /** Call it when its state may have changed: the next `start` checks it again. */
-  doubt(): void
-  /** Applies a plan. Changes that wait until no one is connected are served even before that. */
-  serve(
-    plan: Plan,
-    options: { signal: AbortSignal },
-  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; leftOut: RejectedHost[] }>
-  /** Stops serving anything for Davit. */
-  stop(options: { signal: AbortSignal }): Promise<void>
-}
+import type { Caddy } from './plan.ts'
 
 type Settings = Pick<Config, 'edge' | 'edgeAdmin' | 'edgePorts' | 'host' | 'port'>
 

@@ -5,11 +5,10 @@ import { connectAdmin } from './admin.ts'
 import type { Admin, AdminAddress } from './admin.ts'
 import { foreignId, foreignListeners, foreignRoute } from './configuration.ts'
 import { tooOld } from './container.ts'
-import type { Caddy } from './caddy.ts'
+import type { Caddy, Plan } from './plan.ts'
 import { LeftOuts, noHandler } from './rejected-hosts.ts'
 import { isEngineAway, refusedApart } from './mode.ts'
 import type { Engine } from './own.ts'
-import type { Plan } from './plan.ts'
 import { listenerOf } from './sockets.ts'
 
 type ForeignOptions = {

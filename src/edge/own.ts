@@ -5,12 +5,11 @@ import { connectAdmin } from './admin.ts'
 import { apply, whenUp } from './apply.ts'
 import { configurationOf, differInPlainHosts } from './configuration.ts'
 import { folderInside, savedConfiguration } from './container.ts'
-import type { Caddy } from './caddy.ts'
+import type { Caddy, Plan } from './plan.ts'
 import { LeftOuts, noHandler } from './rejected-hosts.ts'
 import { cannotRun, isEngineAway, refusedHere } from './mode.ts'
 import type { Apart } from './mode.ts'
 import { adminSocket, davitSocket } from './plan.ts'
-import type { Plan } from './plan.ts'
 import { isQuiet } from './sockets.ts'
 
 /** The engine that Davit's own Caddy runs on. */

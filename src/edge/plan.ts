@@ -1,3 +1,5 @@
+import type { Failure } from '../platform/errors.ts'
+
 /** Everything the edge serves, as plain data: the configuration is computed from this alone. */
 export type Plan = {
   /** The folder of slots, sockets and pages, as Caddy sees it. */
@@ -117,3 +119,29 @@ export const adminSocket = (folder: string) => `${folder}/admin.sock`
 
 /** In Caddy's format. Only Davit may enter the folder; without the mode only root could connect. */
 export const adminAddress = (folder: string) => `unix/${adminSocket(folder)}|0666`
+
+/** A part of a plan that Caddy rejects, while it serves all others. */
+export type RejectedHost = { host: string; failure: Failure } | { port: number; failure: Failure }
+
+/** A Caddy that can serve a plan: Davit's own, or the user's. */
+export type Caddy = {
+  mode: 'caddy' | 'external'
+  /** The folder that it shares with Davit, as it sees it. */
+  folder: string
+  ports: Plan['ports']
+  /** Davit's own address for Caddy, in the format of a slot. */
+  davit: string
+  /** Null when unknown. */
+  version: string | null
+  /** Throws the reason if it can't run here. */
+  start(plan: Plan, options: { signal: AbortSignal }): Promise<void>
+  /** Call it when its state may have changed: the next `start` checks it again. */
+  doubt(): void
+  /** Applies a plan. Changes that wait until no one is connected are served even before that. */
+  serve(
+    plan: Plan,
+    options: { signal: AbortSignal },
+  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; leftOut: RejectedHost[] }>
+  /** Stops serving anything for Davit. */
+  stop(options: { signal: AbortSignal }): Promise<void>
+}

@@ -1,7 +1,6 @@
 import { Failure } from '../platform/errors.ts'
 import { listenAddress } from './configuration.ts'
-import type { RejectedHost } from './caddy.ts'
-import type { Host, Listener, Plan } from './plan.ts'
+import type { RejectedHost, Host, Listener, Plan } from './plan.ts'
 import { listening } from './sockets.ts'
 
 /** Milliseconds before a port that Caddy couldn't open is retried, although nothing seems to listen there. */

@@ -1,4 +1,4 @@
-import { containerPath } from '../containers/row.ts'
+import { containerPath } from '../containers/place.ts'
 import { contents } from '../docs/documents.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { servicePath } from '../services/own-service.ts'

@@ -6,7 +6,7 @@ import { pause } from '../platform/pause.ts'
 import { deleteSome, removeLogsOf } from '../logs/store.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
-import type { RuntimeDeps } from '../runtime/workload.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
 import {
   deleteProject,
   listDeploymentIds,

@@ -8,7 +8,8 @@ import type { RollOutRun } from './run.ts'
 import { listInstances, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { lastFirst } from './workload.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** Milliseconds after which a request that read the old addresses has connected. */
 const takesHold = 500

@@ -18,7 +18,7 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { stopAndRemove } from './remove.ts'
-import type { RuntimeDeps } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** Its value is a hash of the settings; a container with another hash is replaced. */
 const madeLabel = 'davit.edge'

@@ -5,7 +5,8 @@ import type { Component } from './component.ts'
 import { isJoinable, listMembers } from './endpoint-store.ts'
 import type { Instance } from './store.ts'
 import { ensureNetworkOf, networkNameOf } from './workload.ts'
-import type { RuntimeDeps, Workload } from './workload.ts'
+import type { Workload } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** Without an address the engine chooses one at each start. */
 export type Endpoint = { network: string; address: string | undefined }

@@ -7,7 +7,8 @@ import { accepts } from './restore-routing.ts'
 import { listPlaces } from './routing-store.ts'
 import { findLiveInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 type ExcludeDeps = RuntimeDeps & { feed: EngineFeed }
 

@@ -6,7 +6,7 @@ import { KeyedLock } from '../platform/semaphore.ts'
 /** Someone else may keep taking the free subnet that was just found. */
 const maxTries = 30
 
-type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
+export type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
 
 type NetworkSpec = {
   name: string

@@ -6,7 +6,8 @@ import { retryDelay, retryWhileEngineDown } from '../docker/retry-while-engine-d
 import { report } from '../platform/journal.ts'
 import { listDifferent } from './reconcile.ts'
 import { untilEngineResponds } from './undo.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 export type Observed<Deps> = {
   kind: WorkloadKey['kind']

@@ -1,7 +1,10 @@
 import { Failure } from '../platform/errors.ts'
 import { words } from './explain.ts'
 import { endedFailure, fixReported } from './gate-failures.ts'
-import type { Ended } from './run-once.ts'
+import type { ExitExplanation } from './not-executed.ts'
+
+/** It exited by itself. */
+export type Ended = { exitCode: number; oomKilled: boolean; why?: ExitExplanation | undefined }
 
 export type OnceSubject = keyof typeof named
 

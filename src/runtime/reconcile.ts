@@ -25,7 +25,8 @@ import {
 } from './store.ts'
 import type { Instance } from './store.ts'
 import { filterOf, isUp } from './workload.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** The container is null when it was removed. */
 export type ObservedInstance = { instance: Instance; container: Container | null }

@@ -4,7 +4,7 @@ import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { lastFirst } from './workload.ts'
-import type { RuntimeDeps } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
 

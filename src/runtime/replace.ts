@@ -10,7 +10,8 @@ import { refuseEnded } from './steps/gate.ts'
 import { startAndGate } from './steps/start.ts'
 import { insertInstance, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import type { RuntimeDeps, Workload } from './workload.ts'
+import type { Workload } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 type Replace = { instance: Instance; component: Component }
 

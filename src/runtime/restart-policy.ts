@@ -3,7 +3,8 @@ import { report } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import { getLiveRelease } from './store.ts'
 import type { Instance } from './store.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /**
  * Restores the restart policy of a running container after an interrupted restart: during its gate it has

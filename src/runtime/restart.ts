@@ -8,7 +8,8 @@ import type { CreatedContainer } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
 import { isWanted, listLiveInstances, updateInstance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
-import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
+import type { Workload, WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 type Restart = {
   workload: Workload

@@ -5,7 +5,8 @@ import type { TaskSignals } from './instance-tasks.ts'
 import { listPlaces } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
 import type { Instance } from './store.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** Milliseconds after which a container that doesn't respond is inspected again. */
 const retryAfterMs = 10_000

@@ -20,7 +20,8 @@ import {
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { filterOf, isUp, lastFirst, networkNameOf } from './workload.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** The release didn't become live. */
 type Failed = {

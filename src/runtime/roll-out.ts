@@ -14,7 +14,7 @@ import { getLiveRelease, makeLive } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
-import type { RuntimeDeps } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /**
  * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the previous one

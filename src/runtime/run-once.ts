@@ -7,16 +7,16 @@ import type { Component } from './component.ts'
 import { reserveEndpoints } from './endpoints.ts'
 import { explain } from './explain.ts'
 import { lastLines, whyEnded } from './gate-failures.ts'
-import type { ExitExplanation } from './not-executed.ts'
 import { named, tookTooLong, wasRemoved } from './once-failures.ts'
-import type { OnceSubject } from './once-failures.ts'
+import type { Ended, OnceSubject } from './once-failures.ts'
 import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
 import { stopAndRemove } from './remove.ts'
 import { findContainer } from './revert.ts'
 import { createOne, ensureVolumes } from './steps/create.ts'
 import { untilEngineResponds } from './undo.ts'
 import { networkNameOf } from './workload.ts'
-import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
+import type { Workload, WorkloadKey } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 /** A one-off command that runs beside the live version. */
 export type Once = {
@@ -39,9 +39,6 @@ export type Once = {
   /** Aborted when Davit stops. */
   shutdown: AbortSignal
 }
-
-/** It exited by itself. */
-export type Ended = { exitCode: number; oomKilled: boolean; why?: ExitExplanation | undefined }
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 

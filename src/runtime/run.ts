@@ -1,7 +1,8 @@
 import type { Component } from './component.ts'
 import type { Tx } from '../db/index.ts'
 import type { Instance } from './store.ts'
-import type { RuntimeDeps, Workload } from './workload.ts'
+import type { Workload } from './workload.ts'
+import type { RuntimeDeps } from './deps.ts'
 
 export type Outcome = {
   /** Milliseconds of downtime; null when the old containers weren't stopped first. */

@@ -1,31 +1,7 @@
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
-import type { Container, Docker } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
-import type { Edge } from '../edge/edge.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import type { InstanceTasks } from './instance-tasks.ts'
 import { ensureNetwork } from './network.ts'
-import type { ObservedContainers } from './observed-containers.ts'
-import type { Routing } from './routing.ts'
-import type { WorkloadLocks } from './workload-locks.ts'
-
-export type RuntimeDeps = {
-  db: Db
-  docker: Docker
-  secrets: Secrets
-  config: Pick<Config, 'networkPool' | 'settleTime'>
-  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'drained'>
-  observed: Pick<ObservedContainers, 'inspect'>
-  routing: Routing
-  locks: WorkloadLocks
-  instanceTasks: InstanceTasks
-  collector: {
-    /** Resolves when the container's output is stored. */
-    finish: (containerId: string) => Promise<void>
-  }
-  instanceId: string
-}
+import type { NetworkDeps } from './network.ts'
 
 /** The id of an environment or a service. */
 export type WorkloadKey = { id: string; kind: 'app' | 'service' }
@@ -72,7 +48,7 @@ export const isUp = ({ state }: Pick<Container, 'state'>) =>
 
 /** Created when first needed: the project's network, or a service's own. Returns its name. */
 export function ensureNetworkOf(
-  deps: Pick<RuntimeDeps, 'docker' | 'config' | 'instanceId'>,
+  deps: NetworkDeps & { instanceId: string },
   workload: Workload,
   signal: AbortSignal,
 ) {

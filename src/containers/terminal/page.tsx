@@ -3,7 +3,7 @@ import type { Container } from '../../docker/index.ts'
 import { PageHead } from '../../web/components.tsx'
 import { Button } from '../../web/form.tsx'
 import { assetPath } from '../../web/static.ts'
-import { containerPath } from '../row.ts'
+import { containerPath } from '../place.ts'
 
 export const terminalPath = (container: { id: string }) => `${containerPath(container)}/terminal`
 

@@ -2,22 +2,13 @@ import type { LogDb } from '../../db/index.ts'
 import type { Container } from '../../docker/index.ts'
 import { RangeChoice } from '../../web/chart.tsx'
 import type { Range } from '../../web/plot.ts'
-import { containerPath } from '../row.ts'
+import { containerPath } from '../place.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { figuresId, StatsFigures } from './figures.tsx'
 import type { UsagePoller } from './poller.ts'
 import { readHistory } from './sample-history.ts'
-import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
-import type { Measurement, ShownUsage } from './shown.ts'
-
-export type ContainerStats = {
-  id: string
-  /** Null for a running container that wasn't measured yet. */
-  shown: ShownUsage | null
-  memoryLimit: number | null
-  history: History
-}
+import type { ContainerStats, Measurement, ShownUsage } from './shown.ts'
 
 export function statsOf(
   { logDb, usage }: { logDb: LogDb; usage: UsagePoller },

@@ -1,5 +1,4 @@
 import type { Container, ContainerUsage } from '../../docker/index.ts'
-import type { ContainerStats } from './panel.tsx'
 import type { History } from './sample-history.ts'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
@@ -8,6 +7,14 @@ export type Measurement = { usage: ContainerUsage; time: Date }
 export type ShownUsage =
   | ({ state: 'running' } & Measurement)
   | { state: 'stopped' | 'restarting' | 'removed' | 'unknown'; time: Date }
+
+export type ContainerStats = {
+  id: string
+  /** Null for a running container that wasn't measured yet. */
+  shown: ShownUsage | null
+  memoryLimit: number | null
+  history: History
+}
 
 /** Null when it runs; otherwise the state in which nothing can be measured. */
 export function restingState(state: Container['state']) {

@@ -13,7 +13,7 @@ import {
   writtenOut,
 } from '../../registries/image-registry.ts'
 import type { ImageReference } from '../../registries/image-registry.ts'
-import type { RuntimeDeps } from '../workload.ts'
+import type { RuntimeDeps } from '../deps.ts'
 import { checkRoom } from '../check-room.ts'
 import { imageLock } from './lock.ts'
 import {

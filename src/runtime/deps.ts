@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Edge } from '../edge/edge.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { InstanceTasks } from './instance-tasks.ts'
+import type { ObservedContainers } from './observed-containers.ts'
+import type { Routing } from './routing.ts'
+import type { WorkloadLocks } from './workload-locks.ts'
+
+export type RuntimeDeps = {
+  db: Db
+  docker: Docker
+  secrets: Secrets
+  config: Pick<Config, 'networkPool' | 'settleTime'>
+  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'drained'>
+  observed: Pick<ObservedContainers, 'inspect'>
+  routing: Routing
+  locks: WorkloadLocks
+  instanceTasks: InstanceTasks
+  collector: {
+    /** Resolves when the container's output is stored. */
+    finish: (containerId: string) => Promise<void>
+  }
+  instanceId: string
+}
