@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
 import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, logOf, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
@@ -69,10 +69,10 @@ test('a stop of Davit in the middle of a switch lets the old one serve until the
   expect(containers.map(({ id }) => id)).toEqual([first.containerId])
 })
 
-test('a worker starts beside the old one, which goes only when it stays up', async () => {
-  const t = testApp()
+test('a worker starts beside the old one, which is removed only when the new one stays up', async () => {
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
+  const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()
   expect(first).toMatchObject({ status: 'running', url: null })
 
@@ -86,7 +86,7 @@ test('a worker starts beside the old one, which goes only when it stays up', asy
   expect(before).toMatchObject({ state: 'running', ports: [] })
 
   Object.assign(t.config, { settleTime: 60_000 }) // the one that fails never waits for it
-  project.repository.commit(aCommand('usleep 300000; exit 5'))
+  await project.configure({ processes: [{ name: 'web', command: 'sh -c "sleep 0.3; exit 5"' }] })
   const third = await project.deploy()
 
   expect(third.error).toMatchObject({ code: 'exited', step: 'deploying' })
@@ -136,7 +136,7 @@ test('two environments of a project run beside each other on one network, apart 
 })
 
 test('what goes wrong after it leaves the new one serving', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'))
   await project.deploy()
@@ -147,6 +147,6 @@ test('what goes wrong after it leaves the new one serving', async () => {
   const second = await project.deploy()
   await t.jobs.idle()
   expect(second.status).toBe('running')
-  expect(await answerOf(second)).toBe('second')
+  expect(await t.docker.inspectContainer(second.containerId)).toMatchObject({ state: 'running' })
   expect((await ada.get(pathOf(second))).json.status).toBe('running')
 })
