@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { links } from '../../src/db/schema.ts'
-import { aCommand, answerOf, aProject, logOf } from '../deployments/apps.ts'
+import { aCommand, anApp, answerOf, aProject, logOf } from '../deployments/apps.ts'
 import { collect } from '../logs/collecting.ts'
 import { driving } from '../runs/runs.ts'
 import { leftOf, made, settled, site } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
 
 /** Serves what the service answers to its first line. */
@@ -105,10 +105,10 @@ test('a service whose first start fails leaves no network behind, and takes its 
 })
 
 test('a service that is deleted while an app is about to join it leaves no network', async () => {
-  const t = testApp()
+  const t = simulatedApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site, { name: 'Greeter' })
-  const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
+  const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const variables = { SITE_HOST: 'host' }
   const link = { environmentId: project.environmentId, serviceId: service.id, variables }
   t.db.insert(links).values(link).run()
