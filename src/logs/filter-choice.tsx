@@ -1,5 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Level } from './level.ts'
+import { accessProcess, processLabel } from './log-line.tsx'
+import type { ProcessCount } from './process-store.ts'
 
 /** Filters a log: lines must match all conditions. Empty for all lines. */
 export type Chosen = {
@@ -47,20 +49,22 @@ export const Choice = ({
   )
 }
 
+/** The values with this one added, or without it. */
+const toggled = <Value,>(values: Value[], value: Value) =>
+  values.includes(value) ? values.filter((other) => other !== value) : [...values, value]
+
 export const LevelChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => {
   const { level: shown = [] } = chosen
   return (
     <nav class="log-choice" aria-label="Levels">
       {Object.entries(names).map(([name, word]) => {
         const level = name as Level
-        const isShown = shown.includes(level)
-        const others = shown.filter((other) => other !== level)
         return (
           <Choice
             class={`level ${level}`}
             path={path}
-            chosen={{ ...chosen, level: isShown ? others : [...others, level] }}
-            isShown={isShown}
+            chosen={{ ...chosen, level: toggled(shown, level) }}
+            isShown={shown.includes(level)}
           >
             {word}
           </Choice>
@@ -75,4 +79,65 @@ const names: Record<Level, string> = {
   warn: 'Warnings',
   info: 'Info',
   debug: 'Debug',
+}
+
+/** The number of colours in tokens.css. */
+const colours = 8
+
+/** The colour class of a process, by its position in a list. */
+export const colourOf = (at: number) => `p${at % colours}`
+
+/** The choices for a filter: processes, or the containers of the only one, and requests. */
+export function choicesOf(processes: ProcessCount[]): string[] {
+  const own = processes.filter(({ process }) => process !== accessProcess)
+  return [...ownChoices(own), ...(own.length < processes.length ? [accessProcess] : [])]
+}
+
+function ownChoices(processes: ProcessCount[]) {
+  const [only] = processes
+  if (processes.length !== 1 || only!.replicas === 1) return processes.map(({ process }) => process)
+  const { process, replicas } = only!
+  return Array.from({ length: replicas }, (_, at) => processLabel({ process, replica: at + 1 }))
+}
+
+/**
+ * Filters by process: each name adds or removes one. Without a choice it is hidden, until log-processes.js
+ * finds a line of another process.
+ */
+export const ProcessChoice = ({
+  path,
+  choices,
+  chosen,
+}: {
+  path: string
+  choices: string[]
+  /** Without a process all lines are shown. */
+  chosen: Chosen
+}) => {
+  const { process: shown = [] } = chosen
+  return (
+    <nav
+      class="log-choice log-processes"
+      aria-label="Processes"
+      data-colours={colours}
+      hidden={choices.length < 2 && shown.length === 0}
+    >
+      <Choice path={path} chosen={{ ...chosen, process: [] }} isShown={shown.length === 0}>
+        All
+      </Choice>
+      {[...new Set([...choices, ...shown])].map((process, at) => {
+        const of = choices.indexOf(process.replace(/ \d+$/, '')) // one container has its process's colour
+        return (
+          <Choice
+            class={`process ${colourOf(of < 0 ? at : of)}`}
+            path={path}
+            chosen={{ ...chosen, process: toggled(shown, process) }}
+            isShown={shown.includes(process)}
+          >
+            <bdi>{process}</bdi>
+          </Choice>
+        )
+      })}
+    </nav>
+  )
 }

@@ -15,7 +15,7 @@ export const outputLine = component('OutputLine', () =>
   logLine().extend({
     deploymentId: id.nullable(),
     container: z.string(),
-    /** Null in lines stored by an earlier version. */
+    /** Null when it is unknown. */
     process: z.string().nullable(),
     /** Counted from 1; null if the process has a single container. */
     replica: z.int().nullable(),

@@ -4,7 +4,7 @@ import { Ago } from '../web/times.tsx'
 import type { Line } from './log-line.tsx'
 import type { getExtent } from './store.ts'
 import type { Chosen } from './filter-choice.tsx'
-import { ProcessChoice } from './process-choice.tsx'
+import { ProcessChoice } from './filter-choice.tsx'
 import { LogViewer } from './viewer.tsx'
 import { counted } from '../web/units.ts'
 

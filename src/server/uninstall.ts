@@ -1,5 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
@@ -15,7 +15,6 @@ import { layoutIn, user } from './layout.ts'
 import type { Layout } from './layout.ts'
 import { localEngine, refuseOtherEngine } from './machine.ts'
 import { removeGuard } from './move/guard.ts'
-import { isEmptied, removeFolder } from './remove-folder.ts'
 import { run } from './run.ts'
 import { reload, serviceState, stopService } from './service.ts'
 import { stepsLeft } from './steps.ts'
@@ -158,6 +157,44 @@ export function files({ home, settings, upgrades, moves }: Layout): Step {
     async act() {
       for (const folder of folders) removeFolder(folder)
     },
+  }
+}
+
+/**
+ * Removes a folder and its contents, and if it is a link, also the link's
+ * target. A mount point can't be removed and stays, empty.
+ */
+function removeFolder(path: string) {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found?.isSymbolicLink()) {
+    const target = targetOf(path)
+    if (target !== null) removeTree(target)
+  }
+  removeTree(path)
+}
+
+/** True when only mount points are left. */
+function isEmptied(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) return true
+  return found.isDirectory() && readdirSync(path).every((name) => isEmptied(join(path, name)))
+}
+
+function removeTree(path: string) {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error
+    // rmSync stops at the first mount point: remove the rest
+    for (const name of readdirSync(path)) removeTree(join(path, name))
+  }
+}
+
+function targetOf(link: string) {
+  try {
+    return realpathSync(link)
+  } catch {
+    return null // a broken link
   }
 }
 

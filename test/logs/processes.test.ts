@@ -103,7 +103,7 @@ test('the page offers each process, and shows the lines of those that are chosen
   expect(odd).toContain('<bdi>&lt;script&gt;</bdi>')
 })
 
-test('the log of one process alone, and one of an earlier version, have nothing to choose', async () => {
+test('the log of one process alone has nothing to choose', async () => {
   const { t, ada, id } = await threeContainers()
   const alone = await anEnvironment(t, ada)
   const cursor = { sourceId: alone.id, deploymentId: id, name: 'c' }

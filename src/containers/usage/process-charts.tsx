@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import { colourOf } from '../../logs/process-choice.tsx'
+import { colourOf } from '../../logs/filter-choice.tsx'
 import { Chart, peakOf } from '../../web/chart.tsx'
 import { decimalTop, memoryTop } from '../../web/plot.ts'
 import { Live } from '../../web/live.tsx'
