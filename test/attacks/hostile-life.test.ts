@@ -1,6 +1,5 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aRepository, deployed, finished } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
@@ -8,12 +7,12 @@ import { execIn } from '../support/exec.ts'
 import { git } from '../support/git-server.ts'
 import { escaped } from '../support/refusals.ts'
 import { injectionsOf } from './injections.ts'
+import { aFolder } from '../support/folder.ts'
 
 test('an app whose every word is hostile lives from its making to its end, and is only words', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const place = mkdtempSync(join(tmpdir(), 'm-'))
-  onTestFinished(() => rmSync(place, { recursive: true, force: true }))
+  const place = aFolder()
   const marker = join(place, 'm')
   const run = `touch ${marker}`
   const words = injectionsOf(marker).filter((text) => !/[\0\u2028]/.test(text))

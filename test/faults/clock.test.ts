@@ -1,6 +1,4 @@
 import { afterEach, expect, onTestFinished, setSystemTime, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resetFutureTimes, insertUser } from '../../src/accounts/store.ts'
 import { countTry } from '../../src/accounts/throttle.ts'
@@ -16,6 +14,7 @@ import { writeOutput } from '../logs/writing.ts'
 import { dropOldOutput } from '../../src/logs/retention.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
+import { aFolder } from '../support/folder.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -132,8 +131,7 @@ test('all that is made later has a later id, though the clock was put back', asy
 })
 
 test('the ids of a new process stand after those of all tables', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-ids-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = aFolder()
   const path = join(directory, 'davit.db')
   const before = openDatabase(path)
   const later = Bun.randomUUIDv7('hex', Date.now() + 100 * hour)

@@ -1,9 +1,9 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { idle } from '../services/instances.ts'
 import { openBrowser, register } from '../support/browser.ts'
+import { aFolder } from '../support/folder.ts'
 
 const store = `
 x-davit:
@@ -22,8 +22,7 @@ services:
 `
 
 test('a database is added by keyboard, seen among the variables, and removed', async () => {
-  const templates = mkdtempSync(join(tmpdir(), 'davit-templates-'))
-  onTestFinished(() => rmSync(templates, { recursive: true }))
+  const templates = aFolder()
   writeFileSync(join(templates, 'store.yaml'), store)
   const { page, complaints } = await openBrowser({ env: { DAVIT_TEMPLATES_DIR: templates } })
   await register(page)

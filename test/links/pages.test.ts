@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { links } from '../../src/db/schema.ts'
 import { simulatedApp } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
+import { aFolder } from '../support/folder.ts'
 
 const store = `
 x-davit:
@@ -22,8 +22,7 @@ services:
 
 /** An environment, services of the same owner, and a template of which more can be created. */
 async function aSite() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-templates-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = aFolder()
   writeFileSync(join(directory, 'store.yaml'), store)
   const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
   const ada = t.logIn('ada@example.com')

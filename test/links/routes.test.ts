@@ -1,11 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditEvents } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle } from '../services/instances.ts'
 import { simulatedApp } from '../support/app.ts'
+import { aFolder } from '../support/folder.ts'
 
 const about = (more: string) => `
 x-davit:
@@ -28,8 +28,7 @@ const store = about('proposes: { STORE_URL: url, STORE_USER: user }')
 
 /** An environment of Ada's, and a directory of templates with one that apps connect to. */
 async function aSite() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-templates-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = aFolder()
   writeFileSync(join(directory, 'store.yaml'), store)
   const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
   const ada = t.logIn('ada@example.com')

@@ -1,12 +1,11 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listenersOn } from '../../src/platform/tcp-sockets.ts'
+import { aFolder } from '../support/folder.ts'
 
 test('who listens on a port is found, unless it can’t be seen', async () => {
-  const proc = mkdtempSync(join(tmpdir(), 'davit-proc-'))
-  onTestFinished(() => rmSync(proc, { recursive: true }))
+  const proc = aFolder()
   const head =
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
   const row = (address: string, state: string, inode: number) =>
@@ -33,8 +32,7 @@ test('a port of this process is found', async () => {
 })
 
 test('who listens stays known after the right to see it is given up, as long as the socket is there', async () => {
-  const proc = mkdtempSync(join(tmpdir(), 'davit-proc-'))
-  onTestFinished(() => rmSync(proc, { recursive: true }))
+  const proc = aFolder()
   const listenBy = (inode: number) =>
     writeFileSync(
       join(proc, 'net/tcp'),
