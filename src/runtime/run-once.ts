@@ -1,4 +1,3 @@
-import type { Docker } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
@@ -42,15 +41,9 @@ export type Once = {
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 
-/** Ids that this process works on, by engine. */
-const atWork = new WeakMap<Docker, Set<string>>()
-
-const atWorkOn = ({ docker }: Pick<RuntimeDeps, 'docker'>) =>
-  atWork.get(docker) ?? atWork.set(docker, new Set()).get(docker)!
-
 /** True while someone works on it: this process, or the one that resumes the job of a run. */
-export const isOnceWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: string) =>
-  atWorkOn(deps).has(id) || getJob(deps.db, id)?.kind === 'run'
+export const isOnceWanted = ({ db, locks }: Pick<RuntimeDeps, 'db' | 'locks'>, id: string) =>
+  locks.isRunningCommand(id) || getJob(db, id)?.kind === 'run'
 
 /**
  * Runs one container of a component to its end, outside of a release, with the network, volumes and address
@@ -58,18 +51,17 @@ export const isOnceWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: strin
  * running for the next process. Store the outcome, then call `removeOnce`. Throws a Failure when it didn't
  * exit by itself, and the reason of the signal.
  */
-export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
+export function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   const run: OnceRun = { ...deps, ...once, network: networkNameOf(once.workload) }
-  atWorkOn(deps).add(once.id)
-  try {
-    return await toItsEnd(run)
-  } catch (error) {
-    if (once.resumes && once.signal.reason === stopping) throw stopping
-    await stop(run)
-    throw once.signal.aborted ? once.signal.reason : explain(error, named[once.subject])
-  } finally {
-    atWorkOn(deps).delete(once.id)
-  }
+  return deps.locks.runCommand(once.id, async () => {
+    try {
+      return await toItsEnd(run)
+    } catch (error) {
+      if (once.resumes && once.signal.reason === stopping) throw stopping
+      await stop(run)
+      throw once.signal.aborted ? once.signal.reason : explain(error, named[once.subject])
+    }
+  })
 }
 
 /** The container may not exist. If the removal fails, `reconcile` removes it later. */
