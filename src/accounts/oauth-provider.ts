@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { ask } from '../git/providers/ask.ts'
-import type { Api } from '../git/providers/ask.ts'
+import type { Api } from '../git/providers/provider.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
 import { providers as gitProviders } from '../git/providers/registry.ts'
 import { AppError } from '../platform/errors.ts'

@@ -1,5 +1,5 @@
 import { Failure } from '../platform/errors.ts'
-import type { GitTools, Log, Snapshot } from './git.ts'
+import type { GitTools, Log, Snapshot } from './tools.ts'
 import { withMirror } from './mirror.ts'
 import { isCommit, refuseBranch } from './ref-names.ts'
 import {

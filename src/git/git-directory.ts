@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tarHead, tarPadding } from '../docker/index.ts'
-import type { GitTools, Snapshot } from './git.ts'
+import type { GitTools, Snapshot } from './tools.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
 

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
@@ -11,37 +12,9 @@ import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
 import { pathsOf, removeMirror } from './mirror.ts'
 import { listBranches } from './remote.ts'
-import type { GitSetup } from './run.ts'
-import { tmpdir } from 'node:os'
 import { runGit } from './run.ts'
-
-export type Log = (line: string) => void
-
-/** A commit in a mirror on this machine. */
-export type Snapshot = {
-  mirror: string
-  url: string
-  branch: string
-  commit: { hash: string; author: string; message: string }
-  /** True when its history and all tags were fetched too. */
-  hasHistory: boolean
-}
-
-/** The tree that a build sees; `alternates` are other mirrors that have some of its objects. */
-export type BuildContext = {
-  mirror: string
-  tree: string
-  alternates: string[]
-  /** The Dockerfile's path inside the context. */
-  dockerfile: string
-  /** A name that no file in the context has, for a generated Dockerfile. */
-  spareName: string
-  /** The commit that `.git` in the context shows; null without a `.git`. */
-  shows: Snapshot | null
-  files: number
-  /** Null without one that can be read. */
-  procfile: string | null
-}
+import type { GitSetup } from './run.ts'
+import type { BuildContext, GitTools, Snapshot } from './tools.ts'
 
 export type Git = ReturnType<typeof connectGit>
 
@@ -55,17 +28,6 @@ export type GitOptions = {
   deadlines?: Partial<GitSetup['deadlines']>
   look?: number
   lookup?: Lookup
-}
-
-export type GitTools = {
-  setup: GitSetup
-  mirrors: string
-  allow: string[]
-  lookup: Lookup | undefined
-  limits: { size: number; look: number }
-  locks: KeyedLock
-  /** The credentials of the current operation. */
-  keys: Keys
 }
 
 /** Opens the git side of an installation; its mirrors are a cache that may be deleted at any time. */

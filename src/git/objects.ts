@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { GitTools } from './git.ts'
+import type { GitTools } from './tools.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { runGit } from './run.ts'

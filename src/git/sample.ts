@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { root } from '../platform/root.ts'
-import type { GitTools } from './git.ts'
+import type { GitTools } from './tools.ts'
 import { runGit } from './run.ts'
 
 /** The sample app that is part of Davit. No server can ever have it, as `.invalid` never resolves. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 import { fetchCommit } from './fetch.ts'
-import type { GitTools, Log } from './git.ts'
+import type { GitTools, Log } from './tools.ts'
 import { listTree, modes } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, runGit } from './run.ts'

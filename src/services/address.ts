@@ -1,6 +1,6 @@
 import { urlOn } from '../addresses/urls.ts'
 import type { Places } from '../addresses/places.ts'
-import type { AddressOf } from './compose/values.ts'
+import type { AddressOf } from './compose/variables.ts'
 import type { ServicePort } from './store.ts'
 
 /** The scheme for well-known ports; all others are assumed to be HTTP. */

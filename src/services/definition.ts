@@ -12,7 +12,7 @@ import type { Stack } from './compose/model.ts'
 import { dotenv, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
-import type { Values } from './compose/values.ts'
+import type { Values } from './compose/variables.ts'
 import { hostsOf } from './hosts.ts'
 import type { Service, ServicePort } from './store.ts'
 

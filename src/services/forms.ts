@@ -10,7 +10,7 @@ import { pageQuery } from '../web/paging.ts'
 import { maxFileBytes } from './compose/read.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import type { Variables } from './compose/values.ts'
+import type { Variables } from './compose/variables.ts'
 import { askedFor } from './compose/values.ts'
 
 const name = line('a name of 1 to 60 characters', { max: 60 })

@@ -6,7 +6,7 @@ import type { Stack } from './compose/model.ts'
 import { Refusal, valueAt } from './compose/source.ts'
 import { samplesOf, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import type { Values } from './compose/values.ts'
+import type { Values } from './compose/variables.ts'
 import { portsWanted } from './ports.ts'
 import type { WantedPort } from './ports.ts'
 

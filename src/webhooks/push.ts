@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { isCommit } from '../git/ref-names.ts'
-import type { Provider } from './provider.ts'
 
 /** A push to a branch or a tag. */
 export type Push = {
@@ -73,7 +72,7 @@ type Facts = {
 export function pushReader<Fields extends z.ZodRawShape>(
   fields: Fields,
   factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts,
-): Pick<Provider, 'members' | 'readPush'> {
+): { members: string[]; readPush: (payload: object) => Push | null } {
   const schema = z.object({ ...commonFields, ...fields })
   return {
     members: Object.keys(schema.shape),

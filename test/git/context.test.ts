@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connectGit, type Snapshot } from '../../src/git/git.ts'
+import { connectGit } from '../../src/git/git.ts'
+import type { Snapshot } from '../../src/git/tools.ts'
 import { commitFiles, git, type Files } from '../support/git-server.ts'
 import {
   aRepository,

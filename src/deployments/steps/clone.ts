@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../git/git.ts'
+import type { Snapshot } from '../../git/tools.ts'
 import { checkRoom } from '../../runtime/check-room.ts'
 import type { Run } from '../context.ts'
 

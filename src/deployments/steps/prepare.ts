@@ -1,5 +1,5 @@
 import { Failure } from '../../platform/errors.ts'
-import type { BuildContext } from '../../git/git.ts'
+import type { BuildContext } from '../../git/tools.ts'
 import { parse } from '../../platform/parse.ts'
 import type { inspectDockerfile, inspectStages, rewriteDockerfile } from '../dockerfile/inspect.ts'
 import type { refuseTriggers } from '../dockerfile/sources.ts'

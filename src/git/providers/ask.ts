@@ -4,19 +4,10 @@ import { Failure } from '../../platform/errors.ts'
 import { parse } from '../../platform/parse.ts'
 import { pinnedFetch } from '../../platform/pinned-fetch.ts'
 import { KeyedLock } from '../../platform/semaphore.ts'
-import type { Access } from './provider.ts'
+import type { Api } from './provider.ts'
 import { readAnswer } from './read-answer.ts'
 import type { Shape } from './read-answer.ts'
 import { refusalOf, silenceOf, stranger } from './refusals.ts'
-
-/** The API of one provider with one owner's token. */
-export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'timeout'> & {
-  title: string
-  /** The host that people see. */
-  host: string
-  base: string
-  headers: Record<string, string>
-}
 
 export type Question<Schema extends ZodType = ZodType> = {
   path: string

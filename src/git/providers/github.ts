@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
-import type { Api } from './ask.ts'
 import { account, gitHubLike, newHook } from './github-like.ts'
 import { isDenied, ProviderError } from './provider-error.ts'
+import type { Api } from './provider.ts'
 import { restProvider } from './rest.ts'
 
 /** Includes GitHub Enterprise, which has an address of its own. */

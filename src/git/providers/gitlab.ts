@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
-import type { Api } from './ask.ts'
 import { isDenied } from './provider-error.ts'
+import type { Api } from './provider.ts'
 import { restProvider } from './rest.ts'
 
 export const gitlab = restProvider({

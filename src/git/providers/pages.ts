@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
-import type { Api, Question } from './ask.ts'
-import type { Listing } from './provider.ts'
+import type { Question } from './ask.ts'
+import type { Api, Listing } from './provider.ts'
 import { slow } from './refusals.ts'
 
 type List<Item> = Omit<Question, 'schema' | 'method' | 'body'> & {

@@ -1,5 +1,4 @@
 import type { Lookup } from '../../platform/hosts.ts'
-import type { Api } from './ask.ts'
 
 export type Access = {
   /** Limits how many requests of a user run at once; omitted for a login. */
@@ -13,6 +12,15 @@ export type Access = {
   /** For tests; `timeout` is in milliseconds. */
   lookup?: Lookup
   timeout?: number
+}
+
+/** The API of one provider with one owner's token. */
+export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'timeout'> & {
+  title: string
+  /** The host that people see. */
+  host: string
+  base: string
+  headers: Record<string, string>
 }
 
 export type TokenOwner = {

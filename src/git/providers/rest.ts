@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
-import type { Api } from './ask.ts'
 import { readAll } from './pages.ts'
-import type { Access, Named, Provider, Ref, Repository, TokenOwner, Webhook } from './provider.ts'
+import type {
+  Api,
+  Access,
+  Named,
+  Provider,
+  Ref,
+  Repository,
+  TokenOwner,
+  Webhook,
+} from './provider.ts'
 import { unlessGone } from './provider-error.ts'
 
 /** The differences between the REST APIs of providers. */

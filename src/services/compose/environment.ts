@@ -3,8 +3,23 @@ import { containerLimits } from '../../platform/limits.ts'
 import { envFormats, readEnvFile } from './env-file.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
+import type { Lookup } from './interpolate.ts'
 import { normalPath } from './mounts.ts'
-import type { Outside } from './read-stack.ts'
+
+/** What a Compose file refers to: files beside it, and values of variables. */
+export type ReadOptions = {
+  files?: ReadonlyMap<string, string>
+  /** The files whose references are already expanded. */
+  expanded?: ReadonlySet<string>
+  lookup?: Lookup
+  /**
+   * True for a file of another platform, which keeps directories for relative paths and creates undeclared
+   * volumes. Here, each becomes a named volume.
+   */
+  foreign?: boolean
+}
+
+export type Outside = Required<ReadOptions>
 
 const maxValueBytes = 32 * 1024
 const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/errors.ts'
 import { randomBytesOf, signedToken } from '../../platform/secrets.ts'
-import type { AddressOf, Values, Variables } from './values.ts'
+import type { AddressOf, Values, Variables } from './variables.ts'
 import type { Alphabet, Claims, Generate } from './variables.ts'
 import { join } from './join.ts'
 import { isDerived } from './variables.ts'

@@ -1,7 +1,7 @@
 import { configsOf } from './configs.ts'
+import type { Outside, ReadOptions } from './environment.ts'
 import { Field } from './field.ts'
 import { quote } from './field.ts'
-import type { Lookup } from './interpolate.ts'
 import type { Service, Stack } from './model.ts'
 import { normalPath, volumeName } from './mounts.ts'
 import { networksOf } from './networks.ts'
@@ -16,21 +16,6 @@ import { adviceOn } from './unsupported.ts'
 const maxServices = 50
 /** One file may be mounted many times, and all copies are written when a container is created. */
 const maxFileSize = 8 * 1024 * 1024
-
-/** What a Compose file refers to: files beside it, and values of variables. */
-export type ReadOptions = {
-  files?: ReadonlyMap<string, string>
-  /** The files whose references are already expanded. */
-  expanded?: ReadonlySet<string>
-  lookup?: Lookup
-  /**
-   * True for a file of another platform, which keeps directories for relative paths and creates undeclared
-   * volumes. Here, each becomes a named volume.
-   */
-  foreign?: boolean
-}
-
-export type Outside = Required<ReadOptions>
 
 /**
  * Normalises the file's services, whose variables are already expanded. Throws `invalid` for the first key

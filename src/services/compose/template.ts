@@ -6,7 +6,7 @@ import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpo
 import type { Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { normalPath } from './mounts.ts'
-import type { ReadOptions } from './read-stack.ts'
+import type { ReadOptions } from './environment.ts'
 import { readStack } from './read-stack.ts'
 import type { Origin } from './read.ts'
 import { readYaml } from './read.ts'
@@ -15,7 +15,7 @@ import { Refusal, valueAt } from './source.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { withDerived } from './values.ts'
-import type { Values } from './values.ts'
+import type { Values } from './variables.ts'
 import { variable } from './variables.ts'
 
 /** A file of the catalogue or of a user, in any of the supported formats. */

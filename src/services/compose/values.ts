@@ -3,18 +3,12 @@ import { AppError } from '../../platform/errors.ts'
 import { generated } from './generate.ts'
 import { newBudget, compilePattern } from './pattern.ts'
 import type { Budget } from './pattern.ts'
-import type { Variable } from './variables.ts'
+import type { AddressOf, Values, Variable, Variables } from './variables.ts'
 import { isDerived } from './variables.ts'
 
 const maxBytes = 32 * 1024
 /** In characters. Longer values are refused for variables with a pattern. */
 const maxMatched = 4096
-
-export type Variables = ReadonlyMap<string, Variable>
-export type Values = ReadonlyMap<string, string>
-
-/** The URL of a service's published port, without a path. A null port means its first one. */
-export type AddressOf = (service: string, port: number | null) => string
 
 /**
  * Returns the values of an instance's variables: the user's, else the stored one, else the default, else a

@@ -62,3 +62,9 @@ export const variable = (name: string, more: Partial<Variable> = {}): Variable =
   hidden: false,
   ...more,
 })
+
+export type Variables = ReadonlyMap<string, Variable>
+export type Values = ReadonlyMap<string, string>
+
+/** The URL of a service's published port, without a path. A null port means its first one. */
+export type AddressOf = (service: string, port: number | null) => string

@@ -1,5 +1,5 @@
 import { readStack } from '../../../src/services/compose/read-stack.ts'
-import type { ReadOptions } from '../../../src/services/compose/read-stack.ts'
+import type { ReadOptions } from '../../../src/services/compose/environment.ts'
 import { readYaml } from '../../../src/services/compose/read.ts'
 
 export function stackFrom(text: string, given: ReadOptions = {}) {

@@ -1,0 +1,43 @@
+import type { Lookup } from '../platform/hosts.ts'
+import type { KeyedLock } from '../platform/semaphore.ts'
+import type { Keys } from './keys.ts'
+import type { GitSetup } from './run.ts'
+
+export type Log = (line: string) => void
+
+/** A commit in a mirror on this machine. */
+export type Snapshot = {
+  mirror: string
+  url: string
+  branch: string
+  commit: { hash: string; author: string; message: string }
+  /** True when its history and all tags were fetched too. */
+  hasHistory: boolean
+}
+
+/** The tree that a build sees; `alternates` are other mirrors that have some of its objects. */
+export type BuildContext = {
+  mirror: string
+  tree: string
+  alternates: string[]
+  /** The Dockerfile's path inside the context. */
+  dockerfile: string
+  /** A name that no file in the context has, for a generated Dockerfile. */
+  spareName: string
+  /** The commit that `.git` in the context shows; null without a `.git`. */
+  shows: Snapshot | null
+  files: number
+  /** Null without one that can be read. */
+  procfile: string | null
+}
+
+export type GitTools = {
+  setup: GitSetup
+  mirrors: string
+  allow: string[]
+  lookup: Lookup | undefined
+  limits: { size: number; look: number }
+  locks: KeyedLock
+  /** The credentials of the current operation. */
+  keys: Keys
+}
