@@ -19,7 +19,7 @@ import { factory } from '../web/factory.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
-import { endsWithin } from '../web/within.ts'
+import { endsWithin } from '../platform/pause.ts'
 import { listActivity } from './activity.ts'
 import { ActivityList, activityPath } from './activity-page.tsx'
 

@@ -11,7 +11,7 @@ import type { Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { requireAdmin } from '../web/user-of.ts'
 import { show } from '../web/respond.tsx'
-import { within } from '../web/within.ts'
+import { within } from '../platform/pause.ts'
 import { settingsView } from '../web/settings-frame.tsx'
 import { EdgePanel, edgePath } from './edge-page.tsx'
 

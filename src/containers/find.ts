@@ -3,7 +3,7 @@ import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
-import { whileAlive } from '../web/within.ts'
+import { whileAlive } from '../docker/while-alive.ts'
 import { maySee, placeContainers } from './place.ts'
 import type { ContainerOwner } from './place.ts'
 

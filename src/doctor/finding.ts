@@ -1,5 +1,5 @@
 import { Failure } from '../platform/errors.ts'
-import { within } from '../web/within.ts'
+import { within } from '../platform/pause.ts'
 
 /** The result of one check: fine if `todo` is null, else with what to do. */
 export type Finding = { what: string; is: string; todo: string | null }

@@ -7,6 +7,7 @@ import { keysFor } from './keys.ts'
 import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
 import { isTooLarge } from './size-watch.ts'
+import { neverAborted } from '../platform/pause.ts'
 
 /** A mirror caches one remote for one set of keys, in a bare repository. */
 export type Origin = { href: string; keyId: string }
@@ -88,7 +89,7 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
   const names = await readdir(tools.mirrors).catch(() => [])
   const mirrors = names.filter((entry) => entry.startsWith(name))
   for (const mirror of mirrors.map((entry) => join(tools.mirrors, entry))) {
-    await tools.locks.run(mirror, new AbortController().signal, () =>
+    await tools.locks.run(mirror, neverAborted(), () =>
       rm(mirror, { recursive: true, force: true }),
     )
   }

@@ -4,9 +4,8 @@ import type { Docker } from '../docker/index.ts'
 import { spaceOf } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
-import { repeat } from '../platform/pause.ts'
+import { repeat, within } from '../platform/pause.ts'
 import { Sampled } from '../web/sampled.ts'
-import { within } from '../web/within.ts'
 
 /** The server's resources, and how much of them is used. */
 export type Server = {

@@ -6,7 +6,7 @@ import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
-import { endsWithin } from '../web/within.ts'
+import { endsWithin } from '../platform/pause.ts'
 import type { LifecycleEvent } from './container-lifecycle.ts'
 import { deleteCursors, getCursor, listCursors } from './cursor-store.ts'
 import type { Cursor } from './cursor-store.ts'

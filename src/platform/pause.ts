@@ -35,6 +35,24 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
+/** Resolves with null after so many milliseconds; the work continues. */
+export function within<Value>(milliseconds: number, promise: Promise<Value>) {
+  return new Promise<Value | null>((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds, null)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Resolves with false after so many milliseconds; the work continues. */
+export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =>
+  (await within(
+    milliseconds,
+    work.then(() => true),
+  )) !== null
+
+/** For work that nothing interrupts. Not one for all: each use leaves listeners on its signal. */
+export const neverAborted = () => new AbortController().signal
+
 /**
  * Milliseconds until the clock's next multiple of an interval. Work that isn't urgent runs at such times, all
  * together: waking up costs more than a little more work.

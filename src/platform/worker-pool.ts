@@ -1,6 +1,7 @@
 import { errorFrom } from './errors.ts'
 import type { PlainError } from './errors.ts'
 import { KeyedLock, Semaphore } from './semaphore.ts'
+import { neverAborted } from './pause.ts'
 
 /** A task ran longer than its deadline. */
 export class DeadlineError extends Error {}
@@ -51,7 +52,7 @@ export class WorkerPool {
   async run(
     name: string,
     args: unknown[],
-    { deadline, owner, signal = new AbortController().signal }: Options,
+    { deadline, owner, signal = neverAborted() }: Options,
   ): Promise<unknown> {
     const inTurn = async () => {
       using _ = await this.#turns.acquire(signal)

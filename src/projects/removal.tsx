@@ -6,7 +6,7 @@ import { Modal, ModalForm } from '../web/dialog.tsx'
 import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { show } from '../web/respond.tsx'
-import { within } from '../web/within.ts'
+import { within } from '../platform/pause.ts'
 import { counted } from '../web/units.ts'
 
 /** The object to remove, with everything created for it. */

@@ -4,6 +4,7 @@ import { Failure } from '../platform/errors.ts'
 import { isLoopback } from '../platform/hosts.ts'
 import { pinnedDownload } from '../platform/pinned-fetch.ts'
 import { versionPattern } from './version.ts'
+import { jsonOrNull } from '../platform/json.ts'
 
 /** Bytes of an executable; one has about 130 MB. */
 export const mostBytes = 512 * 2 ** 20
@@ -59,19 +60,11 @@ const index = z.object({
 /** Reads a `release.json`: a version, and its executables by target. */
 export async function readIndex(url: URL, asking: Asking): Promise<z.infer<typeof index>> {
   const text = await textAt(url, asking)
-  const read = text && index.safeParse(jsonIn(text))
+  const read = text && index.safeParse(jsonOrNull(Buffer.from(text).toString()))
   if (read?.success) return read.data
   throw new Failure(
     'release_index',
     `There is no list of a release at ${url.href}.`,
     'Check the address: it must be that of a release.json.',
   )
-}
-
-function jsonIn(text: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(text).toString('utf8'))
-  } catch {
-    return null
-  }
 }

@@ -12,7 +12,7 @@ import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
 import { command, flag, whole } from '../web/fields.ts'
-import { whileAlive } from '../web/within.ts'
+import { whileAlive } from '../docker/while-alive.ts'
 import { countActive, getStatus, insertRun } from './store.ts'
 import type { Run } from './store.ts'
 

@@ -6,7 +6,7 @@ import { SharedSource } from '../live/shared-source.ts'
 import { ticks } from '../live/ticks.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
-import { whileAlive } from '../web/within.ts'
+import { whileAlive } from '../docker/while-alive.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
 /** These fields are missing in the engine's list of containers. */

@@ -5,6 +5,7 @@ import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { lastFirst } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
+import { neverAborted } from '../platform/pause.ts'
 
 type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
 
@@ -15,7 +16,7 @@ const removals = new KeyedLock()
 
 /** A request and the recovery at startup may both remove the same object. */
 export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
-  return removals.run(id, new AbortController().signal, work)
+  return removals.run(id, neverAborted(), work)
 }
 
 /**

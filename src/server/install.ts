@@ -24,6 +24,7 @@ import { stepsLeft, takeSteps } from './steps.ts'
 import type { Step } from './steps.ts'
 import { finishing } from './upgrade/finish.ts'
 import { refuseDuringUpgrade } from './locks.ts'
+import { neverAborted } from '../platform/pause.ts'
 
 export const startingAsBefore = 'Starting Davit as it was before.'
 
@@ -103,7 +104,7 @@ export async function install({ steps, machine, layout }: Plan, work: Work) {
   try {
     await takeSteps(steps, work)
   } catch (error) {
-    const calm = { ...work, signal: new AbortController().signal }
+    const calm = { ...work, signal: neverAborted() }
     await tryRun({ ...calm, argv: ['systemctl', 'daemon-reload'] })
     if (machine.service.isActive && !(await runsCurrent(layout))) {
       work.say(startingAsBefore)

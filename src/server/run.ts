@@ -1,6 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { ProgramMissing, runProgram, startProgram } from '../platform/program.ts'
 import type { Program } from '../platform/program.ts'
+import { neverAborted } from '../platform/pause.ts'
 
 export type Work = { signal: AbortSignal; say: (line: string) => void }
 
@@ -28,7 +29,7 @@ export async function tryRun({ argv, file, minutes = 1, signal }: Call) {
       argv,
       ...(file === undefined ? {} : { file }),
       env: environment(),
-      signal: signal ?? new AbortController().signal,
+      signal: signal ?? neverAborted(),
       deadline: minutes * 60_000,
       grace: 20_000, // a package manager finishes its current package
     })

@@ -1,4 +1,5 @@
 import type { Work } from './run.ts'
+import { neverAborted } from '../platform/pause.ts'
 
 /** One change of the server. */
 export type Step = {
@@ -35,7 +36,7 @@ export async function takeSteps(steps: Step[], work: Work) {
       work.signal.throwIfAborted()
       await step.act(work)
     } catch (error) {
-      const calm = { ...work, signal: new AbortController().signal }
+      const calm = { ...work, signal: neverAborted() }
       for (const done of taken.reverse())
         await done.undo?.(calm).catch((cause) => work.say(`Undoing failed: ${cause.message}`))
       throw error

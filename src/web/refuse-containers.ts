@@ -4,7 +4,7 @@ import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { inCidrs, isLoopback } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
-import { within } from './within.ts'
+import { within } from '../platform/pause.ts'
 
 /** Milliseconds between two engine calls, and for which a request waits for the first response. */
 const askEvery = 30_000

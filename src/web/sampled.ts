@@ -1,4 +1,4 @@
-import { within } from './within.ts'
+import { within } from '../platform/pause.ts'
 
 /** Milliseconds that a page waits for a fresh value before it shows an older one, or none. */
 const waitMs = 50

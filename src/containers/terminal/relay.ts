@@ -4,6 +4,7 @@ import { journal } from '../../platform/journal.ts'
 import { problemOf } from '../../web/problem.ts'
 import { sessionCheck } from '../../web/streams.ts'
 import type { Peer, Socket } from '../../web/web-socket.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 /** Text messages of a client; binary messages are its input. */
 const control = z.object({
@@ -162,7 +163,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   }
 
   #obey(text: string) {
-    const said = control.safeParse(parsed(text))
+    const said = control.safeParse(jsonOrNull(text))
     if (!said.success)
       return this.end('A text must be JSON such as {"resize":[80,24]}.', 'badMessage')
     const { resize, drawn } = said.data
@@ -213,13 +214,5 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
     const { detail, isLogged } = problemOf(error as Error)
     if (isLogged) journal.error('terminal failed', error)
     this.end(detail, 'failed')
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

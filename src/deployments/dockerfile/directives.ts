@@ -1,3 +1,5 @@
+import { jsonOrNull } from '../../platform/json.ts'
+
 export type Escape = '\\' | '`'
 
 type Comment = { key: string; value: string }
@@ -26,12 +28,8 @@ export function syntaxesOf(text: string): string[] {
 
 function jsonSyntax(text: string): string[] {
   if (!/^\s*\{/.test(text)) return []
-  try {
-    const { syntax } = JSON.parse(text) as { syntax?: unknown }
-    return typeof syntax === 'string' ? [syntax] : []
-  } catch {
-    return []
-  }
+  const { syntax } = (jsonOrNull(text) ?? {}) as { syntax?: unknown }
+  return typeof syntax === 'string' ? [syntax] : []
 }
 
 const known = ['syntax', 'escape', 'check']

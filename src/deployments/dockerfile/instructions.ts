@@ -2,6 +2,7 @@ import { withoutTrailing } from '../../platform/without-trailing.ts'
 import type { Escape } from './directives.ts'
 import { escapeOf } from './directives.ts'
 import { splitFlags, unquote, wordsOf } from './words.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 export type Instruction = {
   /** In upper case, such as `FROM`. */
@@ -132,13 +133,8 @@ export const isJsonList = (text: string) => jsonList(text) !== null
 /** Reads arguments in the form `["a", "b"]`; null for any other form. */
 function jsonList(text: string): string[] | null {
   if (!text.startsWith('[')) return null
-  try {
-    const list: unknown = JSON.parse(text)
-    const isTexts = Array.isArray(list) && list.every((item) => typeof item === 'string')
-    return isTexts ? list : null
-  } catch {
-    return null
-  }
+  const list = jsonOrNull(text)
+  return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : null
 }
 
 /** The raw arguments of ADD, COPY or FROM, with quotes and variables unresolved. */

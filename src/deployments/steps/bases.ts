@@ -9,6 +9,7 @@ import { KeyedLock } from '../../platform/semaphore.ts'
 import { keyOf } from '../dockerfile/wanted-image.ts'
 import type { WantedImage } from '../dockerfile/wanted-image.ts'
 import type { Run } from '../context.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 /** The images that builds currently use, by their public name on the engine. */
 const inUse = new Map<string, { builds: number; pulled: boolean }>()
@@ -57,7 +58,7 @@ export class Bases implements AsyncDisposable {
 
   async [Symbol.asyncDispose]() {
     for (const image of this.#borrowed)
-      await locks.run(image, new AbortController().signal, async () => {
+      await locks.run(image, neverAborted(), async () => {
         const { builds, pulled } = inUse.get(image)!
         if (builds > 1) return void inUse.set(image, { builds: builds - 1, pulled })
         inUse.delete(image)

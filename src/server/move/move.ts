@@ -17,6 +17,7 @@ import type { Remote } from './remote.ts'
 import { startStopped, stopAll } from './standstill.ts'
 import { endHere, phaseThere, startHere, tookOver } from './undo.ts'
 import { compareVisits, stableOf, visitApps, withDatabase } from './visit.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 export type Moved = {
   /** What doesn't run there, or responds with another status. */
@@ -66,7 +67,7 @@ async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId:
   const phase = readMove(layout, 'sent')?.phase
   if (phase === 'deciding' || phase === 'moved') return
   const host = nameOf(destination)
-  const calm = { say, signal: new AbortController().signal }
+  const calm = { say, signal: neverAborted() }
   const startHereAgain = () =>
     goOn({ layout }, calm).catch((error) =>
       say(`Not everything runs here: ${error.message} Fix that, then run davit move --undo.`),
@@ -188,7 +189,7 @@ async function handOver({ layout }: MovePlan, remote: Remote, work: Work) {
   try {
     await remote.ask({ ask: 'keep', isFinal: true })
   } catch (error) {
-    const signal = new AbortController().signal // too late to interrupt it
+    const signal = neverAborted() // too late to interrupt it
     if (await tookOver(layout, journal, { ...work, signal })) return
     writeMove(layout, 'sent', { ...journal, phase: 'copying' })
     throw error

@@ -20,6 +20,7 @@ import { isPartial, readMove } from './journal.ts'
 import { readRequest } from './messages.ts'
 import type { Answer, Asked, Request } from './messages.ts'
 import { runningIn, visitApps } from './visit.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 type Streams = {
   input: AsyncIterable<Uint8Array>
@@ -46,7 +47,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
       if (message.ask !== 'alive') return { message }
     }
   }
-  const work = { signal: new AbortController().signal, say: () => {} }
+  const work = { signal: neverAborted(), say: () => {} }
   let hold: { close: () => void } | null = null
 
   /** Yields the data frames, and throws at the end if the checksum differs. */

@@ -10,13 +10,14 @@ import type { Work } from '../run.ts'
 import { discard } from './arrive.ts'
 import { isGuarded, removeGuard, unguardStart } from './guard.ts'
 import { atStart, readMove, removeMove, wasMoved, writeMove } from './journal.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 /*
  * The old server while it is copied. Stopped containers are in the journal before they are stopped, and the
  * start of Davit waits: whatever process is killed, the next start of Davit starts everything again.
  */
 
-const calm = (work: Work) => ({ ...work, signal: new AbortController().signal })
+const calm = (work: Work) => ({ ...work, signal: neverAborted() })
 
 /** Stops containers in reverse order, until `startStopped`. */
 export async function stopAll(layout: Layout, ids: string[]) {

@@ -10,6 +10,7 @@ import { readMove, wasMoved, writeMove } from './journal.ts'
 import type { Sent } from './journal.ts'
 import { connectRemote, nameOf } from './remote.ts'
 import { resume } from './standstill.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 /** Finishes an interrupted move. Throws on a server that another one has replaced. */
 export async function finishLast(layout: Layout, work: Work) {
@@ -85,7 +86,7 @@ export async function phaseThere(
 
 /** From now on Davit refuses to start here. */
 export async function endHere(layout: Layout, move: Sent, { say }: Work) {
-  const signal = new AbortController().signal // too late to interrupt it
+  const signal = neverAborted() // too late to interrupt it
   writeMove(layout, 'sent', { ...move, phase: 'moved' })
   await stopService({ signal, say })
 }
@@ -109,7 +110,7 @@ export async function haltThere(layout: Layout, move: Sent, work: Work) {
  * after its first line, the next start of Davit does the same.
  */
 export async function startHere(layout: Layout, { say }: Pick<Work, 'say'>) {
-  const work = { say, signal: new AbortController().signal }
+  const work = { say, signal: neverAborted() }
   writeMove(layout, 'sent', { ...readMove(layout, 'sent')!, phase: 'copying' })
   const todo = 'Check systemd: journalctl -b. Then run davit move --undo.'
   await tryRun({ ...work, argv: ['systemctl', 'reset-failed', service] })

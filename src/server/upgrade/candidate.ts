@@ -11,6 +11,7 @@ import { tryRun } from '../run.ts'
 import type { Work } from '../run.ts'
 import type { Source } from './source.ts'
 import { verifyDownload } from './verify-download.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 /** The output of `davit --version --json`. */
 const about = z.object({
@@ -132,7 +133,7 @@ async function ask(draft: string, { signal }: Work): Promise<About> {
     .replaceAll(/\p{Cc}/gu, ' ')
   if (status !== 0)
     throw startless(draft, `crashes: it ended with status ${status}${last ? `: ${last}` : ''}`)
-  const said = about.safeParse(jsonIn(last ?? ''))
+  const said = about.safeParse(jsonOrNull(last ?? ''))
   if (said.success) return said.data
   throw startless(draft, 'isn’t a Davit that can be upgraded to: it doesn’t say what it is')
 }
@@ -144,11 +145,3 @@ const startless = (draft: string, why: string, cause?: unknown) =>
     'Use another version, or report it to who made this one. Nothing was changed.',
     { cause },
   )
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { journal as log } from '../../platform/journal.ts'
 import type { Layout } from '../layout.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 export type Places = ReturnType<typeof placesOf>
 
@@ -52,19 +53,11 @@ export function readJournal(places: Places): Upgrade | null {
   } catch {
     return null
   }
-  const read = upgrade.safeParse(jsonIn(content))
+  const read = upgrade.safeParse(jsonOrNull(content))
   if (read.success) return read.data
   // writes are atomic, so someone edited it: Davit must start all the same
   log.warn('the journal of an upgrade can’t be read, so it is ignored')
   return null
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Once it returns, the journal and every earlier rename are on disk. */

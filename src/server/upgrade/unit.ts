@@ -4,6 +4,7 @@ import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import type { Work } from '../run.ts'
 import { reload } from '../service.ts'
 import type { Places } from './journal.ts'
+import { neverAborted } from '../../platform/pause.ts'
 
 /**
  * For a drop-in with hooks for each start: restarts at once after any exit
@@ -45,7 +46,7 @@ export async function closeUpgrade(places: Places, work: Work) {
  * the drop-in and couldn't start Davit without the keeper, so that is removed last.
  */
 export async function abandonUpgrade(places: Places, work: Work) {
-  const calm = { ...work, signal: new AbortController().signal }
+  const calm = { ...work, signal: neverAborted() }
   if (existsSync(places.dropIn)) await closeUpgrade(places, calm)
   for (const path of [places.draft, places.keeper]) rmSync(path, { force: true })
 }

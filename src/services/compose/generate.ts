@@ -4,6 +4,7 @@ import type { AddressOf, Values, Variables } from './variables.ts'
 import type { Alphabet, Claims, Generate } from './variables.ts'
 import { join } from './join.ts'
 import { isDerived } from './variables.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 const digits = '0123456789'
 const lower = 'abcdefghijklmnopqrstuvwxyz'
@@ -117,13 +118,8 @@ export function generated(
 
   function claimsOf(claims: Claims): Record<string, unknown> {
     if (typeof claims.variable !== 'string' || Object.keys(claims).length > 1) return claims
-    const text = valueOf(claims.variable)
-    try {
-      const parsed: unknown = JSON.parse(text)
-      if (parsed && typeof parsed === 'object') return parsed as Record<string, unknown>
-    } catch {
-      // reported below
-    }
+    const parsed = jsonOrNull(valueOf(claims.variable))
+    if (parsed && typeof parsed === 'object') return parsed as Record<string, unknown>
     throw new AppError('invalid', `${claims.variable} must be a JSON object with a token’s claims.`)
   }
 

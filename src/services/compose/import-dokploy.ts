@@ -11,6 +11,7 @@ import { mentionedIn, refuseUnreadable, undeclared, unknownAbout } from './templ
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { variable } from './variables.ts'
+import { jsonOrNull } from '../../platform/json.ts'
 
 export type DokployFiles = { compose: string; config: string; meta?: string }
 
@@ -64,14 +65,8 @@ const metaShape = z.object({
 export function unpackDokploy(blob: string): DokployFiles | null {
   const text = blob.replace(/\s+/g, '')
   if (text.length > 2 * maxFileBytes || !/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return null
-  try {
-    const parsed = z
-      .object({ compose: z.string(), config: z.string() })
-      .safeParse(JSON.parse(Buffer.from(text, 'base64').toString('utf8')))
-    return parsed.data ?? null
-  } catch {
-    return null
-  }
+  const json = jsonOrNull(Buffer.from(text, 'base64').toString('utf8'))
+  return z.object({ compose: z.string(), config: z.string() }).safeParse(json).data ?? null
 }
 
 /** Reads a template of Dokploy: its Compose file, its template.toml and, if it exists, its meta.json. */

@@ -1,20 +1,6 @@
-import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-
-/** Resolves with null after so many milliseconds; the work continues. */
-export function within<Value>(milliseconds: number, promise: Promise<Value>) {
-  return new Promise<Value | null>((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds, null)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-/** Resolves with false after so many milliseconds; the work continues. */
-export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =>
-  (await within(
-    milliseconds,
-    work.then(() => true),
-  )) !== null
+import { endsWithin } from '../platform/pause.ts'
+import type { Docker } from './index.ts'
 
 /** Milliseconds without a response after which the engine is pinged, and the ping's timeout. */
 const silence = 1000
