@@ -19,14 +19,14 @@ export function describeContents({ davit, createdAt, key, settings, files }: Man
   return [
     `  made      ${createdAt} by Davit ${davit}`,
     `  state     ${shown.map((name) => counted(rows[`${name}s`] ?? 0, name)).join(', ')}`,
-    `  key       ${key === 'file' ? 'the key file' : tellKey(names)}`,
+    `  key       ${key === 'file' ? 'the key file' : describeKey(names)}`,
     `  settings  ${names.length > 0 ? names.join(', ') : 'none were set'}`,
     `  logs      ${sizeOf(files, 'logs.db')}`,
     `  https     ${sizeOf(files, 'certificates.tar')}`,
   ]
 }
 
-const tellKey = (settings: string[]) =>
+const describeKey = (settings: string[]) =>
   settings.includes('DAVIT_SECRET_KEY')
     ? 'the setting DAVIT_SECRET_KEY'
     : 'not included: it is set as DAVIT_SECRET_KEY'
@@ -48,7 +48,7 @@ export async function describeOutlook({
   try {
     const { seen } = await lookForDeployments(look)
     const services = await lookForServices(look)
-    const lines = [...seen.flatMap(tellDeployment), ...services.flatMap(tellService)]
+    const lines = [...seen.flatMap(describeDeployment), ...services.flatMap(describeService)]
     return lines.length > 0 ? lines : ['  there is nothing to look for at the start']
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -58,7 +58,7 @@ export async function describeOutlook({
   }
 }
 
-function tellDeployment({ found }: ObservedDeployments) {
+function describeDeployment({ found }: ObservedDeployments) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`
@@ -73,7 +73,10 @@ function tellDeployment({ found }: ObservedDeployments) {
   ]
 }
 
-const tellService = ({ service, isThere }: Awaited<ReturnType<typeof lookForServices>>[number]) =>
+const describeService = ({
+  service,
+  isThere,
+}: Awaited<ReturnType<typeof lookForServices>>[number]) =>
   service
     ? [
         isThere

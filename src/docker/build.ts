@@ -89,11 +89,11 @@ async function* underCaps(
   output: AsyncIterable<BuildOutput>,
   { caps, holding }: { caps: BuildCaps; holding: BuildKitCaps | null },
 ): AsyncGenerator<BuildOutput> {
-  let told = false
+  let isReported = false
   try {
     for await (const item of output) {
-      if (holding?.failure && !told) yield { kind: 'uncapped', why: holding.failure }
-      told ||= !!holding?.failure
+      if (holding?.failure && !isReported) yield { kind: 'uncapped', why: holding.failure }
+      isReported ||= !!holding?.failure
       yield item
     }
   } catch (error) {

@@ -38,7 +38,7 @@ type Step = {
   ended: boolean
   outputs: Record<'stdout' | 'stderr', LineSplitter>
   /** When progress was last reported, in seconds. */
-  toldAt: number
+  reportedAt: number
   /** The last line that may explain a failure of the step. */
   clue: string | null
   isClipped: boolean
@@ -51,7 +51,7 @@ const progressInterval = 10
 export class BuildKitProgress {
   readonly #names = new Map<string, string>()
   readonly #steps = new Map<string, Step>()
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   #failed: string | null = null
 
   get failedStep() {
@@ -68,9 +68,9 @@ export class BuildKitProgress {
       this.#names.set(vertex.digest, vertex.name)
       if (vertex.started !== null) yield* this.#begin(vertex.digest)
     }
-    for (const status of statuses) yield* this.#tellStatus(status)
-    for (const log of logs) yield* this.#tellLog(log)
-    for (const warning of warnings) yield* this.#tellWarning(warning)
+    for (const status of statuses) yield* this.#renderStatus(status)
+    for (const log of logs) yield* this.#renderLog(log)
+    for (const warning of warnings) yield* this.#renderWarning(warning)
     // last, because the output of a step may arrive together with its end
     for (const vertex of vertexes) yield* this.#end(vertex)
   }
@@ -86,7 +86,7 @@ export class BuildKitProgress {
       name: this.#names.get(digest) ?? '',
       ended: false,
       outputs: { stdout: new LineSplitter(room), stderr: new LineSplitter(room) },
-      toldAt: 0,
+      reportedAt: 0,
       clue: null,
       isClipped: false,
     }
@@ -102,7 +102,7 @@ export class BuildKitProgress {
     if (step.ended && !error) return
     step.ended = true
     for (const stream of ['stdout', 'stderr'] as const) {
-      for (const text of step.outputs[stream].end()) yield* this.#tellOutput(step, text, stream)
+      for (const text of step.outputs[stream].end()) yield* this.#renderOutput(step, text, stream)
     }
     if (/context canceled$/.test(error)) yield* lines(step, 'CANCELED')
     else if (error) yield* lines(step, `ERROR: ${error}`)
@@ -110,13 +110,13 @@ export class BuildKitProgress {
     else yield* lines(step, `DONE ${seconds(completed! - (started ?? completed!))}`)
   }
 
-  *#tellLog({ vertex, stream, bytes }: VertexLog): Generator<Line> {
+  *#renderLog({ vertex, stream, bytes }: VertexLog): Generator<Line> {
     const step = yield* this.#begin(vertex)
     const name = stream === 2 ? 'stderr' : 'stdout'
-    for (const text of step.outputs[name].push(bytes)) yield* this.#tellOutput(step, text, name)
+    for (const text of step.outputs[name].push(bytes)) yield* this.#renderOutput(step, text, name)
   }
 
-  *#tellOutput(step: Step, text: string, stream: 'stdout' | 'stderr'): Generator<Line> {
+  *#renderOutput(step: Step, text: string, stream: 'stdout' | 'stderr'): Generator<Line> {
     if (isClue(text)) step.clue = text
     yield* lines(step, text, stream)
     const limit = clipped.exec(text)?.[1]
@@ -125,24 +125,24 @@ export class BuildKitProgress {
     yield* lines(step, `Output is missing here: BuildKit keeps only ${limit} of a step.`)
   }
 
-  *#tellStatus(status: VertexStatus): Generator<Line> {
+  *#renderStatus(status: VertexStatus): Generator<Line> {
     const { vertex, id, name, current, total, started, completed, timestamp } = status
     const step = yield* this.#begin(vertex)
     const now = timestamp ?? completed ?? 0
     const key = `${vertex} ${id}`
-    if (this.#told.has(key)) return
+    if (this.#reported.has(key)) return
     if (completed === null) {
-      step.toldAt ||= now
-      if (now - step.toldAt < progressInterval) return
-    } else this.#told.add(key)
-    step.toldAt = now
+      step.reportedAt ||= now
+      if (now - step.reportedAt < progressInterval) return
+    } else this.#reported.add(key)
+    step.reportedAt = now
     const amount = total ? `${size(current)} / ${size(total)}` : current ? size(current) : ''
     const end = completed === null ? '' : `${seconds(completed - (started ?? completed))} done`
     // the id of a layer says more than the verb beside it
     yield* lines(step, [id || name, amount, end].filter(Boolean).join(' '))
   }
 
-  *#tellWarning({ vertex, short, url }: VertexWarning): Generator<Line> {
+  *#renderWarning({ vertex, short, url }: VertexWarning): Generator<Line> {
     const step = yield* this.#begin(vertex)
     yield* lines(step, `WARN: ${short}${url ? ` (${url})` : ''}`)
   }

@@ -49,7 +49,7 @@ export class Collector {
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
   /** By log. */
-  readonly #rounds = new Map<string, ReadBatches>()
+  readonly #readBatches = new Map<string, ReadBatches>()
   /** When the engine was asked to stop and to kill a container. Kept until the engine reports its end. */
   readonly #stops = new Map<string, { asked?: Date; killed?: Date }>()
   #signal: AbortSignal | null = null
@@ -129,20 +129,20 @@ export class Collector {
   #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
     const log = outputLogOf(this.#deps.db, cursor)
     const channel = channelOf(log)
-    const rounds = this.#rounds.get(channel) ?? new ReadBatches(this.#deps, log)
-    this.#rounds.set(channel, rounds)
-    rounds.readers++
+    const readBatches = this.#readBatches.get(channel) ?? new ReadBatches(this.#deps, log)
+    this.#readBatches.set(channel, readBatches)
+    readBatches.readers++
     const reader = new Reader(this.#deps, {
       cursor,
       isKnown,
       news,
-      rounds,
+      readBatches,
       pulls: this.#pulls,
       signal: this.#signal!,
     })
     this.#readers.set(cursor.containerId, reader)
     void reader.done.then(() => {
-      if (--rounds.readers === 0) this.#rounds.delete(channel)
+      if (--readBatches.readers === 0) this.#readBatches.delete(channel)
       if (this.#readers.get(cursor.containerId) === reader) this.#readers.delete(cursor.containerId)
     })
     return reader

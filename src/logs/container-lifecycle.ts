@@ -74,7 +74,7 @@ export class ContainerLifecycle {
     for (const [at, item] of news.entries()) {
       if (item.kind === 'oom' && this.#isUp && runs && !endsAfter(news, at))
         marks.push(...this.#lostOne(item.at, found))
-      else if (item.kind === 'oom' || (item.kind === 'ended' && isToldLater(news, at)))
+      else if (item.kind === 'oom' || (item.kind === 'ended' && isReportedLater(news, at)))
         this.#ranOut = true
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
         marks.push(this.#end(item.at, { ...found, ...item, runs }))
@@ -119,10 +119,10 @@ export class ContainerLifecycle {
   ) {
     this.#isUp = false
     this.endedAt = at
-    const toldAt = runs ? at.getTime() : Infinity
+    const reportedAt = runs ? at.getTime() : Infinity
     return endMark(this.#cursor, {
       at,
-      toldAt,
+      reportedAt,
       exitCode,
       grace: exitCode === killed ? grace : undefined,
       oomKilled: (oomKilled || this.#ranOut) && exitCode === killed,
@@ -134,7 +134,7 @@ const endsAfter = (news: LifecycleEvent[], at: number) =>
   news.slice(at + 1).some(({ kind }) => kind === 'ended')
 
 /** A busy engine may report that memory ran out after the end that this caused. */
-function isToldLater(news: LifecycleEvent[], end: number) {
+function isReportedLater(news: LifecycleEvent[], end: number) {
   const next = news.slice(end + 1).find(({ kind }) => kind !== 'look')
   return next?.kind === 'oom'
 }

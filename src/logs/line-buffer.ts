@@ -119,7 +119,7 @@ export class LineBuffer {
 
   add({ entries, gap }: Pulled) {
     const span = { first: timeOf(entries[0]!), last: timeOf(entries.at(-1)!) }
-    if (gap) this.#tellGap({ ...span, count: entries.length })
+    if (gap) this.#markGap({ ...span, count: entries.length })
     this.#count += entries.length
     this.#span = { first: this.#span?.first ?? span.first, last: span.last }
     for (const entry of entries) {
@@ -131,7 +131,7 @@ export class LineBuffer {
   }
 
   /** Call it after a complete pull. Stores the lines, and returns the number of entries. */
-  async settle({ endedAt, turn }: { endedAt: Date | null; turn: BatchSlot }) {
+  async settle({ endedAt, slot }: { endedAt: Date | null; slot: BatchSlot }) {
     const open = this.#assembler.openSince
     // A line that is still unfinished at the second pull may never end.
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
@@ -139,9 +139,9 @@ export class LineBuffer {
     if (this.#span && this.#isFirst && this.#bytes > turnedOver)
       this.#interject(lateMark(this.#cursor, this.#span.first))
     this.#measure()
-    await turn.store(this.#collect({ endedAt }))
+    await slot.store(this.#collect({ endedAt }))
     this.#assembler.drop()
-    this.#readUpTo = Math.min(this.#startedAt, turn.until)
+    this.#readUpTo = Math.min(this.#startedAt, slot.until)
     return this.#count
   }
 
@@ -205,7 +205,7 @@ export class LineBuffer {
     this.#due++
   }
 
-  #tellGap({ first, last, count }: { first: number; last: number; count: number }) {
+  #markGap({ first, last, count }: { first: number; last: number; count: number }) {
     this.hadGap = true
     const after = count / Math.max((last - first) / 1000, 0.01)
     const perSecond = this.rate > 0 ? (this.rate + after) / 2 : after

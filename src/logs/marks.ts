@@ -26,17 +26,17 @@ export const endMark = (
   container: Named,
   {
     at,
-    toldAt,
+    reportedAt,
     exitCode,
     oomKilled,
     grace,
-  }: { at: Date; toldAt: number; grace?: number | undefined } & Pick<
+  }: { at: Date; reportedAt: number; grace?: number | undefined } & Pick<
     Container,
     'exitCode' | 'oomKilled'
   >,
 ): Mark => ({
   time: at.getTime(),
-  after: toldAt,
+  after: reportedAt,
   text: `${named(container)} ended: exit code ${exitCode}${grace !== undefined ? `, killed ${(grace / 1000).toFixed(0)} s after it was asked to stop` : oomKilled ? ', out of memory' : ''}.`,
 })
 

@@ -23,7 +23,7 @@ export type Batch = {
   stored: () => void
 }
 
-type RoundsDeps = { db: Db; logDb: LogDb; logs: Logs }
+type ReadBatchesDeps = { db: Db; logDb: LogDb; logs: Logs }
 
 /** The environment or service was deleted, so nothing more is kept. */
 export class SourceGone extends Error {}
@@ -35,12 +35,12 @@ export class SourceGone extends Error {}
 export class ReadBatches {
   /** The number of containers being read. */
   readers = 0
-  readonly #deps: RoundsDeps
-  #round: ReadBatch | null = null
+  readonly #deps: ReadBatchesDeps
+  #batch: ReadBatch | null = null
   #next = Promise.withResolvers<void>()
 
   constructor(
-    deps: RoundsDeps,
+    deps: ReadBatchesDeps,
     readonly log: LogKey,
   ) {
     this.#deps = deps
@@ -48,12 +48,12 @@ export class ReadBatches {
 
   /** Joins the current batch, or starts one. */
   enter(): BatchSlot {
-    if (!this.#round?.isOpen) {
-      this.#round = new ReadBatch((batches) => this.write(batches))
+    if (!this.#batch?.isOpen) {
+      this.#batch = new ReadBatch((batches) => this.write(batches))
       this.#next.resolve()
       this.#next = Promise.withResolvers()
     }
-    return new BatchSlot(this.#round)
+    return new BatchSlot(this.#batch)
   }
 
   /** Resolves when the next batch starts. */
@@ -86,28 +86,28 @@ export class ReadBatches {
 
 /** The part of one container in a batch. */
 export class BatchSlot {
-  readonly #round: ReadBatch
+  readonly #batch: ReadBatch
   #isOver = false
 
-  constructor(round: ReadBatch) {
-    this.#round = round
-    round.enter()
+  constructor(batch: ReadBatch) {
+    this.#batch = batch
+    batch.enter()
   }
 
   /** The same for all containers of a batch, in milliseconds since 1970. */
   get until() {
-    return this.#round.until
+    return this.#batch.until
   }
 
   /** Resolves when the lines are stored, with those of the others. */
   store(batch: Batch | null): Promise<void> | void {
     this.#isOver = true
-    if (batch) return this.#round.store(batch)
-    this.#round.leave()
+    if (batch) return this.#batch.store(batch)
+    this.#batch.leave()
   }
 
   [Symbol.dispose]() {
-    if (!this.#isOver) this.#round.leave()
+    if (!this.#isOver) this.#batch.leave()
   }
 }
 

@@ -52,7 +52,7 @@ const look = { kind: 'look' } as const
 type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
 
 /** In milliseconds: entries can be this much later than their batch's start; with more, the clocks differ. */
-const longestRound = 2000
+const longestBatch = 2000
 
 /**
  * Reads the output of one container from the stored position until its end. It never follows the engine's
@@ -67,11 +67,11 @@ export class Reader {
   readonly #deps: ReaderDeps
   readonly #cursor: Cursor
   readonly #pulls: Semaphore
-  readonly #rounds: ReadBatches
+  readonly #readBatches: ReadBatches
   readonly #signal: AbortSignal
   readonly #log: LogKey
-  readonly #intake: LineBuffer
-  readonly #life: ContainerLifecycle
+  readonly #buffer: LineBuffer
+  readonly #lifecycle: ContainerLifecycle
   #news: LifecycleEvent[]
   #wake = Promise.withResolvers<void>()
   /** Resolves for those who wait until everything is stored. */
@@ -91,7 +91,7 @@ export class Reader {
       cursor,
       isKnown,
       news,
-      rounds,
+      readBatches,
       pulls,
       signal,
     }: {
@@ -101,7 +101,7 @@ export class Reader {
       /** The event that caused the reading. */
       news: LifecycleEvent
       /** The batches of the log that stores its output. */
-      rounds: ReadBatches
+      readBatches: ReadBatches
       /** Limits the containers that are read at the same time. */
       pulls: Semaphore
       signal: AbortSignal
@@ -112,11 +112,11 @@ export class Reader {
     this.#signal = signal
     this.#cursor = cursor
     this.#news = [news]
-    this.#rounds = rounds
-    this.#log = rounds.log
-    const write = (batches: Batch[]) => rounds.write(batches)
-    this.#intake = new LineBuffer(deps, { cursor, log: rounds.log, write })
-    this.#life = new ContainerLifecycle(cursor, { isKnown })
+    this.#readBatches = readBatches
+    this.#log = readBatches.log
+    const write = (batches: Batch[]) => readBatches.write(batches)
+    this.#buffer = new LineBuffer(deps, { cursor, log: readBatches.log, write })
+    this.#lifecycle = new ContainerLifecycle(cursor, { isKnown })
     this.done = this.#run().finally(() => {
       this.closed = this.#isDone = true
       this.#caughtUp?.resolve()
@@ -139,7 +139,7 @@ export class Reader {
   async #run() {
     for (let quiet = false; !this.#signal.aborted && !this.closed;)
       try {
-        await this.#round()
+        await this.#readOnce()
         quiet = false
       } catch (error) {
         if (this.#signal.aborted || error instanceof SourceGone) return
@@ -151,18 +151,18 @@ export class Reader {
       }
   }
 
-  async #round() {
+  async #readOnce() {
     this.#wake = Promise.withResolvers() // before anything can fail, or no later wait would follow
     if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps the output for later
-    using turn = this.#rounds.enter() // before others, which wake at the same time, have finished reading
+    using slot = this.#readBatches.enter() // before others, which wake at the same time, have finished reading
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
-    const count = await this.#pull(turn)
+    const count = await this.#pull(slot)
     if (this.#news.length > 0) return
     this.#caughtUp?.resolve()
     this.#caughtUp = null
-    if (this.#life.isOver) return void (this.closed = true)
-    if (this.#life.limit < Infinity) return this.#waitForNews()
+    if (this.#lifecycle.isOver) return void (this.closed = true)
+    if (this.#lifecycle.limit < Infinity) return this.#waitForNews()
     this.#empty = count === 0 ? this.#empty + 1 : 0
     if (this.#empty < quietAfter) await this.#restBetween()
     else await this.#waitForRing()
@@ -170,18 +170,18 @@ export class Reader {
 
   /** Waits until the next pull is due, another reader of the log starts one, or someone follows the log. */
   async #restBetween() {
-    const { rate, hadGap } = this.#intake
-    if (this.#rounds.isFollowed || rate >= chatty || hadGap || this.#empty > 0)
-      return this.#rest(this.#pace(), this.#rounds.next)
+    const { rate, hadGap } = this.#buffer
+    if (this.#readBatches.isFollowed || rate >= chatty || hadGap || this.#empty > 0)
+      return this.#rest(this.#pace(), this.#readBatches.next)
     const { promise: followed, resolve } = Promise.withResolvers<void>()
-    const leave = this.#rounds.whenFollowed(this.#signal, resolve)
-    await this.#rest(untilBeat(longInterval), Promise.race([this.#rounds.next, followed]))
+    const leave = this.#readBatches.whenFollowed(this.#signal, resolve)
+    await this.#rest(untilBeat(longInterval), Promise.race([this.#readBatches.next, followed]))
     leave()
   }
 
   /** Leaves half of the time to the engine, or somewhat less if it is slow and waiting would lose lines. */
   #pace() {
-    const wait = this.#intake.hadGap ? this.#took : Math.min(this.#took, interval)
+    const wait = this.#buffer.hadGap ? this.#took : Math.min(this.#took, interval)
     return Math.max(interval - this.#took, wait)
   }
 
@@ -192,49 +192,51 @@ export class Reader {
     const options = { signal: this.#signal }
     if (this.#news.some(({ kind }) => kind === 'oom')) await pause(endDelay, this.#signal)
     let found = await docker.inspectContainer(containerId, options)
-    if (found && this.#life.lacksReason(this.#news, found)) {
+    if (found && this.#lifecycle.lacksReason(this.#news, found)) {
       const end = this.#news.findLast((item) => item.kind === 'ended')
       found = await docker.inspectEnded(containerId, { ...options, endedAt: end?.at })
     }
     const news = this.#news.splice(0)
-    this.#intake.process = processOf(db, found ?? { id: containerId, labels: {} })
+    this.#buffer.process = processOf(db, found ?? { id: containerId, labels: {} })
     if (found) {
       this.#tty = found.tty
-      const marks = this.#life.hear(news, found)
-      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job does this itself
-      if (this.#life.hasStarted) this.#found = found
+      const marks = this.#lifecycle.hear(news, found)
+      if (this.#log.logId === '') for (const mark of marks) this.#buffer.mark(mark) // a job does this itself
+      if (this.#lifecycle.hasStarted) this.#found = found
       else this.closed = true
       return
     }
-    if (this.#life.hasStarted && !this.#life.endedAt) this.#intake.close(removalMark(this.#cursor))
+    if (this.#lifecycle.hasStarted && !this.#lifecycle.endedAt)
+      this.#buffer.close(removalMark(this.#cursor))
     deleteCursors(logDb, [containerId])
     this.closed = true
   }
 
   /** Reads new entries, stores them with those of other containers, and returns the number of lines. */
-  async #pull(turn: BatchSlot) {
-    const mayComeLater = this.#rounds.readers > 1 && !this.#life.endedAt && !this.#caughtUp
-    await this.#takeIn(mayComeLater ? turn.until : Infinity)
-    return await this.#intake.settle({ endedAt: this.#life.endedAt, turn })
+  async #pull(slot: BatchSlot) {
+    const mayComeLater =
+      this.#readBatches.readers > 1 && !this.#lifecycle.endedAt && !this.#caughtUp
+    await this.#takeIn(mayComeLater ? slot.until : Infinity)
+    return await this.#buffer.settle({ endedAt: this.#lifecycle.endedAt, slot })
   }
 
   async #takeIn(until: number) {
     using _ = await this.#pulls.acquire(this.#signal)
-    const { position, rate, overlap } = this.#intake
+    const { position, rate, overlap } = this.#buffer
     const { containerId: id } = this.#cursor
     const now = performance.now()
     const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
-    this.#intake.begin(await this.#deps.masks.ofContainer(this.#found))
-    if (this.#intake.isFull) return
+    this.#buffer.begin(await this.#deps.masks.ofContainer(this.#found))
+    if (this.#buffer.isFull) return
     for await (const pulled of pull(
       (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
       { position, expected, overlap },
     )) {
-      const limit = timeOf(pulled.entries.at(-1)!) > until + longestRound ? Infinity : until
+      const limit = timeOf(pulled.entries.at(-1)!) > until + longestBatch ? Infinity : until
       const entries = upTo(Math.min(limit, this.#limit()), pulled.entries)
-      if (entries.length > 0) this.#intake.add({ ...pulled, entries })
+      if (entries.length > 0) this.#buffer.add({ ...pulled, entries })
       if (entries.length < pulled.entries.length) break
     }
     this.#took = performance.now() - now
@@ -243,7 +245,7 @@ export class Reader {
   /** Output after an end isn't read before the end is marked. */
   #limit() {
     const end = this.#news.find((item) => item.kind === 'ended')
-    return Math.min(this.#life.limit, end ? end.at.getTime() : Infinity)
+    return Math.min(this.#lifecycle.limit, end ? end.at.getTime() : Infinity)
   }
 
   /** Makes an idle container cost nothing: the engine's first byte signals new output. */
@@ -251,14 +253,14 @@ export class Reader {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
     const ring = this.#deps.docker.waitForOutput(this.#cursor.containerId, { signal }).then(
-      () => this.#intake.quietUpTo(Date.now() - ringDelay),
+      () => this.#buffer.quietUpTo(Date.now() - ringDelay),
       () => {},
     )
     try {
       await this.#rest(interval) // by then the engine listens; one more pull finds what came before
       if (this.#news.length > 0) return
-      using turn = this.#rounds.enter()
-      if ((await this.#pull(turn)) > 0) return
+      using slot = this.#readBatches.enter()
+      if ((await this.#pull(slot)) > 0) return
       await this.#waitForNews(ring)
     } finally {
       over.abort()

@@ -15,7 +15,7 @@ function aReader(t: TestApp, stop: AbortController) {
     cursor,
     isKnown: true,
     news: { kind: 'look' },
-    rounds: new ReadBatches(t.deps, { sourceId: 's', logId: '' }),
+    readBatches: new ReadBatches(t.deps, { sourceId: 's', logId: '' }),
     pulls: new Semaphore(1),
     signal: stop.signal,
   })

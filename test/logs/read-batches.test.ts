@@ -46,11 +46,11 @@ test('what several containers write at once stands in the order of time, each li
 })
 
 /** The round of an environment's log, and batches of lines at these times. */
-async function aRound() {
+async function aLog() {
   const t = testApp()
   const environment = await anEnvironment(t, t.logIn('ada@example.com'))
   const log = { sourceId: environment.id, logId: '' }
-  const rounds = new ReadBatches(t.deps, log)
+  const readBatches = new ReadBatches(t.deps, log)
   const stored: string[] = []
   const batch = (process: string, times: number[]): Batch => {
     const origin = { ...noOrigin, container: `c-${process}`, process }
@@ -69,12 +69,12 @@ async function aRound() {
     storedLines(t.logDb, log).map(
       ({ time, process, container }) => `${time} ${process} ${container}`,
     )
-  return { t, log, rounds, batch, stored, kept }
+  return { t, log, readBatches, batch, stored, kept }
 }
 
 test('a round stores what all have read, when the last one has, in the order of time', async () => {
-  const { rounds, batch, stored, kept } = await aRound()
-  const [web, worker, quiet] = [rounds.enter(), rounds.enter(), rounds.enter()]
+  const { readBatches, batch, stored, kept } = await aLog()
+  const [web, worker, quiet] = [readBatches.enter(), readBatches.enter(), readBatches.enter()]
   expect(worker.until).toBe(web.until)
   const first = web.store(batch('web', [1, 4, 4, 3, 9]))
   const second = worker.store(batch('worker', [2, 4, 8]))
@@ -95,8 +95,8 @@ test('a round stores what all have read, when the last one has, in the order of 
 })
 
 test('one that has not read in time holds the others up no longer, and is stored by itself', async () => {
-  const { rounds, batch, kept } = await aRound()
-  const [web, slow] = [rounds.enter(), rounds.enter()]
+  const { readBatches, batch, kept } = await aLog()
+  const [web, slow] = [readBatches.enter(), readBatches.enter()]
   await web.store(batch('web', [2]))
   expect(kept()).toEqual(['2 web c-web'])
   await slow.store(batch('slow', [1]))
@@ -104,22 +104,22 @@ test('one that has not read in time holds the others up no longer, and is stored
 })
 
 test('a round that can’t be stored fails for all, and leaves nothing', async () => {
-  const { t, rounds, batch, stored, kept } = await aRound()
-  const [web, worker] = [rounds.enter(), rounds.enter()]
+  const { t, readBatches, batch, stored, kept } = await aLog()
+  const [web, worker] = [readBatches.enter(), readBatches.enter()]
   const wrong = { ...batch('worker', [2]), cursor: null as never }
   const work = [web.store(batch('web', [1])), worker.store(wrong)]
   for (const { status } of await Promise.allSettled(work)) expect(status).toBe('rejected')
   expect([kept(), stored]).toEqual([[], []])
   const cursors = t.logDb.$client.query('SELECT count(*) AS n FROM output_cursors').get()
   expect(cursors).toEqual({ n: 0 })
-  await rounds.enter().store(batch('web', [1]))
+  await readBatches.enter().store(batch('web', [1]))
   expect(kept()).toEqual(['1 web c-web'])
 })
 
 test('an origin that comes again is named once in a block, also after a restart', async () => {
-  const { t, rounds, batch, kept } = await aRound()
+  const { t, readBatches, batch, kept } = await aLog()
   const turns = async () => {
-    const both = [rounds.enter(), rounds.enter()]
+    const both = [readBatches.enter(), readBatches.enter()]
     await Promise.all([
       both[0]!.store(batch('web', [1, 3, 5])),
       both[1]!.store(batch('worker', [2, 4, 6])),
@@ -133,38 +133,38 @@ test('an origin that comes again is named once in a block, also after a restart'
       time % 2 ? `${time} web c-web` : `${time} worker c-worker`,
     ),
   )
-  const text = unpack(getNewestBlock(t.logDb, rounds.log)!.data)
+  const text = unpack(getNewestBlock(t.logDb, readBatches.log)!.data)
   expect(text.match(/c-w/g)).toHaveLength(2)
 })
 
 test('who begins to follow a log is noticed, so that it is read at once and often from then on', async () => {
-  const { t, rounds, log } = await aRound()
+  const { t, readBatches, log } = await aLog()
   const [over, never] = [new AbortController(), new AbortController().signal]
   let wakes = 0
-  const leave = rounds.whenFollowed(never, () => wakes++)
-  expect(rounds.isFollowed).toBe(false)
+  const leave = readBatches.whenFollowed(never, () => wakes++)
+  expect(readBatches.isFollowed).toBe(false)
 
   t.deps.logs.follow('another', over.signal)
-  expect([wakes, rounds.isFollowed]).toEqual([0, false])
+  expect([wakes, readBatches.isFollowed]).toEqual([0, false])
   t.deps.logs.follow(channelOf(log), over.signal)
-  expect([wakes, rounds.isFollowed]).toEqual([1, true])
+  expect([wakes, readBatches.isFollowed]).toEqual([1, true])
 
   leave()
   t.deps.logs.follow(channelOf(log), over.signal)
   expect(wakes).toBe(1)
   over.abort()
-  expect(rounds.isFollowed).toBe(false)
+  expect(readBatches.isFollowed).toBe(false)
 })
 
 test('who reads a log once waits until what rests has been read again', async () => {
-  const { t, rounds, log, batch, kept } = await aRound()
+  const { t, readBatches, log, batch, kept } = await aLog()
   await t.deps.logs.refresh(log) // no one rests
 
-  const leave = rounds.whenFollowed(new AbortController().signal, () => {
+  const leave = readBatches.whenFollowed(new AbortController().signal, () => {
     leave()
-    void rounds.enter().store(batch('web', [1]))
+    void readBatches.enter().store(batch('web', [1]))
   })
   await t.deps.logs.refresh(log)
   expect(kept()).toEqual(['1 web c-web'])
-  expect(rounds.isFollowed).toBe(false)
+  expect(readBatches.isFollowed).toBe(false)
 })
