@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aCommand, aProject, cancel, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
@@ -12,8 +12,7 @@ const madeBy = async ({ docker, instanceId }: TestApp) => {
 }
 
 test('cancel while the old container is being stopped lets it serve again', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const slow = 'trap "sleep 2; exit 0" TERM; httpd -p 8080 -h /etc; while :; do sleep 0.1; done'
   const project = await aProject(t, ada, aCommand(slow))
   const first = await project.deploy()

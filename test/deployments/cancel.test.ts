@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aBuild, anApp, aProject, cancel, logOf } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
 test('a deployment that waits is cancelled, and never runs', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const busy = await aProject(t, ada, aBuild('sleep 3210'), { name: 'busy' })
   const first = await busy.trigger()
   await logs(ada, first, 'RUN')
@@ -22,8 +21,7 @@ test('a deployment that waits is cancelled, and never runs', async () => {
 })
 
 test('what has ended can’t be cancelled', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, aBuild('exit 1'))
   const failed = await project.deploy()
   const { status, json } = await cancel(ada, failed)

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aBuild, anApp, aProject } from './apps.ts'
 import { pathOf } from './events.ts'
 
 const compared = (deployment: Parameters<typeof pathOf>[0]) => `${pathOf(deployment)}/compare`
 
 test('a deployment is compared with the live one, without values of secrets', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   await project.set({ key: 'GREETING', value: 'hunter22', secret: true })
   const first = await project.deploy()
@@ -57,8 +56,7 @@ test('a deployment is compared with the live one, without values of secrets', as
 })
 
 test('where nothing is live there is nothing to compare with', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items

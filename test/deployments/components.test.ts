@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { portOf } from '../../src/deployments/components.ts'
 import type { Environment } from '../../src/environments/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aCommand, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
 
@@ -15,8 +15,7 @@ async function inspect(container: string) {
 }
 
 test('an app has its restart policy only once it is through the gate', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, aCommand('sleep 2; exec httpd -f -p 8080'))
   const deployment = await project.trigger()
   await reaches(ada, deployment, 'deploying')
@@ -37,8 +36,7 @@ test('an app has its restart policy only once it is through the gate', async () 
 })
 
 test('an image that must be process 1 is, recognised or by a setting, and so are its commands', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const files = (entrypoint: string) => ({
     init: '#!/bin/sh\n[ $$ = 1 ] || exit 100\n"$@"\n',
     start: '#!/bin/sh\nexec /init "$@"\n',
@@ -63,8 +61,7 @@ test('an image that must be process 1 is, recognised or by a setting, and so are
 })
 
 test('a PORT of the user wins, and one that says nothing of the port is refused wherever it is saved', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const script = 'mkdir /www; echo "$PORT" >/www/port; exec httpd -f -p $PORT -h /www'
   const project = await aProject(t, ada, aCommand(script), { port: 3000 })
   const variables = `/envs/${project.environmentId}/variables`
@@ -90,8 +87,7 @@ test('a PORT of the user wins, and one that says nothing of the port is refused 
 })
 
 test('variables reach the app byte for byte, and PORT is where it is asked', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const values = {
     LINES: 'one\ntwo\n\nfour ',
     SHELL_WORDS: `$HOME \${PATH} \`id\` $(id) "double" 'single' \\ back\\slash; & | > #`,

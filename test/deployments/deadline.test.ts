@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aProject } from './apps.ts'
 
 test('a repository whose server hangs ends its deployment when the time for its build is over', async () => {
-  const t = testApp({}, { config: { buildTimeout: 500 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { buildTimeout: 500 } }))
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
   onTestFinished(() => {

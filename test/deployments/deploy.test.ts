@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { aProject, aRepository, anApp, deployed, logOf } from './apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 test('a repository becomes a running app that answers, and says which commit it is', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repository = aRepository(t.dataDir, anApp('first'))
   const project = (await ada.post('/projects', { name: 'site', repositoryUrl: repository.url }))
     .json
@@ -17,8 +16,7 @@ test('a repository becomes a running app that answers, and says which commit it 
 })
 
 test('a build gets .git where the project says so, and is told of the setting where not', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const files = anApp('with history')
   const project = await aProject(t, ada, {
     ...files,
@@ -35,8 +33,7 @@ test('a build gets .git where the project says so, and is told of the setting wh
 })
 
 test('what a Dockerfile exposes first is its port, whatever its base image exposes', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const Dockerfile = [
     'FROM caddy:2', // it exposes 80, 443 and 2019
     'ARG SITE=public',
@@ -53,8 +50,7 @@ test('what a Dockerfile exposes first is its port, whatever its base image expos
 })
 
 test('a volume of the image that the environment doesn’t keep is named before anything starts', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const Dockerfile = 'FROM busybox\nVOLUME /state /kept/\nCMD ["sleep", "999"]'
   const project = await aProject(t, ada, { Dockerfile }, { port: 0, volumes: ['kept:/kept'] })
   const deployment = await project.deploy()

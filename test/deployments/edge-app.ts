@@ -4,7 +4,7 @@ import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { services } from '../../src/services/observe.ts'
 import { freePort } from '../edge/caddy.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { until } from '../support/until.ts'
 import type { Files } from '../support/git-server.ts'
@@ -86,8 +86,7 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
 
 /** One edge for all tests of a file; each site is a project of Ada's with a host of its own. */
 export async function sharedEdge() {
-  const t = await edgeApp({ atEnd: afterAll })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(await edgeApp({ atEnd: afterAll }))
   let count = 0
   return {
     t,

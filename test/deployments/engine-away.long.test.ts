@@ -7,7 +7,7 @@ import { Failure } from '../../src/platform/errors.ts'
 import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
 import { insertRelease, updateInstance } from '../../src/runtime/store.ts'
 import { updateProject } from '../../src/projects/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import {
   aBuild,
   aCommand,
@@ -96,8 +96,7 @@ test('recovery waits for the engine before it resumes a switch', async () => {
 })
 
 test('recovery goes on when the engine fails a call, and begins again when it goes away', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id: projectId, environmentId } = await aProject(t, ada, anApp('x'))
   const going = await aProject(t, ada, anApp('x'), { name: 'going' })
   updateProject(t.db, going.id, { deletingAt: new Date() })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { startGitServer } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
 import { aBuild, anApp, aProject, answerOf } from './apps.ts'
@@ -113,8 +113,7 @@ test('a line of 40,000 characters of a build is cut once, and each piece has its
 })
 
 test('a failure of any step leaves what runs as it is', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
 

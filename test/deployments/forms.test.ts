@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { triggerForm } from '../../src/deployments/trigger.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import {
   endless,
   hostileBranches,
@@ -13,8 +13,7 @@ const strict = { DAVIT_ALLOW_LOCAL_REPOS: '0', DAVIT_ALLOW_HOSTS: '' }
 const hash = 'a'.repeat(40)
 
 test('a deployment with a wrong field is refused by its name, and none is made', async () => {
-  const t = testApp(strict)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(strict))
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const { json: other } = await ada.post('/projects', { name: 'other', repositoryUrl })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
 import { healthCheckPassed } from '../../src/runtime/steps/gate.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { engineOverTcp } from '../docker/over-tcp.ts'
 import { aProject, cancel, logOf } from './apps.ts'
@@ -67,8 +67,7 @@ describe('the HEALTHCHECK of an image', () => {
   })
 
   test('that fails is quoted, without the secrets in what it says', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const files = checked('CMD echo connecting; echo "refused with $TOKEN"; exit 4')
     const project = await aProject(t, ada, files, { healthTimeout: 3 })
     await project.set({ key: 'TOKEN', value: 'a-very-secret-token', secret: true })
@@ -106,8 +105,7 @@ describe('the HEALTHCHECK of an image', () => {
   })
 
   test('is ended by a cancel', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const project = await aProject(t, ada, checked('CMD sleep 999'), { healthTimeout: 300 })
     const deployment = await project.trigger()
     await logs(ada, deployment, 'It responded after')

@@ -2,14 +2,13 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { environments, projects } from '../../src/db/schema.ts'
 import { insertDeployment, moveDeployment } from '../../src/deployments/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
 
 /** A project whose second deployment is a rollback to the first, and serves. */
 async function rolledBack() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const path = `/projects/${project.id}`
   const [environment] = (await ada.get(`${path}/envs`)).json.items
@@ -69,8 +68,7 @@ test('every tab asks which environment is deployed where there are several', asy
 })
 
 test('a number is never used again, also when its environment was deleted', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const [other] = (await ada.get(`/projects/${project.id}/envs`)).json.items
   const { json: second } = await ada.post(`/projects/${project.id}/envs`, { name: 'second' })

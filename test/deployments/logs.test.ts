@@ -4,7 +4,7 @@ import { LogWriter } from '../../src/logs/log-writer.ts'
 import { Masks } from '../../src/logs/masks.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { readEvents } from '../demo/events.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, anApp, aProject, finished, logOf } from './apps.ts'
@@ -64,8 +64,7 @@ describe('a build of 20,000 lines', () => {
   }
 
   test('reaches every reader whole and in order, whether it stays, comes back, or stalls', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const noise = 'seq 1 5000; echo é >&2'
     const files = {
       Dockerfile: `FROM busybox\n${Array.from({ length: 4 }, () => `RUN ${noise} # ${crypto.randomUUID()}\n`).join('')}CMD []\n`,
@@ -90,8 +89,7 @@ describe('a build of 20,000 lines', () => {
 })
 
 test('secrets of the environment show up in no log and no error, in whatever form', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const secret = 's3cr3t+/&"quoted'
   const print = 'echo "$TOKEN"; printf %s "$TOKEN" | base64; echo "$TOKEN" | base64'
   const files = aBuild(`${print}; exit 1`)
@@ -116,8 +114,7 @@ test('secrets of the environment show up in no log and no error, in whatever for
 })
 
 test('the steps of a log that is over are found once, until there is another secret', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const deployment = await aLog(t, ada, ['Error: no door for open-sesame-1'])
   using read = spyOn(Masks.prototype, 'of')
   const readsOf = async () => {
@@ -133,8 +130,7 @@ test('the steps of a log that is over are found once, until there is another sec
 })
 
 test('the stream of an ended deployment replays its lines, shows its state and closes', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const deployment = await aLog(t, ada, numbered(2500))
   const events = await Array.fromAsync(eventsOf(ada, deployment))
   expect(events.slice(0, -2).map(({ id }) => Number(id))).toEqual(
@@ -147,8 +143,7 @@ test('the stream of an ended deployment replays its lines, shows its state and c
 })
 
 test('a stream resumes after the line that it is told, and repeats none after one that never was', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const deployment = await aLog(t, ada, numbered(10))
   const idsFrom = async (from: Parameters<typeof eventsOf>[2]) =>
     (await Array.fromAsync(eventsOf(ada, deployment, from))).flatMap(({ id }) => id ?? [])
@@ -163,8 +158,7 @@ test('a stream resumes after the line that it is told, and repeats none after on
 })
 
 test('no text of a line breaks out of its event', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const lines = [
     'a\ndata: x\n\nevent: close',
     'b\rc',
@@ -189,8 +183,7 @@ test('no text of a line breaks out of its event', async () => {
 
 describe('the log as a resource', () => {
   test('comes in pages', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const path = `${pathOf(await aLog(t, ada, numbered(12)))}/logs`
     const first = (await ada.get(`${path}?limit=10`)).json
     expect(first.items).toHaveLength(10)
@@ -207,8 +200,7 @@ describe('the log as a resource', () => {
   })
 
   test('is searched, with a count, and nothing in the text is a pattern', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const path = `${pathOf(await aLog(t, ada, ['100% done', '100 done', 'A_b', 'axb', 'ERROR x', 'error y', 'back\\slash']))}/logs`
     const hits = async (search: string, more = '') => {
       const { json } = await ada.get(`${path}?search=${encodeURIComponent(search)}${more}`)
@@ -223,8 +215,7 @@ describe('the log as a resource', () => {
   })
 
   test('is downloaded whole as text', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const deployment = await aLog(t, ada, numbered(12_000))
     const { headers, text } = await ada.page(`${pathOf(deployment)}/logs?download=1`)
     expect(headers.get('Content-Type')).toStartWith('text/plain')
@@ -235,8 +226,7 @@ describe('the log as a resource', () => {
   })
 
   test('is refused beyond its limits, and to anyone else', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const path = `${pathOf(await aLog(t, ada, ['x']))}/logs`
     for (const query of [
       'limit=0',

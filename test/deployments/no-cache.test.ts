@@ -2,13 +2,12 @@ import { expect, test } from 'bun:test'
 import { recover } from '../../src/deployments/recover.ts'
 import { moveDeployment } from '../../src/deployments/store.ts'
 import { claimJob } from '../../src/jobs/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aBuild, aProject, logOf } from './apps.ts'
 import { pathOf } from './events.ts'
 
 test('one deployment can be built without the cache, by JSON and from its row', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, aBuild('echo "the step ran"'), { port: 0 })
   const ran = async (asked: Record<string, unknown>) => {
     const deployment = await project.deploy(asked)
@@ -39,8 +38,7 @@ test('one deployment can be built without the cache, by JSON and from its row', 
 })
 
 test('a deployment that was interrupted is resumed without the cache, too', async () => {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { jobsWait: true }))
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'file:///srv/x.git',

@@ -3,13 +3,12 @@ import { listEnvironmentStates, listRecent } from '../../src/deployments/overvie
 import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
 
 async function twoProjects() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const made = ['a', 'b'].map((name) => ada.post('/projects', { name, repositoryUrl }))
   const [a = '', b = ''] = (await Promise.all(made)).map(({ json }) => json.id as string)
   const { json } = await t.logIn('bob@example.com').post('/projects', { name: 'c', repositoryUrl })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sandbox } from '../docker/sandbox.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { pushImage } from '../support/push-image.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
@@ -23,8 +23,7 @@ afterAll(async () => {
 })
 
 test('a build begins with a private image once its owner has a login for the registry', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const Dockerfile = `ARG BASE=${base}\nFROM $BASE\nRUN cat /base\nCMD ["sleep", "9999"]\n`
   const project = await aProject(t, ada, { Dockerfile }, { port: 0 })
   expect((await project.deploy()).status).toBe('failed')
@@ -41,8 +40,7 @@ test('a build begins with a private image once its owner has a login for the reg
 test.each(['with a login', 'for everyone'])(
   'each build begins with what the registry has by then, %s',
   async (kind) => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const open = kind === 'for everyone' ? await startRegistry() : null
     const login = open ? { username: '', password: '' } : user
     const auth = { ...login, serveraddress: (open ?? registry).host }

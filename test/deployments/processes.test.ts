@@ -8,7 +8,7 @@ import { keepAddress } from '../../src/runtime/endpoint-store.ts'
 import { insertRelease, listInstances } from '../../src/runtime/store.ts'
 import { networkNameOf } from '../../src/runtime/workload.ts'
 import { insertService } from '../../src/services/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { collect, linesUntil } from '../logs/collecting.ts'
@@ -29,8 +29,7 @@ const inspect = (t: TestApp, { containerId }: { containerId: string }) =>
   t.docker.inspectContainer(containerId)
 
 test('processes run beside each other, each with its own command and limits, and are switched together', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const processes = [
     { ...worker, replicas: 2, memoryMb: 64, cpus: 0.5 },
     { name: 'web' },
@@ -87,8 +86,7 @@ test('processes run beside each other, each with its own command and limits, and
 })
 
 test('a process that doesn’t stay up fails the deployment, and nothing of the old one stops', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'), { processes: [{ name: 'web' }, worker] })
   const first = await project.deploy()
   const before = await live(ada, project)
@@ -109,8 +107,7 @@ test('a process that doesn’t stay up fails the deployment, and nothing of the 
 })
 
 test('each process has its own time to stop, whatever stops it, and its log says when it was killed', async () => {
-  const t = testApp({}, { config: { settleTime: 600 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { settleTime: 600 } }))
   collect(t)
   const command = [
     'sh',
@@ -154,8 +151,7 @@ test('each process has its own time to stop, whatever stops it, and its log says
 })
 
 test('the image’s HEALTHCHECK is for what the image runs by itself', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { Dockerfile, ...www } = anApp('checked')
   const check = 'HEALTHCHECK CMD wget -q -O /dev/null http://127.0.0.1:8080/'
   const files = { ...www, Dockerfile: `${Dockerfile}\n${check}` }
@@ -167,8 +163,7 @@ test('the image’s HEALTHCHECK is for what the image runs by itself', async () 
 })
 
 test('an app runs while its web does, and without one while any process does', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -194,8 +189,7 @@ test('an app runs while its web does, and without one while any process does', a
 })
 
 test('why Davit stopped a process is said of that process alone', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
   await project.deploy()
   const [work, web] = await live(ada, project)
@@ -220,8 +214,7 @@ test('why Davit stopped a process is said of that process alone', async () => {
 })
 
 test('an app without web has no address, and its first process stands for it', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const processes = [{ ...worker, replicas: 2 }, { name: 'clock' }]
   const project = await aProject(t, ada, anApp('x'), { processes })
   const deployment = await project.deploy()
@@ -231,8 +224,7 @@ test('an app without web has no address, and its first process stands for it', a
 })
 
 test('a deployment is refused when the network has no room for all its replicas', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const processes = [{ name: 'web' }, { ...worker, replicas: 20 }, { name: 'b', replicas: 9 }]
   const project = await aProject(t, ada, anApp('x'), { processes })
   const staging = (await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })).json
@@ -255,8 +247,7 @@ test('a deployment is refused when the network has no room for all its replicas'
 })
 
 test('a deployment is refused when the network of a linked service has no room for it', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const processes = [{ name: 'web' }, { ...worker, replicas: 20 }, { name: 'b', replicas: 9 }]
   const project = await aProject(t, ada, anApp('x'), { processes })
   const { environmentId } = project

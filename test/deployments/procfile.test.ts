@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { anApp, aProject, logOf } from './apps.ts'
 
 test('what a Procfile has is offered once it was built, and taken only when it is saved', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const procfile = [
     'web: httpd -f -p 8080 -h /www',
     'worker: sleep 999',

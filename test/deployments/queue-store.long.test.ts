@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { journal } from '../../src/platform/journal.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { aBuild, anApp, aProject, cancel, finished } from './apps.ts'
 import { logs, statusOf } from './events.ts'
@@ -9,8 +9,7 @@ describe('a deployment whose pipeline can’t store its end', () => {
   test.each(['failed', 'cancelled'])(
     '(%s) ends when it can be stored, and blocks nothing then',
     async (end) => {
-      const t = testApp()
-      const ada = t.logIn('ada@example.com')
+      const { t, ada } = withAda(testApp())
       using broke = spyOn(journal, 'error').mockImplementation(() => {})
       const project = await aProject(t, ada, aBuild(end === 'failed' ? 'exit 1' : 'sleep 2222'))
       t.db.$client.run(

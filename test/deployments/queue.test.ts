@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, anApp, aProject, cancel, finished, logOf, triggered } from './apps.ts'
@@ -10,8 +10,7 @@ const slowBuild = (t: TestApp, client: TestClient, name: string) =>
   aProject(t, client, aBuild('sleep 2222'), { name })
 
 test('an environment has one deployment at a time; only the newest of those that wait is run', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '8' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '8' }))
   const project = await slowBuild(t, ada, 'site')
   const first = await project.trigger()
   await logs(ada, first, 'RUN')
@@ -38,8 +37,7 @@ test('an environment has one deployment at a time; only the newest of those that
 })
 
 test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback needs no place', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '2' }))
   const app = await aProject(t, ada, anApp('x'), { name: 'app', port: 0 })
   const running = await app.deploy()
   await t.jobs.idle()
@@ -80,8 +78,7 @@ test('owners take turns: the many builds of one delay another’s by no more tha
 })
 
 test('a secret that can’t be opened fails its deployment once, and hides its log', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'))
   await project.set({ key: 'TOKEN', value: 'hidden', secret: true })
   t.db.$client.run('UPDATE variables SET value = ?', ['damaged'])
@@ -93,8 +90,7 @@ test('a secret that can’t be opened fails its deployment once, and hides its l
 })
 
 test('deleting a project ends its deployments, those that wait too, and their streams', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await slowBuild(t, ada, 'site')
   const first = await project.trigger()
   await logs(ada, first, 'RUN')

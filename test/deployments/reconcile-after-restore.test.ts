@@ -5,7 +5,7 @@ import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor, partLabel } from '../../src/docker/labels.ts'
 import { listInstances } from '../../src/runtime/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
@@ -26,8 +26,7 @@ async function startRestored(t: TestApp) {
 }
 
 test('after a restore an app without its container is deployed from its image, and one with it is left alone', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('here'))
   const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
 
@@ -64,8 +63,7 @@ const processes = [
 ]
 
 test('after a restore an app that lacks one of its processes is deployed again', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('here'), { processes })
   const first = await project.deploy()
   await startRestored(t)
@@ -84,8 +82,7 @@ test('after a restore an app that lacks one of its processes is deployed again',
 })
 
 test('all processes that were deployed after the backup go on, but no command that ran once', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('here'), { processes })
   const first = await project.deploy()
   await t.jobs.idle()
@@ -131,8 +128,7 @@ test('all processes that were deployed after the backup go on, but no command th
 })
 
 test('what was deployed after the backup goes on serving, and is known by its labels', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('here'))
   const first = await project.deploy()
   await wipe(t, first)

@@ -4,7 +4,7 @@ import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
 import type { Job } from '../../src/jobs/store.ts'
 import { addSource } from '../git/source.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
@@ -45,8 +45,7 @@ const startAgain = (t: TestApp, signal = new AbortController().signal) =>
   recover(t.deps, { signal })
 
 test('what was in work goes back into the queue once, and its log says why', async () => {
-  const t = simulatedApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
   const origin = { repositoryUrl: 'file:///srv/x.git' }
   const { left, environment, look } = await aProject(t, ada, origin)
   const cloning = left({ status: 'cloning' })
@@ -74,8 +73,7 @@ test('what was in work goes back into the queue once, and its log says why', asy
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {
-  const t = simulatedApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
   const server = startProviderServer('github')
   onTestFinished(server.stop)
   const { statuses } = server.add({ fullName: 'team/app' })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { recover } from '../../src/deployments/recover.ts'
 import { insertOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { collect } from '../logs/collecting.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { anApp, answerOf, aProject, cancel, finished, logOf, rollBack } from './apps.ts'
 import { logs } from './events.ts'
@@ -84,8 +84,7 @@ describe('the release command', () => {
   })
 
   test('of the first deployment leaves nothing behind when it fails', async () => {
-    const t = simulatedApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(simulatedApp())
     const project = await aProject(t, ada, anApp('old'), { releaseCommand: 'false' })
     expect(await project.deploy()).toMatchObject({ status: 'failed', error: { code: 'exited' } })
     expect(t.db.$client.query('SELECT count(*) AS n FROM releases').get()).toEqual({ n: 0 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { Answer, TestClient } from '../support/client.ts'
 import { aBuild, anApp, aProject, cancel, finished, rollBack } from './apps.ts'
@@ -25,8 +25,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   }
 
   test('is refused while it is being removed, by the one after a deployment or by hand', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const admin = t.logInAsAdmin()
     for (const cleanUp of ['after', 'by hand']) {
       const { project, first } = await twoDeployments(t, ada)
@@ -48,8 +47,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   })
 
   test('is possible again when it could not be removed', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { project, first } = await twoDeployments(t, ada)
     whenRemoved(t, first.image, () => Promise.reject(new EngineError(409, 'It is used.')))
     await project.deploy()
@@ -60,8 +58,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   })
 
   test('that began before runs it, and it stays; none ever builds', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { project, first } = await twoDeployments(t, ada)
     let rollback: Answer | null = null
     t.faults.listImages = async (...args) => {
@@ -78,8 +75,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   })
 
   test('fails with the reason where the image was lost while it waited', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { project, first } = await twoDeployments(t, ada)
     project.repository.commit(aBuild('sleep 999'))
     const building = await project.trigger()

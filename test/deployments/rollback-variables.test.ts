@@ -4,7 +4,7 @@ import { recover } from '../../src/deployments/recover.ts'
 import { moveDeployment } from '../../src/deployments/store.ts'
 import { claimJob } from '../../src/jobs/store.ts'
 import { collect } from '../logs/collecting.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { aCommand, anApp, aProject, finished, logOf, rollBack } from './apps.ts'
@@ -41,8 +41,7 @@ async function twoReleases(client: TestClient, project: Project) {
 }
 
 test('a rollback with the variables of that time has them for that deployment only', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const says = aCommand('echo "the greeting is $GREETING"; exec sleep 9999')
   const project = await aProject(t, ada, says, { port: 0 })
   const { first, second } = await twoReleases(ada, project)
@@ -111,8 +110,7 @@ test('a rollback with the variables of that time has them for that deployment on
 })
 
 test('what a rollback was given outlives an end of Davit, and a change of what is stored', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const { first } = await twoReleases(ada, project)
   const { jobs } = t.deps
@@ -131,8 +129,7 @@ test('what a rollback was given outlives an end of Davit, and a change of what i
 })
 
 test('the variables of that time are dropped with the image, and an earlier version kept none', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const { first } = await twoReleases(ada, project)
   const kept = () =>
@@ -175,8 +172,7 @@ test('the variables of that time are dropped with the image, and an earlier vers
 })
 
 test('the preview says what stands in the way, and what is live already', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()
   await project.configure({ memoryMb: 64, releaseCommand: 'true' })

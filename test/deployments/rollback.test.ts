@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aBuild, anApp, answerOf, aProject, finished, logOf, rollBack } from './apps.ts'
 import { edgeApp } from './edge-app.ts'
 import { pathOf } from './events.ts'
 
 test('a rollback runs the earlier image again, with the variables of today', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
   project.repository.commit(anApp('second'))
@@ -35,8 +34,7 @@ test('a rollback runs the earlier image again, with the variables of today', asy
 })
 
 test('images beyond those kept go, and what had them can’t be gone back to', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
   await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })
   const { id } = await project.deploy()
@@ -55,8 +53,7 @@ test('images beyond those kept go, and what had them can’t be gone back to', a
 })
 
 test('a rollback that fails leaves its image, and what runs; one without its image says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
   await project.configure({ healthPath: '/nothing-there', healthTimeout: 1 })
@@ -77,8 +74,7 @@ test('a rollback that fails leaves its image, and what runs; one without its ima
 })
 
 test('what never had an image, or has not finished, can’t be gone back to', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, aBuild('exit 1'))
   const failed = await project.deploy()
   project.repository.commit(aBuild('sleep 999'))
@@ -89,8 +85,7 @@ test('what never had an image, or has not finished, can’t be gone back to', as
 })
 
 test('visitors notice no rollback: both versions run, and one rename switches', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(await edgeApp())
   const host = 'rolled.test'
   const project = await aProject(t, ada, anApp('first'), { domains: [host] })
   const first = await project.deploy()

@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import type { ApiToken } from '../../src/web/factory.ts'
 import { asToken } from '../accounts/visitor.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 test('someone else’s project does not exist, whatever is sent to it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const bob = t.logIn('bob@example.com')
   const project = { name: 'site', repositoryUrl: 'file:///srv/x.git' }
   const { id } = (await ada.post('/projects', project)).json
@@ -22,8 +21,7 @@ test('someone else’s project does not exist, whatever is sent to it', async ()
 })
 
 test('a token that may only deploy can’t have another repository run with the secrets', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repositoryUrl = 'file:///srv/x.git'
   const { id } = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
   const deploy = async (scopes: ApiToken['scopes'], asked: object) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeDeployKey } from '../../src/git/deploy-key.ts'
 import { addSource, token } from '../git/source.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
@@ -49,8 +49,7 @@ async function statusesOf({ statuses }: { statuses: Record<string, unknown>[] },
 
 describe('a private repository of a source', () => {
   test('is deployed, and its commit shows how that went', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { ada } = withAda(testApp())
     const { id, repository } = await aProjectOf(ada, anApp('private'))
     const deployment = await deployed(ada, id)
     expect(deployment).toMatchObject({ status: 'running', commit: { hash: head } })
@@ -158,8 +157,7 @@ test('a repository behind sshd is deployed with the key of the project', async (
 }, 120_000)
 
 test('what a token deploys says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'https://git.example.com/team/app.git',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { aCommand, anApp, aProject } from './apps.ts'
 import { failureOf } from './failure-of.ts'
@@ -206,8 +206,7 @@ describe('starting fails with an explanation', () => {
   })
 
   test('when something else has the port of the host', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const project = await aProject(t, ada, anApp('x'))
     const port = project.hostPort
     using _ = Bun.listen({ hostname: '127.0.0.2', port, socket: { data() {} } })

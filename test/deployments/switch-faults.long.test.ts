@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anApp, answerOf, aProject, cancel, finished, logOf, untilAnswers } from './apps.ts'
@@ -35,8 +35,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
   }
 
   test('an error of the database lets the old one serve, and the next deployment goes through', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { project, first } = await aRunningApp(t, ada)
     t.db.$client.run(raise('running'))
     const second = await project.deploy()
@@ -52,8 +51,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
   })
 
   test('so does one that keeps the end from being stored', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { project, first } = await aRunningApp(t, ada)
     for (const status of ['running', 'failed', 'cancelled']) t.db.$client.run(raise(status))
     const second = await project.trigger()
@@ -78,8 +76,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
   test.each(calls)(
     'an error of Docker or a cancel after %s lets the old one serve',
     async (name) => {
-      const t = testApp()
-      const ada = t.logIn('ada@example.com')
+      const { t, ada } = withAda(testApp())
       const { project, first } = await aRunningApp(t, ada)
       for (const fault of ['error', 'cancel']) {
         let second: Key | null = null

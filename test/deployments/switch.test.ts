@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '../../src/platform/errors.ts'
 import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, logOf, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
 test('a new deployment takes the port and the volume of the old one, and shows the gap', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const script = 'ls /data > /data/seen; touch /data/$HOSTNAME; exec httpd -f -p 8080 -h /data'
   const project = await aProject(t, ada, aCommand(script), { volumes: ['store:/data'] })
   const first = await project.deploy()
@@ -34,8 +33,7 @@ test('a new deployment takes the port and the volume of the old one, and shows t
 })
 
 test('where the new one does not pass the gate the old one starts again, and the gap is told', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'), { healthTimeout: 1 })
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 999'))
@@ -50,8 +48,7 @@ test('where the new one does not pass the gate the old one starts again, and the
 })
 
 test('a stop of Davit in the middle of a switch lets the old one serve until the next start', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
   await t.jobs.idle()
@@ -70,8 +67,7 @@ test('a stop of Davit in the middle of a switch lets the old one serve until the
 })
 
 test('a worker starts beside the old one, which is removed only when the new one stays up', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()
   expect(first).toMatchObject({ status: 'running', url: null })
@@ -95,8 +91,7 @@ test('a worker starts beside the old one, which is removed only when the new one
 })
 
 test('two environments of a project run beside each other on one network, apart from other projects', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2', DAVIT_SETTLE_TIME: '2' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '2', DAVIT_SETTLE_TIME: '2' }))
   const project = await aProject(t, ada, anApp('production'))
   const other = await aProject(t, ada, anApp('other'), { name: 'other' })
   project.repository.commit(anApp('staging'), { branch: 'staging' })
@@ -136,8 +131,7 @@ test('two environments of a project run beside each other on one network, apart 
 })
 
 test('what goes wrong after it leaves the new one serving', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('first'))
   await project.deploy()
   await t.jobs.idle()

@@ -5,7 +5,7 @@ import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { resync } from '../../src/live/hub.ts'
 import { waitingForResponse } from '../../src/runtime/steps/gate.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aBuild, aCommand, anApp, aProject, finished, logOf, withContainer } from './apps.ts'
 import { logs, pathOf } from './events.ts'
@@ -34,8 +34,7 @@ async function nextStatus(t: TestApp, { id }: { id: string }, act: () => Promise
 }
 
 test('a deployment is stopped when its container is, by whomever, and runs again when that does', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -56,8 +55,7 @@ test('a deployment is stopped when its container is, by whomever, and runs again
 })
 
 test('what a user stops while a deployment is at work stays stopped when that fails', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'), { healthTimeout: 1 })
   const first = await project.deploy()
   await t.jobs.idle()
@@ -76,8 +74,7 @@ test('what a user stops while a deployment is at work stays stopped when that fa
 })
 
 test('an app that could not be started again is not said to run', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'), { healthTimeout: 1 })
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 99'))
@@ -96,8 +93,7 @@ test('an app that could not be started again is not said to run', async () => {
 })
 
 test('what could not be looked at is looked at again', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id: projectId, environmentId } = await aProject(t, ada, anApp('x'))
   const deployment = insertDeployment(t.db, {
     projectId,

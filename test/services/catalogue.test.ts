@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { Catalogue } from '../../src/services/catalogue.ts'
 import { journal } from '../../src/platform/journal.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const own = (name: string) => `
 x-davit: { name: ${name}, description: Of the operator, category: other, tags: [own], version: latest }
@@ -36,8 +36,7 @@ test('the operator’s templates stand beside Davit’s, and a bad one is told',
     writeFileSync(join(dir, `${crypto.randomUUID()}.yaml`), own('Id'))
     writeFileSync(join(dir, 'Upper Case.yaml'), own('Upper'))
     writeFileSync(join(dir, 'notes.txt'), 'not a template')
-    const t = testApp({ DAVIT_TEMPLATES_DIR: dir })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp({ DAVIT_TEMPLATES_DIR: dir }))
     const names = async () =>
       (await ada.get('/services')).json.templates.map((e: { name: string }) => e.name) as string[]
     expect(await names()).toContain('Mine')

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { idle, leftOf, made, untilService } from './instances.ts'
 
 test('what was generated stays through every change, restart and new start', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = `
 x-davit:
   name: Vault
@@ -35,8 +34,7 @@ services:
 })
 
 test('a service is deleted while a change of it is undone, and its start goes on and on', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const stack = (command: string) => `
 services:
   a:

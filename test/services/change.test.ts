@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
 import { getService } from '../../src/services/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Counts its starts in a volume, and serves what it was given. */
@@ -22,8 +22,7 @@ volumes: { data: {} }
 const health = `    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 200ms }`
 
 test('a change of variables recreates the containers and keeps the volumes', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })
   expect(await answerOf(service)).toBe('first 1 a-first-secret')
 
@@ -70,8 +69,7 @@ volumes: { data: {} }
 `
 
 test('what counts at the first start only is changed in the server, or refused', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, once)
   const path = `/services/${service.id}`
   const change = async (values: Record<string, string>) => {
@@ -115,8 +113,7 @@ test('what counts at the first start only is changed in the server, or refused',
 })
 
 test('of a server that never started, every value can be changed', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, once, { SHELL: 'none' })
   expect(service.status).toBe('failed')
   const { status } = await ada.put(`/services/${service.id}`, {
@@ -127,8 +124,7 @@ test('of a server that never started, every value can be changed', async () => {
 })
 
 test('a secret that was changed stays masked in what the containers before wrote', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })
   const before = Date.now()
   await ada.put(`/services/${service.id}`, { SECRET_KEY: 'a-second-secret' })
@@ -139,8 +135,7 @@ test('a secret that was changed stays masked in what the containers before wrote
 })
 
 test('a change that does not come up is undone, and says why', async () => {
-  const t = testApp({}, { config: { patience: 60_000 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { patience: 60_000 } }))
   const service = await made(t, ada, kept.replace('    ports', `${health}\n    ports`))
   const { status, json: after } = await ada.put(`/services/${service.id}`, { MODE: 'broken' })
   expect(status).toBe(200)
@@ -175,8 +170,7 @@ test('a restart publishes a service where its owner may publish by now', async (
 })
 
 test('a name changes without a restart, and a taken one is refused', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, site)
   const renamed = await ada.put(`/services/${service.id}`, { name: 'renamed' })
   expect(renamed.json).toMatchObject({ name: 'renamed', status: 'running' })
@@ -192,8 +186,7 @@ test('a name changes without a restart, and a taken one is refused', async () =>
 })
 
 test('a change is refused where the service was changed while it was read', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const variables = Array.from({ length: 60 }, (_, n) => `      K${n}: v\n`).join('')
   const long = Array.from(
@@ -210,8 +203,7 @@ test('a change is refused where the service was changed while it was read', asyn
 })
 
 test('another port of the host is taken, and one that is in use is refused', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, site)
   using other = Bun.listen({ hostname: t.config.publishAddress, port: 0, socket: { data() {} } })
   const refused = await ada.put(`/services/${service.id}`, { hostPort: other.port })
@@ -224,8 +216,7 @@ test('another port of the host is taken, and one that is in use is refused', asy
 })
 
 test('a secret that is left empty in the form stays, however its name is written', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const compose = `services: {a: {${idle}, environment: {A: "\${DB_PASSWORD}", B: "\${db_password}"}}}`
   const secrets = { DB_PASSWORD: 'one of my secrets', db_password: 'another of them' }
   const service = await made(t, ada, compose, secrets)
@@ -235,8 +226,7 @@ test('a secret that is left empty in the form stays, however its name is written
 })
 
 test('a version is chosen for the image that carries the template’s, and no other', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const template = `
 x-davit: { name: Two, version: latest }
 services:

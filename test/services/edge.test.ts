@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { edgeApp } from '../deployments/edge-app.ts'
+import { withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { made, settled } from './instances.ts'
 
@@ -17,8 +18,7 @@ services:
 `
 
 test('the domain of a service leads to its container, wherever that is, or to a page', async () => {
-  const t = await edgeApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(await edgeApp())
   const service = await made(t, ada, twoPorts)
   const domain = (await ada.post(`/services/${service.id}/domains`, { host })).json
   await until(async () => (await t.text(host)) === 'a\n')

@@ -5,7 +5,7 @@ import { updateService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
 import { collect, linesUntil, written } from '../logs/collecting.ts'
 import type { Line } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { tarContext } from '../support/images.ts'
 import { idle, made } from './instances.ts'
@@ -32,8 +32,7 @@ test('D7: ports that come with the address are refused: no one has looked at the
 })
 
 test('D7: the port of an app is no one else’s, even while the app does not run', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await ada.post('/projects', {
     name: 'app',
     repositoryUrl: 'https://example.com/app.git',
@@ -45,8 +44,7 @@ test('D7: the port of an app is no one else’s, even while the app does not run
 })
 
 test('an image is used by its name only: the beginning of an id may be anybody’s', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = (await t.docker.inspectImage('busybox'))!
   for (const image of [id, id.slice('sha256:'.length), id.slice(7, 19)])
     expect(await made(t, ada, make(image), { name: image.slice(0, 60) })).toMatchObject({
@@ -56,8 +54,7 @@ test('an image is used by its name only: the beginning of an id may be anybody�
 })
 
 test('what an app was built into is its owner’s alone', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const bob = t.logIn('bob@example.com')
   const tag = `davit/${crypto.randomUUID()}:1`
   const repositoryUrl = 'https://git.example.com/team/site.git'
@@ -68,8 +65,7 @@ test('what an app was built into is its owner’s alone', async () => {
 })
 
 test('a variable may have the name of what every object has', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const compose = `services: {a: {${idle}, environment: {A: "$constructor", B: "$toString"}}}`
   const fields = { name: 'x', compose }
   expect((await ada.form('/services/compose/configure', fields)).status).toBe(200)
@@ -79,8 +75,7 @@ test('a variable may have the name of what every object has', async () => {
 })
 
 test('I1: a secret that was changed stays hidden in the log of the container that still has it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = `services: {a: {image: busybox, init: true, command: [sh, -c, 'echo "it is $$THE_TOKEN"; sleep 999'], environment: {THE_TOKEN: "$THE_TOKEN"}, stop_grace_period: 1s}}`
   const { id, containers } = await made(t, ada, compose, { THE_TOKEN: 'hunter2-before' })
   const values = new Map([['THE_TOKEN', 'hunter2-after']])
@@ -104,8 +99,7 @@ async function build(
 }
 
 test('no label of a file or an image reaches Docker as another program would obey it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const image = `davit-test-labels:${crypto.randomUUID().slice(0, 8)}`
   const context = tarContext({
     Dockerfile: 'FROM busybox\nLABEL ofelia.enabled=true org.opencontainers.image.title=x\n',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { planContainers } from '../../src/services/compose/containers.ts'
 import { readTemplate, samplesOf, stackOf } from '../../src/services/compose/template.ts'
 import { withImageVolumes } from '../../src/services/image-volumes.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { buildTestImage } from '../support/images.ts'
 import { stackFrom } from './compose/stack.ts'
 import { leftOf, made, settled } from './instances.ts'
@@ -24,8 +24,7 @@ function volumesOf(stack: ReturnType<typeof stackFrom>, declared: (image: string
 }
 
 test('data outlives the container where only the image declares a volume', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const tag = 'davit-test-declares-volumes:1'
   await buildTestImage(t.docker, { tag, dockerfile: 'FROM busybox\nVOLUME /state /own/\n' })
   const compose = (mode: string) => `

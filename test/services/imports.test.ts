@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { buildTestImage } from '../support/images.ts'
 import { execIn } from '../support/exec.ts'
 import { answerOf, made, settled } from './instances.ts'
@@ -8,8 +8,7 @@ const server =
   'command: [sh, -c, "mkdir -p /www && hostname > /www/index.html && exec httpd -f -p 8081 -h /www"]'
 
 test('a port that only the image names is published once the image is here, and kept', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const tag = 'davit-test-names-its-port:1'
   await buildTestImage(t.docker, { tag, dockerfile: 'FROM busybox\nEXPOSE 8081\n' })
   const compose = `# slogan: x
@@ -41,8 +40,7 @@ test('a port that neither names ends the start with what to do', async () => {
 })
 
 test('a directory with files of the template keeps what is written beside them', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = `
 services:
   web:
@@ -63,8 +61,7 @@ services:
 })
 
 test('TCP and UDP of one port have one port of this host', async () => {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp({}, { jobsWait: true }))
   const ports = (...entries: string[]) =>
     `services: {a: {image: b, ports: ${JSON.stringify(entries)}}}`
   const make = (name: string, compose: string, more = {}) =>
@@ -81,8 +78,7 @@ test('TCP and UDP of one port have one port of this host', async () => {
 })
 
 test('more ports than one instance may have are refused', async () => {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp({}, { jobsWait: true }))
   const names = Array.from({ length: 257 }, (_, at) => `SERVICE_URL_A_${at + 1}`)
   const compose = `# slogan: x\nservices: {a: {image: b, environment: [${names.join(', ')}]}}`
   const { status, json } = await ada.post('/services/compose', { name: 'x', compose })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made } from './instances.ts'
 
@@ -10,8 +10,7 @@ const textsOf = async (client: TestClient, id: string): Promise<string[]> =>
   (await client.get(`/services/${id}/logs`)).json.items.map(({ text }: { text: string }) => text)
 
 test('the page of a service shows what its last start did, and a restart takes its place', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await made(t, ada, compose('sleep 999'))
   const started = await textsOf(ada, id)
   expect(started[0]).toBe('The start began.')
@@ -37,8 +36,7 @@ test('the page of a service shows what its last start did, and a restart takes i
 })
 
 test('a stop has a log too, in the place of that of the start', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await made(t, ada, compose('sleep 999'))
   await ada.post(`/services/${id}/stop`)
   await t.jobs.idle()

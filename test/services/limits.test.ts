@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { idle, leftOf, made } from './instances.ts'
 
 test('a limit above that of the engine itself is reported, and nothing is left', async () => {
@@ -17,8 +17,7 @@ test('a limit above that of the engine itself is reported, and nothing is left',
 })
 
 test('a limit above what an app may have is refused before anything is stored', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const compose = `services: {a: {${idle}, pids_limit: 100000}}`
   const answer = await ada.post('/services/compose', { name: 'thing', compose })
   expect([answer.status, answer.json.errors[0]]).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { idle, made, settled, site } from './instances.ts'
 
@@ -110,8 +110,7 @@ describe('before anything is stored, it is refused', () => {
       null,
     ],
   ] as const)('%s', async (_, path, fields, status, field) => {
-    const t = simulatedApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(simulatedApp())
     const before = contentsOf(t)
     const { json, text } = await ada.post(path, { name: 'thing', ...fields })
     expect(json.status, text).toBe(status)
@@ -122,8 +121,7 @@ describe('before anything is stored, it is refused', () => {
 })
 
 test('a name and a port that are taken are refused', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, site, { name: 'site' })
   const sameName = await ada.post('/services/compose', { name: 'site', compose: one })
   expect(sameName.status).toBe(409)
@@ -158,8 +156,7 @@ test('an admin allows each danger by itself, and no one else can', async () => {
 })
 
 test('values come from the form, from the .env, and from the file, in this order', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const compose = `
 services:
   web:
@@ -187,8 +184,7 @@ services:
 })
 
 test('an instance of a template keeps its file: the catalogue may change', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { status, json, headers } = await ada.post('/services/redis', { name: 'cache' })
   expect(status).toBe(201)
   expect(headers.get('Location')).toBe(`/services/${json.id}`)

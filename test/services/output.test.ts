@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { allLines, collect, linesUntil } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { made, settled } from './instances.ts'
 
 const talker = `
@@ -13,8 +13,7 @@ services:
 `
 
 test('what a service wrote outlives its containers, without its secrets, and goes with it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   collect(t)
   const service = await made(t, ada, talker, { API_SECRET: 'never-to-be-seen' })
   const output = `/services/${service.id}/output`

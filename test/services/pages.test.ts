@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { idle, made, settled } from './instances.ts'
 
 const vault = `
@@ -19,8 +19,7 @@ services:
 `
 
 test('no page, fragment or JSON has a secret but the one that is asked for it', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const token = 'an own token of 30 characters.'
   const service = await made(t, ada, vault, { OWN_TOKEN: token })
   const path = `/services/${service.id}`
@@ -59,8 +58,7 @@ test('no page, fragment or JSON has a secret but the one that is asked for it', 
 })
 
 test('showing secrets is recorded, and needs a token that may change them', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, vault)
   const asToken = async (scope: string) => {
     const { json } = await ada.post('/settings/tokens', { name: scope, scopes: [scope] })
@@ -77,8 +75,7 @@ test('showing secrets is recorded, and needs a token that may change them', asyn
 })
 
 test('the form is drawn again with what was typed, but not with a secret', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(simulatedApp())
   const again = await ada.form('/services/postgresql', {
     name: 'my database',
     POSTGRES_USER: 'Not Good',
@@ -92,8 +89,7 @@ test('the form is drawn again with what was typed, but not with a secret', async
 })
 
 test('a form makes a service as a program does, and leads to its page', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const body = new FormData()
   body.set('name', 'uploaded')
   body.set('compose', '')
@@ -121,8 +117,7 @@ test('a form makes a service as a program does, and leads to its page', async ()
 })
 
 test('a file is read before it is used, and a complaint keeps it', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(simulatedApp())
   const compose = 'services: {a: {image: "busybox:${TAG:?}", privileged: true, ports: ["80"]}}'
   const fragment = await ada.htmx('POST', '/services/compose/configure', { compose })
   expect(fragment.text).toContain('name="TAG"')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { RegistryAuth } from '../../src/docker/index.ts'
 import { sandbox } from '../docker/sandbox.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { pushImage } from '../support/push-image.ts'
 import { startDrippingRegistry } from '../support/dripping-registry.ts'
@@ -30,8 +30,7 @@ const stack = (image: string) =>
 
 test('a pull shows its layers, and needs the registry’s password', async () => {
   const image = await push()
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { json } = await ada.post('/services/compose', { name: 'own', compose: stack(image) })
   const refused = await settled(t, ada, json)
   expect(refused).toMatchObject({ status: 'failed', error: { step: 'pulling' } })
@@ -53,8 +52,7 @@ test('a pull shows its layers, and needs the registry’s password', async () =>
 })
 
 test('an image that does not exist ends the start with its name', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   await ada.post('/settings/registries', { host: registry.host, ...user })
   const image = `${registry.host}/nothing:1`
   const { json } = await ada.post('/services/compose', { name: 'own', compose: stack(image) })

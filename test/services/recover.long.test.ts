@@ -3,7 +3,7 @@ import { instances, jobs, releases } from '../../src/db/schema.ts'
 import { recoverServices } from '../../src/services/recover.ts'
 import { isBusy } from '../../src/services/state.ts'
 import { getService, updateService } from '../../src/services/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
 import { idle, leftOf, made, settled, site, untilService } from './instances.ts'
@@ -36,8 +36,7 @@ test.each([
 ] as const)(
   'a start that Davit’s end interrupts while %s is taken up again',
   async (state, call) => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { reached, goOn } = standStillAt(t, call)
     const { json } = await ada.post('/services/compose', { name: 'slow', compose: site })
     await reached
@@ -54,8 +53,7 @@ test.each([
 )
 
 test('containers that an earlier version made are found by their labels, and restart as they are', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}}}`)
   t.db.delete(instances).run()
   t.db.update(releases).set({ components: null }).run()
@@ -69,8 +67,7 @@ test('containers that an earlier version made are found by their labels, and res
 })
 
 test('a deletion that was interrupted goes on as it was asked for', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
   const service = await made(t, ada, compose)
@@ -81,8 +78,7 @@ volumes: {data: {}}`
 })
 
 test('a start that was interrupted can be cancelled by the next process', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
   await t.jobs.stop()
   const again = await startAgain(t, ada)
@@ -92,8 +88,7 @@ test('a start that was interrupted can be cancelled by the next process', async 
 })
 
 test('a start in which Davit died twice is given up, and leaves nothing', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { reached, goOn } = standStillAt(t, 'startContainer')
   const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
   await reached
@@ -110,8 +105,7 @@ test('a start in which Davit died twice is given up, and leaves nothing', async 
 test.each(['inspectImage', 'createContainer', 'stopContainer', 'startContainer'] as const)(
   'a change that Davit’s end interrupts at %s begins again from what ran before',
   async (call) => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const compose = `services: {a: {${idle}}}`
     const service = await made(t, ada, compose)
     const { reached, goOn } = standStillAt(t, call)
@@ -131,8 +125,7 @@ test.each(['inspectImage', 'createContainer', 'stopContainer', 'startContainer']
 )
 
 test('a change that Davit’s end interrupts goes on, and is undone when it does not come up', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = `services: {a: {${idle}}}`
   const service = await made(t, ada, compose)
   const busy = untilService(t, service, ({ status }) => isBusy(status))

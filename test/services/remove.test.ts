@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { idle, leftOf, made, reaches } from './instances.ts'
 
 const withData = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
 
 test('a deleted service leaves its volumes unless they are to go too', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const kept = await made(t, ada, withData)
   expect((await ada.get(`/services/${kept.id}/delete`)).json.volumes).toEqual([
     `davit-${kept.id}-data`,
@@ -32,8 +31,7 @@ test('a deleted service leaves its volumes unless they are to go too', async () 
 })
 
 test('a service is deleted in the middle of its start', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
   const answer = await ada.delete(`/services/${json.id}`, { volumes: true })
@@ -43,8 +41,7 @@ test('a service is deleted in the middle of its start', async () => {
 })
 
 test('a deletion in the middle of a change does not bring the old containers back', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const changing = ada.put(`/services/${service.id}`, { compose })
@@ -55,8 +52,7 @@ test('a deletion in the middle of a change does not bring the old containers bac
 })
 
 test('what is deleted can’t be changed any more', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   t.db.$client.run('UPDATE services SET deleting_at = 1')
   for (const verb of ['restart', 'stop', 'cancel'])

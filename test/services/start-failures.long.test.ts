@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
 import { idle, leftOf, made } from './instances.ts'
 
 test('a health check is run when its file says, and not before', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const check = 'test -f /tmp/ready || { touch /tmp/early; exit 1; }'
   const service = await made(
     t,

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, reaches, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, site)
   expect(service).toMatchObject({ status: 'running', error: null, version: null })
   expect(service.containers).toMatchObject([{ part: 'web', state: 'running', service: service.id }])
@@ -78,8 +77,7 @@ test('the last words of a failed start hide what is secret', async () => {
 })
 
 test('a start can be cancelled, and begun again', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
   await reaches(t, json, 'starting')
@@ -95,8 +93,7 @@ test('a start can be cancelled, and begun again', async () => {
 })
 
 test('a service is stopped, and started again with its containers', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, site)
   const stopped = await ada.post(`/services/${service.id}/stop`)
   expect(stopped.json).toMatchObject({ status: 'stopped', containers: [{ state: 'exited' }] })
@@ -114,8 +111,7 @@ test('a service is stopped, and started again with its containers', async () => 
 })
 
 test('an engine that repeats a secret in its refusal does not bring it to the page', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(
     t,
     ada,

@@ -3,12 +3,11 @@ import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { observe, services } from '../../src/services/observe.ts'
 import type { EngineEvent, Health } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { idle, made, reaches } from './instances.ts'
 
 test('the state follows what is stopped, killed and started elsewhere', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}, restart: "no"}}`)
   const stop = new AbortController()
   const { signal } = stop
@@ -32,8 +31,7 @@ test('the state follows what is stopped, killed and started elsewhere', async ()
 })
 
 test('a service that can’t be looked at holds up no other, and is looked at again', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const [odd, other] = [
     await made(t, ada, `services: {a: {${idle}}}`, { name: 'odd' }),
     await made(t, ada, `services: {a: {${idle}}}`, { name: 'other' }),
@@ -57,8 +55,7 @@ test('a service that can’t be looked at holds up no other, and is looked at ag
 })
 
 test('what happens while a service is looked at again is seen too', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const stop = new AbortController()
   const { signal } = stop
@@ -84,8 +81,7 @@ test('what happens while a service is looked at again is seen too', async () => 
 }, 60_000)
 
 test('a health check that has yet to pass does not make a service unhealthy; one that fails does', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const look = async (health: string) => {
     const options = { orphans: false, signal: new AbortController().signal }

@@ -108,6 +108,12 @@ export function testApp(
 export const simulatedApp = (env?: Record<string, string>, overrides?: TestOverrides) =>
   testApp(env, { ...overrides, isSimulated: true })
 
+/** Adds its first member, with a client. */
+export const withAda = <App extends { logIn: TestApp['logIn'] }>(t: App) => ({
+  t,
+  ada: t.logIn('ada@example.com'),
+})
+
 /** A client with a session of a new user, who has no password to be asked for. */
 function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 'admin') {
   const user = insertUser(deps.db, { email, name: null, passwordHash: null, role })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../../support/app.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import { ensureServiceImages } from '../../support/machine.ts'
 import { imageOf } from '../../support/images/recipes.ts'
 import { aService } from './a-service.ts'
@@ -9,8 +9,7 @@ await ensureServiceImages({ say: console.error })
 const odd = `it's "odd" \\ $x \`y\``
 
 test('a change that fails is undone in the servers too, and any password can be set', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const compose = await file()
   const dbs = await aService(t, ada, 'compose', { compose })
   expect(await dbs.see()).toMatchObject({ status: 'running', error: null })
