@@ -15,6 +15,7 @@ import { recoverTerminals } from './containers/terminal/recover.ts'
 import { watchContainers } from './containers/crash-loop.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
+import { jobKinds } from './db/schema.ts'
 import { lockDataDir } from './db/instance-lock.ts'
 import { closeCleanly, persistWal, markInUse, refuseLostWal } from './db/wal-guard.ts'
 import type { Deps } from './assemble.ts'
@@ -22,9 +23,8 @@ import { keepLogs } from './logs/retention.ts'
 import { recover } from './deployments/recover.ts'
 import { apps } from './deployments/observe.ts'
 import { writeFileAtomically } from './platform/atomic-write.ts'
-import { appJobs } from './environments/app-steps.ts'
 import { lazyApp } from './front.ts'
-import { recoverJobs } from './jobs/recover.ts'
+import { waitForEngine } from './docker/retry-while-engine-down.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { watchEdge } from './runtime/edge-container.ts'
@@ -32,6 +32,7 @@ import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
+import { serviceJobs } from './services/state.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
 import { keepTraffic } from './traffic/collect.ts'
@@ -143,11 +144,10 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const recovery = [
     recover(deps, { signal }),
     recoverServices(deps, { signal }),
-    recoverJobs(deps, appJobs, { signal }),
+    recoverOthers(deps, { signal }),
   ]
   return [
     ...recovery,
-    recoverJobs(deps, ['run', 'clean-up'], { signal }),
     recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
@@ -155,6 +155,14 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     excludeEnded(deps, { signal }),
     deps.feed.run(deps.docker, { signal }),
   ]
+}
+
+/** Resumes jobs whose subject needn't be observed first, once the engine responds. */
+async function recoverOthers({ docker, jobs }: Deps, { signal }: { signal: AbortSignal }) {
+  const observedFirst = new Set<string>(['deploy', ...serviceJobs])
+  if (!(await waitForEngine(docker, { signal }))) return
+  await jobs.recover(jobKinds.filter((kind) => !observedFirst.has(kind)))
+  jobs.wake()
 }
 
 /** Seconds for the head of a request, however slowly it arrives, and between two on one connection. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/containers/clean-up/json.ts'
 import { jobs } from '../../../src/db/schema.ts'
-import { recoverJobs } from '../../../src/jobs/recover.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { testApp } from '../../support/app.ts'
 import { anOwn, aStranger } from '../engine.ts'
@@ -199,8 +198,8 @@ test('a clean-up that Davit’s end interrupts goes on once, and is given up the
       .values({ ...left, slot: 'clean-up', attempt, input: JSON.stringify(input) })
       .run()
   died(2)
-  const { signal } = new AbortController()
-  await recoverJobs(t.deps, ['clean-up'], { signal })
+  await t.jobs.recover(['clean-up'])
+  t.jobs.wake()
   expect((await root.get('/settings/prune/result')).json).toMatchObject({
     complete: false,
     removed: [],
@@ -209,7 +208,8 @@ test('a clean-up that Davit’s end interrupts goes on once, and is given up the
 
   died(1)
   expect((await root.post('/settings/prune', nothing)).status).toBe(409)
-  await recoverJobs(t.deps, ['clean-up'], { signal })
+  await t.jobs.recover(['clean-up'])
+  t.jobs.wake()
   await t.jobs.idle()
   const { json } = await root.get('/settings/prune/result')
   expect(json).toMatchObject({ complete: true, by: root.user.email, removed: [{ id }] })
