@@ -3,6 +3,8 @@ import type { Tx } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
 
+export { jobKinds } from '../db/schema.ts'
+
 export type Job = typeof jobs.$inferSelect
 export type Slot = NonNullable<Job['slot']>
 
