@@ -3,7 +3,7 @@ import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { remoteHost } from '../docker/index.ts'
-import { canonicalHost, isLoopback } from '../platform/hosts.ts'
+import { canonicalHost, isAnyAddress, isLoopback } from '../platform/hosts.ts'
 
 /** Where the ports of apps and services are published, and the host in their addresses. */
 export type Places = Pick<Config, 'publishAddress' | 'url'> & {
@@ -38,11 +38,9 @@ const noteRemote = (address: string, remote: string) =>
 /** True when a browser would send the panel's cookies to an app that is published as the setting says. */
 export function sharesHost({ publishAddress: set, url, host, dockerHost }: PanelPlace) {
   const remote = remoteHost(dockerHost)
-  const publishAddress = remote !== null && isAny(set) ? remote : set
+  const publishAddress = remote !== null && isAnyAddress(set) ? remote : set
   if (url?.protocol === 'https:' || publishAddress === appsAddress) return false
   if (!isLoopback(host) || (url && !isLoopback(url.hostname))) return true
   const own = ['127.0.0.1', '::1', '0.0.0.0', '::', host, url?.hostname ?? host].map(canonicalHost)
   return own.includes(canonicalHost(publishAddress))
 }
-
-const isAny = (address: string) => address === '0.0.0.0' || address === '::'

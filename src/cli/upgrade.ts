@@ -1,4 +1,5 @@
 import { originAt, parseConfig } from '../config.ts'
+import { nearAddress } from '../platform/hosts.ts'
 import { layoutIn } from '../server/layout.ts'
 import { afterStart, afterStop, beforeStart } from '../server/upgrade/hooks.ts'
 import { placesOf } from '../server/upgrade/journal.ts'
@@ -61,6 +62,5 @@ async function takeStep(step: string, env: Environment) {
 /** The address at which this machine itself reaches Davit. */
 function nearOrigin(env: Environment) {
   const { host, port } = parseConfig(env)
-  const isAll = host === '0.0.0.0' || host === '::'
-  return originAt({ host: isAll ? '127.0.0.1' : host, port })
+  return originAt({ host: nearAddress(host), port })
 }

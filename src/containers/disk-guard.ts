@@ -88,6 +88,8 @@ export class DiskGuard {
 
   async #measure(signal: AbortSignal) {
     const { containers, volumes } = await this.#deps.docker.diskUse({ signal })
+    const there = new Set(containers.map(({ id }) => id))
+    for (const id of this.#reasons.keys()) if (!there.has(id)) this.#reasons.delete(id)
     const sizes = new Map(volumes.map(({ name, size }) => [name, size ?? 0]))
     for (const { id, size } of containers) sizes.set(id, size)
     const placeOf = placeContainers(this.#deps, containers)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
+import { nearAddress } from '../platform/hosts.ts'
 import type { AdminAddress } from './admin.ts'
 import { foreignCaddy } from './foreign.ts'
 import { ownCaddy } from './own.ts'
@@ -18,7 +19,7 @@ export function caddyOf(
 ): Caddy | null {
   if (edge === 'direct' && !existsSync(folder)) return null
   if (edge !== 'external') return ownCaddy({ folder, ports, engine })
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const reached = nearAddress(host)
   const davit = `${reached.includes(':') ? `[${reached}]` : reached}:${port}`
   const admin = adminOf(edgeAdmin!)
   return foreignCaddy({ folder, ports, admin, davit, engine })

@@ -57,6 +57,7 @@ export class Edge {
   #writesSlots: boolean
   #isFilled = false
   #isStopped = false
+  #isOver = false
   #trouble: Failure | null = null
   #leftOut: RejectedHost[] = []
   #loadedAt: Date | null = null
@@ -106,9 +107,9 @@ export class Edge {
     return unlessAborted(this.#known.promise, signal)
   }
 
-  /** Checks now: the plan changed, or a port was freed. Resolves after a check that started later. */
+  /** Checks now: the plan changed, or a port was freed. Resolves after a check that started later, or when none will. */
   sync(): Promise<void> {
-    if (!this.#given.caddy) return Promise.resolve()
+    if (!this.#given.caddy || this.#isOver) return Promise.resolve()
     this.#woken.resolve()
     return this.#next.promise
   }
@@ -174,6 +175,8 @@ export class Edge {
       const rest = this.#pace.wait()
       if (rest > 0) await sleep(rest, undefined, { signal, ref: false }).catch(() => {})
     }
+    this.#isOver = true
+    this.#next.resolve()
   }
 
   async #lookOnce(caddy: Caddy, signal: AbortSignal) {

@@ -67,13 +67,15 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
   async function start(plan: Plan, { signal }: { signal: AbortSignal }) {
     for (let tries = 1; !isSure; tries++) {
       doubted = new AbortController()
-      const either = AbortSignal.any([signal, doubted.signal])
+      const isLast = tries >= mostTries
+      // the last attempt isn't interrupted: its failure says why it doesn't run
+      const either = isLast ? signal : AbortSignal.any([signal, doubted.signal])
       try {
         const isKnown = await startOnce(plan, { signal: either })
         isSure = isKnown && !doubted.signal.aborted
         if (!isKnown) return
       } catch (error) {
-        if (signal.aborted || !doubted.signal.aborted || tries === mostTries) throw error
+        if (signal.aborted || !doubted.signal.aborted || isLast) throw error
       }
     }
   }

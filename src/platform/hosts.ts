@@ -49,6 +49,13 @@ export function inCidrs(address: string, entries: string[]): boolean {
   return list.check(plain, familyOf(plain))
 }
 
+/** True for those that stand for all addresses of this machine. */
+export const isAnyAddress = (address: string) => address === '0.0.0.0' || address === '::'
+
+/** The address by which this machine itself reaches what listens on that one. */
+export const nearAddress = (host: string) =>
+  isAnyAddress(host) ? (host === '::' ? '::1' : '127.0.0.1') : host
+
 /** True for `localhost`, 127.0.0.0/8 and ::1: only this machine itself can reach them. */
 export const isLoopback = (host: string) =>
   canonicalHost(host) === 'localhost' || inCidrs(host, ['127.0.0.0/8', '::1'])

@@ -18,6 +18,9 @@ export type Condition = Pick<
 /** Null when it was removed, `away` while the engine is unreachable. */
 export type ObservedContainer = Container | null | 'away'
 
+/** Inspections of a container that keeps changing. */
+const mostTries = 3
+
 /** Containers that are inspected at a time. */
 const width = 4
 
@@ -29,12 +32,14 @@ const relevantEvents =
 
 /**
  * What is known of the engine's containers. Kept current by its events, and read again whenever some may have
- * been missed; each inspection by anyone counts, unless a later one has returned before it.
+ * been missed; each inspection by anyone counts, unless a later one has returned before it or an event came meanwhile.
  */
 export class ObservedContainers {
   readonly crashes = new CrashCount()
   readonly #docker: Docker
   readonly #known = new Map<string, { turn: number; condition: Condition }>()
+  /** The turn at the last event about a container. */
+  readonly #heard = new Map<string, number>()
   readonly #changes = new Hub<void>()
   readonly #seen = new Hub<ObservedContainer>()
   readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
@@ -47,10 +52,15 @@ export class ObservedContainers {
     this.#docker = docker
   }
 
-  /** Inspects a container; null when it doesn't exist. */
+  /** Null when it doesn't exist. Inspects it again when something happened to it meanwhile. */
   async inspect(id: string, options: { signal?: AbortSignal } = {}) {
-    const turn = ++this.#turn
-    const container = await this.#docker.inspectContainer(id, options)
+    let turn = 0
+    let container: Container | null = null
+    for (let tries = 0; tries < mostTries; tries++) {
+      turn = ++this.#turn
+      container = await this.#docker.inspectContainer(id, options)
+      if (turn > (this.#heard.get(id) ?? 0)) break
+    }
     if (turn < (this.#known.get(id)?.turn ?? 0)) return container
     if (container) this.#known.set(id, { turn, condition: conditionOf(container) })
     else this.#known.delete(id)
@@ -124,6 +134,8 @@ export class ObservedContainers {
       if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
       else if (relevantEvents.test(event.action)) {
         this.crashes.hear(event)
+        if (event.action === 'destroy') this.#heard.delete(event.id)
+        else this.#heard.set(event.id, ++this.#turn)
         this.#waiting.add(event.id)
         if (this.isLooping(event.id)) this.#tellWhenCalm(signal)
         onEvent(event)
@@ -151,7 +163,8 @@ export class ObservedContainers {
   async #listAll(signal: AbortSignal) {
     const containers = await this.#docker.listContainers({ all: true, signal })
     const there = new Set(containers.map(({ id }) => id))
-    for (const id of this.#known.keys()) if (!there.has(id)) this.#known.delete(id)
+    for (const map of [this.#known, this.#heard])
+      for (const id of map.keys()) if (!there.has(id)) map.delete(id)
     for (const id of this.#followed.keys()) this.#waiting.add(id)
     for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
   }

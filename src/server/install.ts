@@ -6,7 +6,7 @@ import { ConfigError, originAt, originOf, parseConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { ownAddresses } from '../domains/public-address.ts'
 import { openCurrent } from '../doctor/current.ts'
-import { isLoopback } from '../platform/hosts.ts'
+import { isAnyAddress, isLoopback, nearAddress } from '../platform/hosts.ts'
 import { asDavit } from './accounts.ts'
 import { installSteps } from './install-steps.ts'
 import { judge } from './judge.ts'
@@ -78,7 +78,7 @@ export async function planInstall(choice: Choice, source: string): Promise<Plan>
     'Remove it from the settings, or set Davit up yourself: see /docs/install, By hand.'
   refuseOtherEngine(config, 'davit install', byHand)
   const machine = await inspectMachine(layout, ownPorts(config))
-  const origin = originAt({ ...config, host: reachable(config.host) })
+  const origin = originAt({ ...config, host: nearAddress(config.host) })
   const findings = judge(machine)
   const first = await stepsLeft([finishing(layout)])
   if (first.length > 0) return { layout, machine, config, findings, steps: first, found: 'upgrade' }
@@ -171,10 +171,5 @@ export function openPorts(config: Config, firewall: Firewall | null): string[] {
   return [`Open ports:  ${open.join(', ')}, here and at your provider.${how}`]
 }
 
-const isAny = (host: string) => host === '0.0.0.0' || host === '::'
-
-/** The host at which this machine itself reaches Davit. */
-export const reachable = (host: string) => (isAny(host) ? '127.0.0.1' : host)
-
 const shown = (host: string, addresses: string[]) =>
-  isAny(host) ? (addresses[0] ?? 'THIS-SERVER') : host
+  isAnyAddress(host) ? (addresses[0] ?? 'THIS-SERVER') : host

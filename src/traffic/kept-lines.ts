@@ -9,6 +9,9 @@ const bounds = { each: { rate: 20, burst: 1000 }, all: { rate: 500, burst: 2000 
 /** Seconds of the rate that must accumulate before lines are stored again: one gap instead of many. */
 const saved = 5
 
+/** Those that had no request for longest are forgotten. */
+const mostSources = 10_000
+
 /** A name that no container of a release has. */
 const origin: Origin = {
   deploymentId: '',
@@ -24,6 +27,7 @@ type Source = { usual: Allowance; failed: Allowance; left: number }
  * so that they don't displace the app's own output. Failed requests have their own budget.
  */
 export class KeptLines {
+  /** Those with the latest requests, the last one last. */
   readonly #sources = new Map<string, Source>()
   readonly #all = new Allowance(bounds.all)
 
@@ -46,14 +50,14 @@ export class KeptLines {
   }
 
   #sourceOf(sourceId: string) {
-    const known = this.#sources.get(sourceId)
-    if (known) return known
-    const source = {
+    const source = this.#sources.get(sourceId) ?? {
       usual: new Allowance(bounds.each),
       failed: new Allowance(bounds.each),
       left: 0,
     }
+    this.#sources.delete(sourceId)
     this.#sources.set(sourceId, source)
+    if (this.#sources.size > mostSources) this.#sources.delete(this.#sources.keys().next().value!)
     return source
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { originAt } from '../../config.ts'
 import { isLocked } from '../../db/instance-lock.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
-import { reachable } from '../install.ts'
+import { nearAddress } from '../../platform/hosts.ts'
 import type { Layout } from '../layout.ts'
 import type { Work } from '../run.ts'
 import { reload, requestRestart, startService } from '../service.ts'
@@ -57,5 +57,5 @@ export function removeGuard(layout: Pick<Layout, 'unit'>) {
 /** Starts Davit, or waits for a start that is already under way; resolves when it responds. */
 export function startDavit(layout: Layout, work: Work) {
   const config = configOf(layout)
-  return startService(originAt({ ...config, host: reachable(config.host) }), work, 'start')
+  return startService(originAt({ ...config, host: nearAddress(config.host) }), work, 'start')
 }
