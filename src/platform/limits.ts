@@ -55,7 +55,7 @@ export const processLimits = {
   instances: 30,
 } as const
 
-type Limited = Exclude<keyof typeof limits, 'sessions'>
+export type Limited = Exclude<keyof typeof limits, 'sessions'>
 
 const said: Record<Limited, string> = {
   projects: 'You have % projects, the maximum. Delete one first.',

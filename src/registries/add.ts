@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { newId } from '../db/new-id.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { Failure, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
-import { refuseMore } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { line } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { refusePrivate } from './admit.ts'
-import { sealedAs, serverAddress } from './auth.ts'
-import { countRegistries, insertRegistry } from './store.ts'
+import { serverAddress } from './auth.ts'
 
 export type RegistryDeps = { db: Db; docker: Docker; secrets: Secrets; config: Config }
 
@@ -59,14 +56,11 @@ function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {
   return refusedHost(name.replace(/^\[|\]$/g, ''), allowHosts)
 }
 
-/** Stores the credentials once the engine could log in with them. */
-export async function addRegistry(
-  { db, docker, secrets, config }: RegistryDeps,
-  {
-    ownerId,
-    input: { host, username, password },
-    signal,
-  }: { ownerId: string; input: z.output<ReturnType<typeof registryForm>>; signal: AbortSignal },
+/** Throws unless Docker can log in with them. */
+export async function checkLogin(
+  { docker, config }: RegistryDeps,
+  { host, username, password }: z.output<ReturnType<typeof registryForm>>,
+  signal: AbortSignal,
 ) {
   await refusePrivate({ config }, { registry: host, signal }).catch((error) => {
     throw error instanceof Failure ? invalidField('host', error.message) : error
@@ -78,8 +72,4 @@ export async function addRegistry(
       throw invalidField('password', `The registry ${host} refused this user and password.`)
     throw invalidField('host', `Docker can’t reach a registry at ${host}. Check the address.`)
   })
-  refuseMore('registries', countRegistries(db, ownerId))
-  const id = newId()
-  const sealed = secrets.seal(password, sealedAs(id))
-  return insertRegistry(db, { id, ownerId, host, username, password: sealed })
 }

@@ -3,8 +3,7 @@ import { registries } from '../db/schema.ts'
 import { resource } from '../resources/resource.ts'
 import { Ago } from '../web/times.tsx'
 import { component } from '../web/operation.ts'
-import { userOf } from '../web/user-of.ts'
-import { addRegistry, registryForm } from './add.ts'
+import { checkLogin, registryForm } from './add.ts'
 import type { RegistryDeps } from './add.ts'
 
 /** A password can be stored, but is never returned. */
@@ -17,6 +16,14 @@ export const registry = resource({
   part: 'Registries',
   table: registries,
   owner: registries.ownerId,
+  most: 'registries',
+  sealed: ['password'],
+  unique: {
+    'registries.owner_id, registries.host': [
+      'host',
+      'You already have this registry. Remove it first, then add it with the new password.',
+    ],
+  },
   json: component('Registry', () =>
     z.object({
       id: z.uuid(),
@@ -48,8 +55,7 @@ export const registry = resource({
     event: 'registry.added',
     submit: 'Check and add',
     form: ({ config }: RegistryDeps) => registryForm(config),
-    make: (deps, c, input) =>
-      addRegistry(deps, { ownerId: userOf(c).id, input, signal: c.req.raw.signal }),
+    check: checkLogin,
     details: ({ username }) => ({ username }),
   },
   remove: { verb: 'Remove', event: 'registry.removed' },

@@ -5,7 +5,10 @@ import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodObject, ZodType } from 'zod'
 import type { Action, ObjectKind } from '../audit/actions.ts'
+import type { Duplicates } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
+import type { Limited } from '../platform/limits.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Env } from '../web/factory.ts'
 import { creates, does, lists, listOf, nothing } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
@@ -29,7 +32,7 @@ export type Creation = {
  * checks and audit events follow from it.
  */
 export type Resource<
-  Deps extends { db: Db },
+  Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
   Stored = Table['$inferSelect'],
@@ -49,6 +52,12 @@ export type Resource<
   adminOnly?: boolean
   /** Rows that don't match count as missing. */
   where?: () => SQL | undefined
+  /** How many each owner may have. */
+  most?: Limited
+  /** Fields that are stored encrypted; see `sealedAs`. */
+  sealed?: readonly string[]
+  /** The field at fault, and its message. */
+  unique?: Duplicates
   /** Only these keys of a row are returned. */
   json: () => ZodObject
   about: Child
@@ -72,8 +81,10 @@ export type Resource<
     more?: (deps: Deps, c: Context<Env>) => Child
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: (deps: Deps) => string | null
-    /** Checks the limit and everything that the form alone can't, and stores the row. */
-    make: (deps: Deps, c: Context<Env>, input: z.output<Form>) => Creation | Promise<Creation>
+    /** Throws for what the form alone can't refuse. */
+    check?: (deps: Deps, input: z.output<Form>, signal: AbortSignal) => Promise<void>
+    /** Checks, and stores the row; by default the fields of the form are its columns. */
+    make?: (deps: Deps, c: Context<Env>, input: z.output<Form>) => Creation | Promise<Creation>
     details?: (row: Stored) => Record<string, string>
     /** The JSON of a new one, if it has more than others. */
     schema?: () => ZodType
@@ -94,7 +105,7 @@ export type Resource<
 
 /** Infers the types of a description. */
 export const resource = <
-  Deps extends { db: Db },
+  Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
 >(

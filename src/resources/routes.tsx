@@ -1,9 +1,10 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import type { ZodType } from 'zod'
+import type { z, ZodType } from 'zod'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { found } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
 import { ModalForm } from '../web/dialog.tsx'
@@ -22,8 +23,8 @@ import { SchemaFields } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { NewButton, ResourceList } from './list.tsx'
-import type { Resource } from './resource.ts'
-import { deleteRow, getVisible, listVisible } from './store.ts'
+import type { Creation, Resource } from './resource.ts'
+import { deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
 const past = { Add: 'added', Create: 'created', Remove: 'removed', Revoke: 'revoked' }
@@ -32,7 +33,7 @@ const pass = factory.createMiddleware((_, next) => next())
 
 /** Serves the list, the form, creation, a single resource, and removal. */
 export function resourceRoutes<
-  Deps extends { db: Db },
+  Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
 >(deps: Deps, resource: Resource<Deps, Table, Form>) {
@@ -72,7 +73,7 @@ export function resourceRoutes<
     })
 
   async function created(c: Context) {
-    const { id, extra, dialog, note } = await create.make(deps, c, c.get('input'))
+    const { id, extra, dialog, note } = await (create.make ?? makeRow)(deps, c, c.get('input'))
     const row = find(c, id)
     audit(c, create.event, {
       object: objectOf(row),
@@ -94,6 +95,13 @@ export function resourceRoutes<
     const location = `${path}/${id}`
     const to = dialog ? location : path
     return moveOn(c, { to, location, created: true, said: saidOf(create.verb), json })
+  }
+
+  async function makeRow(_: Deps, c: Context<Env>, values: z.output<Form>): Promise<Creation> {
+    await create.check?.(deps, values, c.req.raw.signal)
+    return {
+      id: insertOwned(deps, resource, { userId: userOf(c).id, values: { ...(values as object) } }),
+    }
   }
 
   function find(c: Context, id = c.req.param('id')!): Stored {

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { insertUser } from '../../src/accounts/store.ts'
-import { projects } from '../../src/db/schema.ts'
+import { projects, registries } from '../../src/db/schema.ts'
 import { listSources } from '../../src/git/store.ts'
 import { labelFilter } from '../../src/docker/labels.ts'
-import { insertRegistry } from '../../src/registries/store.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { addSource } from '../git/source.ts'
 import { answerOf, idle, leftOf, made, site } from '../services/instances.ts'
@@ -133,10 +132,14 @@ describe('what a deleted user had', () => {
     const sourceId = await addSource(bob, gitea, 'ours')
     const project = addProject(t, bob, 'site')
     t.db.update(projects).set({ sourceId }).run()
-    const login = { username: 'x', password: 'sealed' }
-    for (const host of ['a.example.com', 'b.example.com'])
-      insertRegistry(t.db, { ...login, ownerId: bob.user.id, host })
-    const own = insertRegistry(t.db, { ...login, ownerId: eve.user.id, host: 'a.example.com' })
+    const addLogin = (ownerId: string, host: string) =>
+      t.db
+        .insert(registries)
+        .values({ ownerId, host, username: 'x', password: 'sealed' })
+        .returning()
+        .get()
+    for (const host of ['a.example.com', 'b.example.com']) addLogin(bob.user.id, host)
+    const own = addLogin(eve.user.id, 'a.example.com')
     await root.delete(pathOf(bob), { heirId: eve.user.id })
     const ownerId = eve.user.id
     expect(listSources(t.db, { ownerId, limit: 9 })).toMatchObject([{ id: sourceId }])

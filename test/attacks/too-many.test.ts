@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { makeInvite } from '../../src/accounts/invite-store.ts'
 import { insertSession, listSessions } from '../../src/accounts/store.ts'
+import { registries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { insertEnvironment } from '../../src/environments/store.ts'
@@ -9,8 +10,6 @@ import { insertVariable } from '../../src/environments/variable-store.ts'
 import { insertSource } from '../../src/git/store.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { insertProject } from '../../src/projects/store.ts'
-import { addRegistry } from '../../src/registries/add.ts'
-import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
 import { addSource } from '../git/source.ts'
 import { storedLines } from '../logs/stored-lines.ts'
@@ -231,19 +230,16 @@ describe('one user may not have more than so many', () => {
     expect(refused).toContain('the maximum')
     server.stop()
 
-    many(t, limits.registries, (i) =>
-      insertRegistry(t.db, {
-        ownerId,
-        host: `r${i}.example.com`,
-        username: 'ada',
-        password: 'sealed',
-      }),
-    )
-    const docker = { checkRegistry: async () => {} } as unknown as TestApp['docker']
-    const input = { host: 'more.example.com', username: 'ada', password: 'x' }
-    const asked = { ownerId, input, signal: new AbortController().signal }
-    const error = await addRegistry({ ...t.deps, docker }, asked).catch((error) => error)
-    expect(error).toMatchObject({ code: 'conflict' })
+    many(t, limits.registries, (i) => {
+      const login = { host: `r${i}.example.com`, username: 'ada', password: 'sealed' }
+      t.db
+        .insert(registries)
+        .values({ ownerId, ...login })
+        .run()
+    })
+    t.faults.checkRegistry = () => Promise.resolve()
+    const more = { host: 'more.example.com', username: 'ada', password: 'x' }
+    refusedAt(limits.registries, await ada.post('/settings/registries', more))
   })
 
   test('sessions: a login more ends the one that was seen longest ago', async () => {

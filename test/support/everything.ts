@@ -1,12 +1,11 @@
 import { insertDomain } from '../../src/addresses/store.ts'
 import { insertIdentity } from '../../src/accounts/identity-store.ts'
 import { insertSession } from '../../src/accounts/store.ts'
-import { certificates, deliveries } from '../../src/db/schema.ts'
+import { certificates, deliveries, registries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
 import { insertLink } from '../../src/links/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
-import { insertRegistry } from '../../src/registries/store.ts'
 import { insertRun } from '../../src/runs/store.ts'
 import { insertService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
@@ -88,12 +87,12 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     login: 'someone',
     token: 'a token',
   })
-  const registry = insertRegistry(t.db, {
-    ownerId: client.user.id,
-    host: 'registry.example.com',
-    username: 'someone',
-    password: 'sealed',
-  })
+  const login = { ownerId: client.user.id, host: 'registry.example.com', username: 'someone' }
+  const registry = t.db
+    .insert(registries)
+    .values({ ...login, password: 'sealed' })
+    .returning()
+    .get()
   const serviceId = Bun.randomUUIDv7()
   const file = { template: 'compose', compose: 'services: {cache: {image: busybox}}' }
   const service = insertService(
