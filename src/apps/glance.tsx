@@ -12,7 +12,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { Live } from '../web/live.tsx'
 import type { Bounds, Point } from '../web/plot.ts'
-import { Sparkline } from '../web/sparkline.tsx'
+import { Sparkline } from '../web/chart.tsx'
 import { bytes, percent } from '../web/units.ts'
 
 const shownLines = { limit: 5, maxLength: 4096 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../platform/root.ts'
-import { docPath } from '../web/doc-link.tsx'
+import { docPath } from '../web/components.tsx'
 import { assetPath } from '../web/static.ts'
 import { renderMarkdown } from './markdown.ts'
 

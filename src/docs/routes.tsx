@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { found } from '../platform/errors.ts'
-import { docPath } from '../web/doc-link.tsx'
+import { docPath } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'

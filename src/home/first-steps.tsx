@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { sampleUrl } from '../git/sample.ts'
-import { HelpLink } from '../web/doc-link.tsx'
+import { HelpLink } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import type { IconName } from '../web/icons.tsx'

@@ -17,11 +17,10 @@ import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { readAttention } from './attention.ts'
 import { readInventory, sorted, sorts, textOf } from './inventory.ts'
-import { LandingPage } from './landing.tsx'
+import { LandingPage, DashboardPage } from './views.tsx'
 import { rowsOf } from './rows.ts'
 import { engineState } from './server.ts'
 import type { ServerMeter } from './server.ts'
-import { DashboardPage } from './views.tsx'
 
 /** An empty installation redirects to the registration of its first account. */
 export const landingRoutes = (deps: AdmissionDeps) =>

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx'
-import { Fact } from '../web/components.tsx'
+import { Fact, DocLink } from '../web/components.tsx'
 import { version } from '../platform/root.ts'
-import { DocLink } from '../web/doc-link.tsx'
 import { bytes, counted, percent } from '../web/units.ts'
 import type { Engine, Server } from './server.ts'
 

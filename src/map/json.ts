@@ -3,7 +3,7 @@ import { does } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { Look } from '../web/status-badge.tsx'
 import type { MapGraph, MapNode } from './graph.ts'
-import type { Reach } from './reach.ts'
+import type { Reach } from './part.ts'
 
 /** Only the user's own; `project` is null for services and their domains. */
 const node = () =>

@@ -7,8 +7,7 @@ import { Drawing, MapScript } from './drawing.tsx'
 import type { MapGraph, MapNode } from './graph.ts'
 import { MapList, Names, NodeLink } from './list.tsx'
 import { isTroubled } from './part.ts'
-import type { Part } from './part.ts'
-import type { Reach } from './reach.ts'
+import type { Part, Reach } from './part.ts'
 import { counted } from '../web/units.ts'
 
 type Project = { id: string; name: string }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { notFound } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { line, whole } from '../web/fields.ts'
@@ -9,9 +10,12 @@ import { readGraph } from './graph.ts'
 import type { MapDeps } from './graph.ts'
 import { mapJson } from './json.ts'
 import { MapPage } from './map-page.tsx'
-import { partOf } from './part.ts'
-import { reachOf } from './reach.ts'
+import { partOf, reachOf } from './part.ts'
 import { listProjectNames } from './store.ts'
+import type { Project } from '../projects/store.ts'
+import { ButtonLink } from '../web/form.tsx'
+import { Drawing, MapScript } from './drawing.tsx'
+import { ProjectMapList } from './list.tsx'
 
 const mapQuery = z.object({
   project: line('the id of a project', { max: 100 }).optional(),
@@ -41,3 +45,24 @@ export const mapRoutes = (deps: MapDeps) =>
       json: () => mapJson(graph, { project, reach }),
     })
   })
+
+/** A section of the project's page; null if nothing is connected. */
+export const projectMap =
+  (deps: MapDeps) =>
+  ({ id, ownerId }: Pick<Project, 'id' | 'ownerId'>): JSX.Element | null => {
+    const part = partOf(readGraph(deps, ownerId), { projectId: id })
+    if (part.edges.length === 0) return null
+    return (
+      <section aria-labelledby="project-map-heading">
+        <div class="section-head">
+          <h2 id="project-map-heading">Connections</h2>
+          <ButtonLink small variant="outline" href={`/map?project=${id}`}>
+            Open the map
+          </ButtonLink>
+        </div>
+        <Drawing part={part} reach={null} />
+        <ProjectMapList part={part} />
+        <MapScript />
+      </section>
+    )
+  }

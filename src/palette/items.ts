@@ -2,7 +2,7 @@ import { containerPath } from '../containers/place.ts'
 import { contents } from '../docs/documents.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { servicePath } from '../services/own-service.ts'
-import { docPath } from '../web/doc-link.tsx'
+import { docPath } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import type { IconName } from '../web/icons.tsx'
 import { settingsPages } from '../web/settings-frame.tsx'
@@ -170,4 +170,40 @@ function containerItems({ projects, environments, services, containers }: Own): 
     detail: places.get(workloadId)!,
     url: containerPath({ id: id! }),
   }))
+}
+
+/** Results that are listed. */
+const maxResults = 20
+
+/**
+ * Finds items that contain all words, best first: names that begin with a word, names in which a word begins,
+ * names that contain it, then details. Without words all items match.
+ */
+export function findItems(items: Item[], text: string): Item[] {
+  const words = [...new Set(folded(text).split(/\s+/).filter(Boolean))].map(
+    (word) => [word, wordStart(word)] as const,
+  )
+  return items
+    .map((item) => ({ item, rank: rankOf(item, words) }))
+    .filter(({ rank }) => rank < Infinity)
+    .toSorted((a, b) => a.rank - b.rank || kindOf(a.item) - kindOf(b.item))
+    .slice(0, maxResults)
+    .map(({ item }) => item)
+}
+
+const kindOf = ({ kind }: Item) => kinds.indexOf(kind)
+
+const folded = (text: string) => text.normalize('NFKC').toLowerCase()
+
+const wordStart = (word: string) => RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}`, 'u')
+
+/** Lower is better. */
+function rankOf({ name, detail }: Item, words: (readonly [string, RegExp])[]) {
+  const [inName, inDetail] = [folded(name), folded(detail)]
+  return words.reduce((rank, [word, start]) => {
+    if (inName.startsWith(word)) return rank
+    if (start.test(inName)) return rank + 1
+    if (inName.includes(word)) return rank + 2
+    return rank + (inDetail.includes(word) ? 3 : Infinity)
+  }, 0)
 }

@@ -2,7 +2,7 @@ import { sampleUrl } from '../git/sample.ts'
 import type { Child } from 'hono/jsx'
 import type { environments } from '../db/schema.ts'
 import { PageHead } from '../web/components.tsx'
-import { Monogram } from '../web/monogram.tsx'
+import { Monogram } from '../web/logo.tsx'
 import { DeployButton } from './deploy-button.tsx'
 import type { Project } from './store.ts'
 

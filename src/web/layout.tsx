@@ -1,11 +1,13 @@
 import type { Child } from 'hono/jsx'
-import { docPath } from './doc-link.tsx'
+import { docPath } from './components.tsx'
 import type { User } from './factory.ts'
-import { assetPath } from './static.ts'
+import { assetPath, assetData } from './static.ts'
 import { ThemeChoice } from './theme.tsx'
 import type { Theme } from './theme.tsx'
 import { Toasts } from './said.tsx'
 import { isUnder, PublicBar, TopBar } from './top-bar.tsx'
+import { Live } from './live.tsx'
+import type { Look } from './status-badge.tsx'
 
 type Props = {
   /** The title of the browser's tab, and its icon. */
@@ -105,3 +107,33 @@ const ConfirmDialog = () => (
     </form>
   </dialog>
 )
+
+/** The title of the browser's tab, and an icon with a dot in the colour of the state. */
+export function tabOf({ title, state }: { title: string; state?: Look | undefined }) {
+  const named = title === 'Davit' ? title : `${plainOrder(title)} · Davit`
+  return {
+    title: state ? `${state.word} · ${named}` : named,
+    icon: state ? iconOf(state.tone) : assetData('icon.svg'),
+  }
+}
+
+/** live.js updates the tab from it when the state has changed. */
+export const TabState = ({ title, icon }: ReturnType<typeof tabOf>) => (
+  <Live id="tab" hidden data-title={title} data-icon={icon} />
+)
+
+/** A title can't isolate a name, so characters that change the text direction are removed. */
+const plainOrder = (title: string) => title.replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+
+/** Visible on a light and on a dark tab. */
+const colours: Record<Look['tone'], string> = {
+  good: '#2f9e44',
+  active: '#1c7ed6',
+  bad: '#e03131',
+  quiet: '#868e96',
+}
+
+const iconOf = (tone: Look['tone']) => {
+  const dot = `<circle cx="18" cy="6" r="5.5" fill="${colours[tone]}" stroke="none" />`
+  return assetData('icon.svg').replace(/(?=%3C%2Fsvg%3E)/, encodeURIComponent(dot))
+}

@@ -9,11 +9,10 @@ import { CsrfToken } from './form.tsx'
 import { InDialog } from './dialog.tsx'
 import { People } from './person.tsx'
 import { isNavigation, sayNow } from './said.tsx'
-import { Layout } from './layout.tsx'
+import { Layout, TabState, tabOf } from './layout.tsx'
 import { isLiveRequest, livePartsOf, LiveStream, SeenVersion } from './live.tsx'
 import type { Liveness } from './live.tsx'
 import type { Look } from './status-badge.tsx'
-import { TabState, tabOf } from './tab.tsx'
 import { themeOf } from './theme.tsx'
 
 /** One resource in its three representations. */

@@ -1,4 +1,4 @@
-import { docPath } from './doc-link.tsx'
+import { docPath } from './components.tsx'
 import type { User } from './factory.ts'
 import { PostForm } from './form.tsx'
 import { Icon, Mark } from './icons.tsx'

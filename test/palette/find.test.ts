@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { findItems } from '../../src/palette/find.ts'
+import { findItems } from '../../src/palette/items.ts'
 import type { Item } from '../../src/palette/items.ts'
 import { anApp, aService } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'

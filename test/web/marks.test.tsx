@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { initialsOf, Monogram } from '../../src/web/monogram.tsx'
-import { Sparkline } from '../../src/web/sparkline.tsx'
+import { initialsOf, Monogram } from '../../src/web/logo.tsx'
+import { Sparkline } from '../../src/web/chart.tsx'
 
 test('a monogram has the first letters of a name, or its emoji', () => {
   expect(initialsOf('hello')).toBe('H')

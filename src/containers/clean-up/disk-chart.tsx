@@ -2,9 +2,8 @@ import { ErrorAlert } from '../../web/failures.tsx'
 import { Live } from '../../web/live.tsx'
 import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
-import type { DiskShares } from './disk.ts'
-import { totalOf } from './owners.ts'
-import type { OwnerShare } from './owners.ts'
+import type { DiskShares, OwnerShare } from './disk.ts'
+import { totalOf } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
 type Disk = {

@@ -1,19 +1,18 @@
-import { FormError } from '../../web/fields-view.tsx'
-import { Button, PostForm } from '../../web/form.tsx'
+import { FormError, Checkbox, SelectField, TextField } from '../../web/fields-view.tsx'
+import { Button, PostForm, SaveRow } from '../../web/form.tsx'
 import type { Draft } from '../../web/draft.ts'
 import { SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
-import type { BuildLimits, DiskShares } from './disk.ts'
+import type { BuildLimits, DiskShares, OwnerShare } from './disk.ts'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskSpace } from '../../platform/disk-space.ts'
-import { KindChoice } from './kind-choice.tsx'
-import type { OwnerShare } from './owners.ts'
 import { pruneKinds } from './kinds.ts'
-import { CleanUpForm } from './schedule-form.tsx'
 import type { Schedule } from './schedule-store.ts'
 import { ErrorAlert } from '../../web/failures.tsx'
 import { bytes, counted } from '../../web/units.ts'
+import type { PruneKind } from './kinds.ts'
+import { scheduledKinds } from './forms.ts'
 
 export const prunePath = '/settings/prune'
 
@@ -100,3 +99,91 @@ const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
     )}
   </div>
 )
+
+export const kindLabels: Record<PruneKind, string> = {
+  containers: 'Containers',
+  images: 'Images',
+  networks: 'Networks',
+  volumes: 'Volumes',
+  build_cache: 'Build cache',
+}
+
+/** The empty field before the checkboxes makes "none selected" differ from "field omitted". */
+const KindChoice = ({
+  label,
+  kinds,
+  ticked,
+  error,
+}: {
+  label: string
+  kinds: readonly PruneKind[]
+  ticked: readonly PruneKind[]
+  error?: string | undefined
+}) => (
+  <fieldset class="kind-choice">
+    <legend>{label}</legend>
+    <input type="hidden" name="what" value="" />
+    {kinds.map((kind) => (
+      <label>
+        <input type="checkbox" name="what" value={kind} checked={ticked.includes(kind)} />
+        {kindLabels[kind]}
+      </label>
+    ))}
+    {error && <p class="field-error">Select at least one.</p>}
+  </fieldset>
+)
+
+type Props = { schedule: Schedule; draft?: Draft }
+
+export const CleanUpForm = ({ schedule, draft }: Props) => (
+  <PostForm
+    id="clean-up-schedule"
+    class="form"
+    draft={draft}
+    action="/settings/prune/schedule"
+    method="PUT"
+    replaces="this"
+  >
+    <FormError />
+    <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
+    <KindChoice
+      label="Remove"
+      kinds={scheduledKinds}
+      ticked={schedule.what}
+      error={draft?.errors['what']}
+    />
+    <div class="field-row">
+      <SelectField
+        name="hour"
+        label="At"
+        value={schedule.hour}
+        options={hours}
+        hint="In the server’s time. If Davit is down then, it runs later that day."
+      />
+      <TextField
+        name="threshold"
+        label="Minimum disk usage (%)"
+        value={schedule.threshold}
+        type="number"
+        min={0}
+        max={99}
+        required
+        hint="0 means always."
+      />
+    </div>
+    <LastRun {...schedule} />
+    <SaveRow />
+  </PostForm>
+)
+
+const hours = Array.from({ length: 24 }, (_, hour) => ({
+  value: String(hour),
+  label: `${String(hour).padStart(2, '0')}:00`,
+}))
+
+const LastRun = ({ lastRunAt, lastOutcome }: Schedule) =>
+  lastOutcome === null ? null : (
+    <p class="note">
+      Last run: <Ago at={lastRunAt} />. {lastOutcome}
+    </p>
+  )

@@ -8,7 +8,7 @@ import {
   judgeNetwork,
   judgeVolume,
 } from './verdicts.ts'
-import type { Facts } from './facts.ts'
+import type { Facts } from './store.ts'
 import { pruneKinds } from './kinds.ts'
 import type { PruneKind, Thing, Verdict } from './kinds.ts'
 

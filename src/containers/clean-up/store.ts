@@ -1,8 +1,55 @@
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
+import type { DiskUse, Docker, Network } from '../../docker/index.ts'
+import { areDavits, readLabels } from '../../docker/labels.ts'
+import type { Collector } from '../../logs/collector.ts'
 import { listRows } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
+
+export type PruneDeps = { db: Db; docker: Docker; collector: Collector; instanceId: string }
+
+/** Everything that decides what may be removed. */
+export type Facts = DiskUse & {
+  instanceId: string
+  networks: Network[]
+  needs: Needs
+  /** Container ids by deployment, for the deployments that the containers' labels name. */
+  deployed: Map<string, Set<string>>
+}
+
+export async function gatherFacts(
+  { db, docker, instanceId }: Pick<PruneDeps, 'db' | 'docker' | 'instanceId'>,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Facts> {
+  const [use, networks] = await Promise.all([
+    docker.diskUse({ signal }),
+    docker.listNetworks({ signal }),
+  ])
+  const named = use.containers.flatMap(({ labels }) => readLabels(labels).deploymentId || [])
+  return {
+    ...use,
+    instanceId,
+    networks,
+    needs: readNeeds(db),
+    deployed: listDeployed(db, [...new Set(named)]),
+  }
+}
+
+/** Reads the needs again and reuses the engine's state. */
+export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
+  ...facts,
+  needs: readNeeds(db),
+})
+
+type Labels = Record<string, string>
+
+export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
+  readLabels(labels).instanceId === instanceId
+
+/** True for what another installation of Davit on this engine created and manages. */
+export const isAnotherDavits = (facts: Facts, labels: Labels) =>
+  areDavits(labels) && !isOurs(facts, labels)
 
 /** What apps and services currently need from the engine. */
 export type Needs = {
@@ -28,7 +75,7 @@ type NeededEnvironment = {
 const inWork = ['pending', 'cloning', 'building', 'deploying'] as const
 const serving = ['running', 'stopped'] as const
 
-export function readNeeds(db: Db): Needs {
+function readNeeds(db: Db): Needs {
   const needs: Needs = {
     projects: namesById(db.select({ id: projects.id, name: projects.name }).from(projects).all()),
     environments: readEnvironments(db),

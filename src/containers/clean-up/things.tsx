@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { bytes } from '../../web/units.ts'
-import { kindLabels } from './kind-choice.tsx'
+import { kindLabels } from './page.tsx'
 import { bytesOf, pruneKinds } from './kinds.ts'
 import type { PruneKind, Thing } from './kinds.ts'
 

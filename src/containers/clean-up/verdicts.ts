@@ -7,8 +7,8 @@ import type {
 } from '../../docker/index.ts'
 import { readLabels } from '../../docker/labels.ts'
 import { image as edgeImage } from '../../edge/container.ts'
-import { isAnotherDavits, isOurs } from './facts.ts'
-import type { Facts } from './facts.ts'
+import { isAnotherDavits, isOurs } from './store.ts'
+import type { Facts } from './store.ts'
 import type { Verdict } from './kinds.ts'
 import { ago } from '../../web/times.tsx'
 

@@ -1,3 +1,4 @@
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { LogDb } from '../../db/index.ts'
 import type { Container } from '../../docker/index.ts'
 import { RangeChoice } from '../../web/chart.tsx'
@@ -5,10 +6,11 @@ import type { Range } from '../../web/plot.ts'
 import { containerPath } from '../place.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { figuresId, StatsFigures } from './figures.tsx'
-import type { UsagePoller } from './poller.ts'
+import type { UsagePoller, UsageNow } from './poller.ts'
 import { readHistory } from './sample-history.ts'
-import { restingState } from './shown.ts'
+import { restingState, usageJson } from './shown.ts'
 import type { ContainerStats, Measurement, ShownUsage } from './shown.ts'
+import { sseEvent } from '../../web/sse.ts'
 
 export function statsOf(
   { logDb, usage }: { logDb: LogDb; usage: UsagePoller },
@@ -80,3 +82,31 @@ export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
 const historyId = 'stats-history'
 
 const usagePath = (container: { id: string }) => `${containerPath(container)}/usage`
+
+type Format = 'html' | 'json'
+
+/** Renders an SSE event once for all watchers. */
+export function usageEvent(look: UsageNow, as: Format) {
+  look.events[as] ??= encode(
+    look,
+    as === 'html' ? render(look) : JSON.stringify(usageJson(look.shown)),
+  )
+  return look.events[as]
+}
+
+/** On a page that shows another range, the charts match no element and are ignored. */
+function render({ shown, history }: UsageNow) {
+  const figures = partOf(figuresId, <StatsFigures shown={shown} />)
+  if (!history) return figures
+  const memoryLimit = shown.state === 'running' ? shown.usage.memoryLimit : null
+  const charts = <StatsCharts history={history} memoryLimit={memoryLimit} />
+  return figures + partOf(chartsId(history.range), charts)
+}
+
+function encode({ shown }: UsageNow, data: string) {
+  const end = shown.state === 'removed' ? sseEvent({ event: 'done', data: shown.state }) : ''
+  return new TextEncoder().encode(sseEvent({ data }) + end)
+}
+
+const partOf = (id: string, content: JSX.Element) =>
+  `<hx-partial hx-target="#${id}" hx-swap="innerMorph">${String(content)}</hx-partial>`

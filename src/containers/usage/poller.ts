@@ -18,8 +18,13 @@ const intervalMs = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
-/** A history is only present when its charts must be redrawn. */
-export type UsageNow = { shown: ShownUsage; history: History | null }
+export type UsageNow = {
+  shown: ShownUsage
+  /** Only present when its charts must be redrawn. */
+  history: History | null
+  /** Rendered for all watchers by the first of them. */
+  events: Partial<Record<'html' | 'json', Uint8Array>>
+}
 
 type Resting = Exclude<ShownUsage['state'], 'running'>
 
@@ -66,7 +71,7 @@ export class UsagePoller {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
-        if (usage) yield { shown: { state: 'running', ...usage }, history: news.read() }
+        if (usage) yield { shown: { state: 'running', ...usage }, history: news.read(), events: {} }
         else if (yield* this.#rest(id, signal)) return
         isAway = false
       } catch (error) {
@@ -114,6 +119,7 @@ export class UsagePoller {
 const unmeasured = (state: Resting): UsageNow => ({
   shown: { state, time: new Date() },
   history: null,
+  events: {},
 })
 
 async function* untilRemoved(looks: AsyncIterable<UsageNow>) {

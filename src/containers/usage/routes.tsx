@@ -12,9 +12,8 @@ import type { ObservedContainers } from '../../runtime/observed-containers.ts'
 import { findContainer } from '../find.ts'
 import type { FindDeps } from '../find.ts'
 import { containerPath } from '../place.ts'
-import { usageEvent } from './event.tsx'
 import { statsJson } from './shown.ts'
-import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
+import { StatsHistory, statsOf, StatsPanel, usageEvent } from './panel.tsx'
 import type { UsagePoller } from './poller.ts'
 
 type RouteDeps = FindDeps & {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Facts } from '../../../src/containers/clean-up/facts.ts'
+import type { Facts } from '../../../src/containers/clean-up/store.ts'
 import type { PruneKind } from '../../../src/containers/clean-up/kinds.ts'
 import { isTickedByDefault } from '../../../src/containers/clean-up/kinds.ts'
 import { planPrune } from '../../../src/containers/clean-up/plan.ts'
