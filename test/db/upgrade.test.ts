@@ -3,12 +3,12 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { newId } from '../../src/db/new-id.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { root } from '../../src/platform/root.ts'
-import { until } from './migrations.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { aFolder } from '../support/folder.ts'
 
@@ -74,6 +74,26 @@ test('the journals of migrations are in order', () => {
   }
 })
 
+/** How many migrations there were when this list was last extended, and the hash of their files. */
+const released = {
+  drizzle: { count: 29, hash: '03097d66a396a6f0ddc925728fbe54769cba3b539ccb92f7b04d1317c2fbd529' },
+  'drizzle/logs': {
+    count: 5,
+    hash: '385b03fe5d42ec95e48f7094ce965c65232f031bd0f88c351c92670ea1a87ac6',
+  },
+}
+
+test.each(Object.entries(released))(
+  'the migrations in %s that databases have had never change',
+  (folder, { count, hash }) => {
+    const { entries } = JSON.parse(readFileSync(join(root, folder, 'meta/_journal.json'), 'utf8'))
+    const hasher = new Bun.CryptoHasher('sha256')
+    for (const { tag } of entries.slice(0, count))
+      hasher.update(readFileSync(join(root, folder, `${tag}.sql`)))
+    expect(hasher.digest('hex')).toBe(hash)
+  },
+)
+
 test('the migrations make the schema that the code has', async () => {
   for (const [schema, folder] of [
     ['schema', 'drizzle'],
@@ -108,124 +128,6 @@ test('an upgrade that rebuilds a table keeps the rows below it', () => {
   expect(counts(db)).toEqual([1, 1, 1])
   expect(db.$client.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
   db.$client.close()
-})
-
-test('work that an earlier version has left waits or runs as jobs', () => {
-  const folder = until('0013_addresses')
-  const path = join(aFolder(), 'davit.db')
-  const old = openDatabase(path, folder).$client
-  old.run("INSERT INTO users (id, email, role, created_at) VALUES ('ada', 'a', 'member', 0)")
-  old.run(`INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)
-    VALUES ('p', 'ada', 'site', 'x', 'x', 0)`)
-  const left = ['pending', 'building', 'deploying', 'failed']
-  for (const [at, status] of left.entries()) {
-    old.run(`INSERT INTO environments (id, project_id, name, host_port, created_at)
-      VALUES ('e${at}', 'p', 'e${at}', ${at}, 0)`)
-    old.run(`INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
-      repository_url, image, attempt, cancel_requested, created_at)
-      VALUES ('d${at}', 'p', 'e${at}', '${status}', 'manual', 'ada', 'x',
-        ${status === 'deploying' ? "'i'" : 'NULL'}, ${at}, ${at === 1}, 0)`)
-  }
-  for (const [id, status, before] of [
-    ['s0', 'pulling', 'NULL'],
-    ['s1', 'starting', "'sealed'"],
-    ['s2', 'running', 'NULL'],
-  ])
-    old.run(`INSERT INTO services (id, owner_id, name, template, version, status, compose, "values",
-      before, created_at) VALUES ('${id}', 'ada', '${id}', 't', '', '${status}', '', '', ${before}, 0)`)
-  old.close()
-
-  const db = openDatabase(path)
-  const jobs = db.$client.query(
-    'SELECT kind, subject_id, owner_id, status, slot, attempt, cancel_requested, input FROM jobs ORDER BY subject_id',
-  )
-  expect(jobs.values()).toEqual([
-    ['deploy', 'e0', 'ada', 'waiting', 'build', 0, 0, null],
-    ['deploy', 'e1', 'ada', 'running', 'build', 1, 1, null],
-    ['deploy', 'e2', 'ada', 'running', null, 2, 0, null],
-    ['start', 's0', 'ada', 'running', 'service', 1, 0, null],
-    ['change', 's1', 'ada', 'running', 'service', 1, 0, 'before:sealed'],
-  ])
-  // a log of a job has its id; what the containers of a service write has that of the service
-  const rows = (query: string) => db.$client.query(query).values()
-  expect(rows('SELECT id FROM jobs WHERE id = subject_id')).toEqual([])
-  expect(rows("SELECT id FROM jobs WHERE kind = 'deploy' ORDER BY id")).toEqual([
-    ['d0'],
-    ['d1'],
-    ['d2'],
-  ])
-  db.$client.close()
-})
-
-test('an upgrade knows the containers that run, and which deployment was being switched to', () => {
-  const path = join(aFolder(), 'davit.db')
-  const old = openDatabase(path, until('0014_jobs')).$client
-  old.run(
-    "INSERT INTO users (id, email, password_hash, role, created_at) VALUES ('u', 'a', '', 'member', 0)",
-  )
-  old.run(
-    "INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at) VALUES ('p', 'u', 'p', '', '', 0)",
-  )
-  for (const [at, id] of ['running', 'stopped', 'switching', 'idle'].entries())
-    old.run(
-      'INSERT INTO environments (id, project_id, name, host_port, created_at) VALUES (?, ?, ?, ?, 0)',
-      [id, 'p', id, at],
-    )
-  const insert = (environment: string, status: string, container: string | null) =>
-    old.run(
-      `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by, repository_url, container_id, created_at)
-       VALUES (?, 'p', ?, ?, 'manual', 'a', '', ?, 0)`,
-      [`${environment} ${status}`, environment, status, container],
-    )
-  insert('running', 'superseded', 'c1')
-  insert('running', 'running', 'c2')
-  insert('running', 'pending', null)
-  insert('stopped', 'stopped', 'c3')
-  insert('switching', 'running', 'c4')
-  insert('switching', 'deploying', 'c5')
-  insert('idle', 'failed', null)
-  old.run(
-    "INSERT INTO services (id, owner_id, name, template, version, compose, \"values\", created_at) VALUES ('s', 'u', 's', 't', '1', '', '', 0)",
-  )
-  old.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  old.close()
-
-  const { $client } = openDatabase(path)
-  const rows = (query: string) => $client.query(query).values()
-  expect(rows('SELECT id, live_release_id, next_release_id FROM workloads ORDER BY id')).toEqual([
-    ['running', 'running running', null],
-    ['s', 's', null],
-    ['stopped', 'stopped stopped', null],
-    ['switching', 'switching running', 'switching deploying'],
-  ])
-  expect(
-    rows('SELECT container_id, release_id, component, state FROM instances ORDER BY 1'),
-  ).toEqual([
-    ['c1', 'running superseded', 'web', 'removed'],
-    ['c2', 'running running', 'web', 'live'],
-    ['c3', 'stopped stopped', 'web', 'stopped'],
-    ['c4', 'switching running', 'web', 'live'],
-    ['c5', 'switching deploying', 'web', 'starting'],
-  ])
-  $client.close()
-})
-
-test('an upgrade keeps the addresses that containers hold, and frees those of removed ones', () => {
-  const path = join(aFolder(), 'davit.db')
-  const old = openDatabase(path, until('0018_procfile')).$client
-  old.run("INSERT INTO workloads (id) VALUES ('w')")
-  old.run("INSERT INTO releases (id, workload_id, created_at) VALUES ('r', 'w', 0)")
-  for (const [id, state] of Object.entries({ a: 'removed', b: 'live', c: 'stopped' }))
-    old.run(`INSERT INTO instances (id, release_id, workload_id, component, network, address, state,
-      created_at) VALUES ('${id}', 'r', 'w', 'web', ${id === 'c' ? 'NULL, NULL' : "'n', '10.1.0.9'"}, '${state}', 0)`)
-  old.close()
-  const { $client } = openDatabase(path)
-  const rows = $client.query('SELECT instance_id, network, address, held FROM endpoints ORDER BY 1')
-  expect(rows.values()).toEqual([
-    ['a', 'n', '10.1.0.9', 0],
-    ['b', 'n', '10.1.0.9', 1],
-  ])
-  $client.close()
 })
 
 test('a database of a newer version is not opened', () => {
@@ -276,4 +178,15 @@ test('an installation keeps its id, and opens under its own key only', () => {
   expect(openInstallation(db, secrets)).toBe(id)
   const others = new Secrets('the key of another installation, long')
   expect(() => openInstallation(db, others)).toThrow(expect.objectContaining({ code: 'wrong_key' }))
+})
+
+test('new ids follow those that a database has, also after the clock was set back', () => {
+  const path = join(aFolder(), 'davit.db')
+  fill(path)
+  const last = Bun.randomUUIDv7('hex', Date.now() + 3_600_000)
+  const { $client } = openDatabase(path)
+  $client.run(`UPDATE deployments SET id = '${last}'`)
+  $client.close()
+  openDatabase(path).$client.close()
+  expect(newId() > last).toBe(true)
 })
