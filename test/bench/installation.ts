@@ -1,11 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { insertSession, insertUser } from '../../src/accounts/store.ts'
+import { insertUser } from '../../src/accounts/store.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { lineRows, pack } from '../../src/logs/block.ts'
-import { hashToken, randomToken } from '../../src/platform/secrets.ts'
+import { aSession } from '../support/session.ts'
 
 export type Size = { projects: number; deployments: number; logLines: number }
 
@@ -36,17 +36,7 @@ export function makeInstallation(directory: string, size: Size): Installation {
 function logIn(db: ReturnType<typeof openDatabase>) {
   const ada = { email: 'ada@example.com', name: null, passwordHash: '', role: 'admin' } as const
   const ownerId = insertUser(db, ada).id
-  const token = randomToken()
-  const now = Date.now()
-  insertSession(db, {
-    userId: ownerId,
-    tokenHash: hashToken(token),
-    userAgent: 'bench',
-    address: '127.0.0.1',
-    lastSeenAt: new Date(now),
-    expiresAt: new Date(now + 30 * 86_400_000),
-  })
-  return { ownerId, cookie: `svc_session=${token}` }
+  return { ownerId, cookie: `svc_session=${aSession({ db }, ownerId)}` }
 }
 
 /** Ids are in the order of time, as those that Davit makes. */

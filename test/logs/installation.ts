@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { insertSession, insertUser } from '../../src/accounts/store.ts'
+import { insertUser } from '../../src/accounts/store.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
@@ -8,7 +8,8 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { insertProject } from '../../src/projects/store.ts'
-import { hashToken, openSecrets, randomToken } from '../../src/platform/secrets.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
+import { aSession } from '../support/session.ts'
 
 /**
  * The data of a Davit that is started as a process: a user who is logged in, and environments, of a
@@ -27,16 +28,7 @@ export function prepareInstallation(directory: string, { apps = 1 } = {}) {
   const instanceId = openInstallation(db, openSecrets(config))
   const ada = { email: 'ada@example.com', name: null, passwordHash: '', role: 'admin' } as const
   const ownerId = insertUser(db, ada).id
-  const token = randomToken()
-  const now = new Date()
-  insertSession(db, {
-    userId: ownerId,
-    tokenHash: hashToken(token),
-    userAgent: 'test',
-    address: '127.0.0.1',
-    lastSeenAt: now,
-    expiresAt: new Date(now.getTime() + 86_400_000),
-  })
+  const cookie = `svc_session=${aSession({ db }, ownerId)}`
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const places = Array.from({ length: apps }, (_, at) => {
     const name = at === 0 ? 'site' : `site-${at}`
@@ -51,7 +43,7 @@ export function prepareInstallation(directory: string, { apps = 1 } = {}) {
     env,
     docker,
     environmentId: places[0]!.environmentId,
-    cookie: `svc_session=${token}`,
+    cookie,
     /** Runs a shell line, as an app of the first environment, or another one, unless it is someone else's. */
     async run(script: string, { instance = instanceId, app = 0 } = {}) {
       const deploymentId = Bun.randomUUIDv7()
