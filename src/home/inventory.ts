@@ -17,7 +17,7 @@ export type Item = {
   name: string
   href: string
   look: Look
-  /** The id of the latest deployment or its own: ids sort by time of creation. */
+  /** The id of the latest deployment or release, or its own: ids sort by time of creation. */
   activity: string
 } & ({ kind: 'app'; app: AppRow; isUp: boolean } | { kind: 'service'; service: ServiceRow })
 
@@ -42,7 +42,7 @@ export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
     }),
     ...listOwnServices(deps.db, ownerId).map((service): Item => ({
       ...{ kind: 'service', id: service.id, name: service.name, href: servicePath(service) },
-      ...{ look: lookOfStatus(service.status), activity: service.id, service },
+      ...{ look: lookOfStatus(service.status), activity: service.releaseId ?? service.id, service },
     })),
   ]
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, max, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
@@ -12,6 +12,7 @@ import {
   domains,
   environments,
   projects,
+  releases,
   services,
 } from '../db/schema.ts'
 
@@ -66,9 +67,14 @@ export const listOwnServices = (db: Db, ownerId: string) =>
       status: services.status,
       errorMessage: services.errorMessage,
       createdAt: services.createdAt,
+      /** The newest that created its containers; null before the first. */
+      releaseId: max(releases.id),
+      releasedAt: releases.createdAt, // of the row with that id, as SQLite defines it for max()
     })
     .from(services)
+    .leftJoin(releases, eq(releases.workloadId, services.id))
     .where(and(eq(services.ownerId, ownerId), isNull(services.deletingAt)))
+    .groupBy(services.id)
     .all()
 
 /** Domains that are checked for one page, at most. */

@@ -185,7 +185,7 @@ const RowView = (row: Row) => (
       {row.kind === 'app' ? (
         row.latest && <Ago at={row.latest.createdAt} />
       ) : (
-        <Ago at={row.service.createdAt} />
+        <Ago at={row.service.releasedAt ?? row.service.createdAt} />
       )}
     </p>
     <State {...row} />

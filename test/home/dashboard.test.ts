@@ -5,6 +5,7 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { noAddress } from '../../src/domains/dns-check.ts'
 import { busyBetween, ticksIn } from '../../src/home/server.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { adoptRelease } from '../../src/runtime/store.ts'
 import { anApp, aService, servedByCaddy } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -52,6 +53,17 @@ describe('the dashboard', () => {
     const page = await ada.page('/dashboard')
     expect(page.text).not.toContain('Needs attention')
     expect(namesOf(page)).toEqual(['db', 'off / production', 'shop / production'])
+  })
+
+  test('moves a service up when its containers are created again', async () => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const service = aService(t, ada, { name: 'db' })
+    await anApp(t, ada, { name: 'shop' })
+    expect(namesOf(await ada.page('/dashboard'))).toEqual(['shop / production', 'db'])
+    const workload = { id: service, kind: 'service' } as const
+    adoptRelease(t.db, { workload, id: Bun.randomUUIDv7(), containers: [] })
+    expect(namesOf(await ada.page('/dashboard'))).toEqual(['db', 'shop / production'])
   })
 
   test('begins with what is in trouble, each with why and what helps', async () => {
