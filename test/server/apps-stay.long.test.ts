@@ -93,7 +93,7 @@ test('uninstalled, apps and services serve on, and how to find them is said', as
 test('uninstalled with apps, those are gone with their volumes, and the data stays', async () => {
   const uninstall = ['davit', 'uninstall', '--apps']
   const dry = await server.must([...uninstall, '--dry-run'])
-  expect(dry).toMatch(/^- 1 project \(app\): .*\n- 1 service \(counter\): /m)
+  expect(dry).toMatch(/^ +- 1 project \(app\): .*\n +- 1 service \(counter\): /m)
   expect(await serviceServes()).toBe(true)
   await server.must([...uninstall, '--yes'])
   expect(await docker('ps', '--all', '--quiet')).toEqual([])

@@ -113,7 +113,7 @@ test('what is installed runs as its own user, hardened, and responds', async () 
 test('who isn’t root is told nothing else where Davit is installed', async () => {
   const { exitCode, output } = await server.run([...nobody, 'davit', 'install', '--yes'])
   expect(exitCode).toBe(1)
-  expect(output.match(/^davit: .*/gm)).toEqual(['davit: you aren’t root'])
+  expect(output.match(/^davit: .*/gm)).toEqual([expect.stringMatching(/^davit: you aren’t root/)])
 })
 
 test('again, it changes nothing, and shows the setup code of the first account', async () => {
