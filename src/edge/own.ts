@@ -57,6 +57,8 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
   )
   const ensure = withBackoff(ensureAgain, ({ signal }) => engine.ensure({ folder, signal }))
   let timesBodies = true
+  /** True once this Caddy has accepted it: one that starts with a field it doesn't know ends. */
+  let mayStartWithTimes = false
   let isSure = false
   let doubted = new AbortController()
   let version: string | null = null
@@ -75,7 +77,9 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
         isSure = isKnown && !doubted.signal.aborted
         if (!isKnown) return
       } catch (error) {
-        if (signal.aborted || !doubted.signal.aborted || isLast) throw error
+        if (!signal.aborted && doubted.signal.aborted && !isLast) continue
+        mayStartWithTimes = false
+        throw error
       }
     }
   }
@@ -97,7 +101,8 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     if (!here.isRunning) {
       leftOuts.holdsNothing()
       const { served } = await leftOuts.served(plan, { signal })
-      const saved = JSON.stringify(configurationOf(served))
+      const starting = { ...served, timesBodies: mayStartWithTimes }
+      const saved = JSON.stringify(configurationOf(starting))
       writeFileAtomically(savedConfiguration(folder), saved)
     }
     const ensured = await ensure({ signal })
@@ -121,7 +126,10 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     if (!Bun.deepEquals(last?.plan, plan)) last = { plan, configuration: configurationOf(plan) }
     const state = await apply({ admin }, last!.configuration, options)
     if (state === 'loaded') loadedAt = new Date()
-    if (state !== 'waits') leftOuts.holds(plan)
+    if (state !== 'waits') {
+      leftOuts.holds(plan)
+      mayStartWithTimes = timesBodies
+    }
     return state === 'waits' ? state : 'in force'
   }
 

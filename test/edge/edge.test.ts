@@ -135,10 +135,15 @@ test('it is configured while the engine is away', async () => {
   await looking
 })
 
-test('a Caddy that was removed is there again, with its configuration', async () => {
+test('a Caddy that was removed is there again, and starts with its whole configuration', async () => {
+  const before = await configured()
   await removeEdgeContainer(deps, { signal })
-  davits.sync()
+  await davits.sync()
   await until(() => serves('app.test'))
+  expect(await configured()).toBe(before)
+  const [container] = await list()
+  const log = await askEngine(`/containers/${container!.id}/logs?stdout=1&stderr=1`)
+  expect(await log.text()).not.toContain('"uri":"/load"')
 })
 
 test('a host that Caddy refuses is left out, and all others are served', async () => {
