@@ -71,14 +71,14 @@ export class BodyReader {
   /** Waits until there is memory for a large body. */
   async #inTurn<Result>(
     { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
-    work: (place: JsonPosition) => Promise<Result>,
+    work: (place: BodyMemory) => Promise<Result>,
   ) {
     let hasPlace = false
     return this.#senders
       .run(network, signal, async () => {
         using _ = await this.#large.acquire(signal, expected)
         hasPlace = true
-        using place = new JsonPosition(expected)
+        using place = new BodyMemory(expected)
         return await work(place)
       })
       .catch((error) => {
@@ -100,7 +100,7 @@ async function readNext(
 }
 
 /** The memory of one body, freed explicitly. Unwritten pages cost nothing. */
-class JsonPosition {
+class BodyMemory {
   readonly #memory: ArrayBuffer
   #size = 0
 

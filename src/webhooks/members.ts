@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { pause } from '../platform/pause.ts'
 
 /** In bytes, for a member that is kept. Only a list of commits is ever larger. */
 const maxMember = 512 * 1024
@@ -6,108 +7,69 @@ const maxMember = 512 * 1024
 const maxKept = 768 * 1024
 /** No event has as many. An object with more is refused because each name has a cost. */
 const maxMembers = 10_000
+/** In bytes, for a name with its quotes. */
+const maxName = 1000
+
+/** Steps between which other work may run. */
+const slice = 32 * 1024
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Finds top-level members of a JSON object in its bytes, as they arrive. Other members are skipped without
- * parsing, so the cost is linear in the body's length.
+ * Finds top-level members of a JSON object, as raw JSON; null when the bytes aren't an object. Other members
+ * are skipped without parsing: `JSON.parse` needs up to a gigabyte for a body that no one has signed.
  */
-export class MemberReader {
-  readonly #names: Set<string>
-  readonly #found = new Map<string, Buffer>()
-  #kept = 0
-  #count = 0
-  #state: 'before' | 'inside' | 'after' | 'broken' = 'before'
-  #depth = 0
-  #inString = false
-  #isEscaped = false
-  /** Null while the name is read, and within a member that isn't needed. */
-  #name: string | null = null
-  #inName = true
-  #pieces: Uint8Array[] = []
-  #size = 0
-
-  constructor(names: Iterable<string>) {
-    this.#names = new Set(names)
+export async function membersIn(
+  json: Buffer,
+  names: string[],
+): Promise<Map<string, string> | null> {
+  const found = new Map<string, Buffer>()
+  let kept = 0
+  let count = 0
+  let depth = 0
+  let isBegun = false
+  let inString = false
+  let from = 0
+  /** Null while the name is read. */
+  let name: string | null = null
+  for (let at = 0, steps = 1; at < json.length; at++, steps++) {
+    if (steps % slice === 0) await pause()
+    const byte = json[at]!
+    if (inString) {
+      if (byte === backslash) at++
+      else if (byte === quote) inString = false
+    } else if (depth === 0) {
+      if (byte <= 0x20) continue
+      if (isBegun || byte !== openBrace) return null
+      isBegun = true
+      depth = 1
+      from = at + 1
+    } else if (byte === quote) inString = true
+    else if (byte === openBrace || byte === openBracket) depth++
+    else if (byte === closeBrace || byte === closeBracket) {
+      if (--depth === 0) keep(at)
+    } else if (depth === 1 && byte === comma) keep(at)
+    else if (depth === 1 && byte === colon && name === null) {
+      if (++count > maxMembers) return null
+      name = at - from > maxName ? '' : json.toString('utf8', from, at).trim().slice(1, -1)
+      from = at + 1
+    }
   }
+  if (!isBegun || depth > 0 || !found.values().every((value) => isUtf8(value))) return null
+  return new Map([...found].map(([name, value]) => [name, value.toString()]))
 
-  /** Bytes are only valid during the call. */
-  push(bytes: Uint8Array) {
-    let from = 0 // the kept part continues here
-    for (let at = 0; at < bytes.length; at++) {
-      const byte = bytes[at]!
-      if (this.#inString) {
-        if (this.#isEscaped) this.#isEscaped = false
-        else if (byte === backslash) this.#isEscaped = true
-        else if (byte === quote) this.#inString = false
-      } else if (this.#state !== 'inside') {
-        if (byte > 0x20) this.#state = this.#begins(byte) ? 'inside' : 'broken'
-        if (this.#state === 'broken') return
-        from = at + 1
-      } else if (byte === quote) this.#inString = true
-      else if (byte === openBrace || byte === openBracket) this.#depth++
-      else if (byte === closeBrace || byte === closeBracket) {
-        if (--this.#depth > 0) continue
-        this.#endMember(bytes.subarray(from, at))
-        this.#state = 'after'
-      } else if (this.#depth === 1 && byte === comma) {
-        this.#endMember(bytes.subarray(from, at))
-        from = at + 1
-      } else if (this.#depth === 1 && byte === colon && this.#inName) {
-        this.#keep(bytes.subarray(from, at))
-        this.#endName()
-        from = at + 1
-        if (++this.#count > maxMembers) return void (this.#state = 'broken')
+  function keep(end: number) {
+    if (name !== null && names.includes(name)) {
+      kept -= found.get(name)?.length ?? 0 // of duplicates, the last one counts
+      found.delete(name)
+      const size = end - from
+      if (size <= maxMember && kept + size <= maxKept) {
+        found.set(name, json.subarray(from, end))
+        kept += size
       }
     }
-    if (this.#state === 'inside') this.#keep(bytes.subarray(from))
-  }
-
-  /** Returns the members' raw JSON; null when the bytes aren't an object. */
-  end(): Map<string, string> | null {
-    if (this.#state !== 'after' || !this.#found.values().every((value) => isUtf8(value)))
-      return null
-    return new Map([...this.#found].map(([name, value]) => [name, value.toString()]))
-  }
-
-  #begins(byte: number) {
-    this.#depth = 1
-    return this.#state === 'before' && byte === openBrace
-  }
-
-  #endName() {
-    const name = Buffer.concat(this.#pieces).toString().trim().slice(1, -1)
-    this.#inName = false
-    this.#name = this.#names.has(name) ? name : null
-    this.#drop()
-  }
-
-  #endMember(rest: Uint8Array) {
-    this.#keep(rest)
-    if (this.#name !== null) {
-      this.#kept -= this.#found.get(this.#name)?.length ?? 0 // of duplicates, the last one counts
-      this.#found.delete(this.#name)
-      if (this.#size <= maxMember && this.#kept + this.#size <= maxKept) {
-        this.#found.set(this.#name, Buffer.concat(this.#pieces))
-        this.#kept += this.#size
-      }
-    }
-    this.#drop()
-    this.#inName = true
-    this.#name = null
-  }
-
-  #keep(bytes: Uint8Array) {
-    if (!this.#inName && this.#name === null) return
-    this.#size += bytes.length
-    if (this.#size > maxMember) this.#pieces = []
-    else if (bytes.length > 0) this.#pieces.push(Buffer.from(bytes))
-  }
-
-  #drop() {
-    this.#pieces = []
-    this.#size = 0
+    name = null
+    from = end + 1
   }
 }

@@ -11,8 +11,10 @@ import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './repository-names.ts'
 import type { Named } from './repository-names.ts'
-import { notAnEvent, readPayload, unwrapForm } from './payload.ts'
+import { formField } from './form-field.ts'
+import { notAnEvent, readPayload } from './payload.ts'
 import type { Payload } from './payload.ts'
+import { form } from './provider.ts'
 import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
@@ -75,9 +77,10 @@ async function readBelieved(
   { received, mediaType }: { received: Received; mediaType: string },
 ) {
   try {
-    const sent = await unwrapForm(provider, { body: received.body, mediaType })
-    const payload = await readPayload(provider, sent)
-    return { payload, received: { ...received, body: sent.body } }
+    const json = mediaType === form ? await formField(received.body, 'payload') : received.body
+    if (json === null) throw notAnEvent('The form must have one field named payload.')
+    const payload = await readPayload(provider, json)
+    return { payload, received: provider.signsField ? { ...received, body: json } : received }
   } catch (error) {
     throw claimsSignature(provider, received.headers) ? error : notSigned()
   }

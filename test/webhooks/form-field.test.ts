@@ -1,12 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readField } from '../../src/webhooks/form-field.ts'
+import { formField } from '../../src/webhooks/form-field.ts'
 
-async function read(form: string) {
-  const pieces: string[] = []
-  const take = (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes).toString('latin1'))
-  const count = await readField(Buffer.from(form), { name: 'payload', take })
-  return { count, value: Buffer.from(pieces.join(''), 'latin1').toString() }
-}
+const read = async (form: string) =>
+  (await formField(Buffer.from(form), 'payload'))?.toString() ?? null
 
 test('the field says what a browser would have it say', async () => {
   const forms = [
@@ -24,10 +20,10 @@ test('the field says what a browser would have it say', async () => {
   ]
   for (const form of forms) {
     const values = /payload=/.test(form) ? new URLSearchParams(form).getAll('payload') : []
-    expect(await read(form)).toEqual({ count: values.length, value: values[0] ?? '' })
+    expect(await read(form)).toBe(values.length === 1 ? values[0]! : null)
   }
 })
 
 test('a form of very many parts is not looked at to its end', async () => {
-  expect(await read(`${'&'.repeat(1_000_000)}payload=x`)).toEqual({ count: 0, value: '' })
+  expect(await read(`${'&'.repeat(1_000_000)}payload=x`)).toBeNull()
 })
