@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { ErrorAlert } from '../../web/failures.tsx'
 import { Live } from '../../web/live.tsx'
 import { Ago } from '../../web/times.tsx'
@@ -21,11 +22,28 @@ export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
     {shares ? (
-      <Bars shares={shares} />
+      <Bars
+        largest={Math.max(...Object.values(shares))}
+        rows={labels.map(([share, label]) => ({
+          label: <span>{label}</span>,
+          value: shares[share],
+        }))}
+      />
     ) : (
       <p class="muted">Docker is measuring its disk usage. This can take a minute.</p>
     )}
-    {owners.length > 0 && <Owners owners={owners} />}
+    {owners.length > 0 && (
+      <>
+        <h3>By user: what their containers wrote, their volumes and images</h3>
+        <Bars
+          largest={totalOf(owners[0]!)}
+          rows={owners.slice(0, maxOwners).map((owner) => ({
+            label: <bdi class="disk-owner">{owner.email}</bdi>,
+            value: totalOf(owner),
+          }))}
+        />
+      </>
+    )}
     <p class="muted">
       {space ? <SpaceLeft space={space} /> : elsewhere}
       {at && (
@@ -38,38 +56,20 @@ export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
   </Live>
 )
 
-const Bars = ({ shares }: { shares: DiskShares }) => {
-  const largest = Math.max(1, ...Object.values(shares))
-  return (
-    <ul class="disk-bars">
-      {labels.map(([share, label]) => (
-        <li>
-          <span>{label}</span>
-          <Bar of={largest} value={shares[share]} />
-          <span class="disk-bytes">{bytes(shares[share])}</span>
-        </li>
-      ))}
-    </ul>
-  )
-}
+const Bars = ({ rows, largest }: { rows: { label: Child; value: number }[]; largest: number }) => (
+  <ul class="disk-bars">
+    {rows.map(({ label, value }) => (
+      <li>
+        {label}
+        <Bar of={Math.max(1, largest)} value={value} />
+        <span class="disk-bytes">{bytes(value)}</span>
+      </li>
+    ))}
+  </ul>
+)
 
 /** Owners with less than the first ten aren't listed. */
-const mostOwners = 10
-
-const Owners = ({ owners }: Pick<Disk, 'owners'>) => (
-  <>
-    <h3>By user: what their containers wrote, their volumes and images</h3>
-    <ul class="disk-bars">
-      {owners.slice(0, mostOwners).map((owner) => (
-        <li>
-          <bdi class="disk-owner">{owner.email}</bdi>
-          <Bar of={Math.max(1, totalOf(owners[0]!))} value={totalOf(owner)} />
-          <span class="disk-bytes">{bytes(totalOf(owner))}</span>
-        </li>
-      ))}
-    </ul>
-  </>
-)
+const maxOwners = 10
 
 const full = {
   title: 'The disk with Davit’s data is full',

@@ -1,11 +1,11 @@
 import { EmptyState } from '../../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../../web/form.tsx'
 import { bytes } from '../../web/units.ts'
-import { allOf, bytesOf, isTickedByDefault, itemOf } from './kinds.ts'
+import { allOf, bytesOf, isTickedByDefault } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 import { prunePath } from './page.tsx'
 import type { Judged, Plan } from './plan.ts'
-import { few, Naming, Things } from './things.tsx'
+import { few, Things } from './things.tsx'
 
 /** Lists each item that may be removed, selected if removed by default, and what is kept. */
 export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneKind[] }) => (
@@ -42,19 +42,7 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
       ))}
       <input type="hidden" name="items" value="" />
       <div>
-        <Things things={listed.toSorted(byOwnerAndSize)} hint={hintOf} limit={Infinity}>
-          {(thing) => (
-            <label class="prune-thing">
-              <input
-                type="checkbox"
-                name="items"
-                value={itemOf(thing)}
-                checked={isTickedByDefault(thing)}
-              />
-              <Judgement thing={thing} />
-            </label>
-          )}
-        </Things>
+        <Things things={listed.toSorted(byOwnerAndSize)} isChoice />
         {cache.length > 0 && <BuildCache entries={cache} />}
       </div>
       <div class="form-actions start">
@@ -74,25 +62,8 @@ const BuildCache = ({ entries }: { entries: Judged[] }) => (
       <input type="checkbox" name="items" value={allOf('build_cache')} checked />
       All of the build cache below
     </label>
-    <Things things={entries.toSorted(byOwnerAndSize)}>
-      {(thing) => (
-        <span class="prune-thing">
-          <Judgement thing={thing} />
-        </span>
-      )}
-    </Things>
+    <Things things={entries.toSorted(byOwnerAndSize)} />
   </>
-)
-
-const hintOf = (kind: PruneKind) =>
-  kind === 'volumes' && <p class="hint">Volumes hold data. This can’t be undone.</p>
-
-const Judgement = ({ thing }: { thing: Judged }) => (
-  <Naming
-    thing={thing}
-    tag={thing.owner === 'other' && <span class="tag">not Davit’s</span>}
-    said={thing.reason}
-  />
 )
 
 const Kept = ({ things }: { things: Judged[] }) => (
@@ -100,13 +71,7 @@ const Kept = ({ things }: { things: Judged[] }) => (
     <summary>
       What is kept, and why <span class="count">{things.length}</span>
     </summary>
-    <Things things={things.toSorted(byOwnerAndSize)}>
-      {(thing) => (
-        <span class="prune-thing">
-          <Judgement thing={thing} />
-        </span>
-      )}
-    </Things>
+    <Things things={things.toSorted(byOwnerAndSize)} />
   </details>
 )
 

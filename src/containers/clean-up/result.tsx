@@ -6,7 +6,7 @@ import type { CleanUp } from './clean-ups.ts'
 import { bytesOf, countByKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { prunePath } from './page.tsx'
-import { Naming, Things } from './things.tsx'
+import { Things } from './things.tsx'
 import { ButtonLink } from '../../web/form.tsx'
 
 /** Also shows a clean-up that is still running. */
@@ -52,25 +52,13 @@ const Result = ({ run, title }: { run: CleanUp; title: string }) => {
       <p>{summary(removed)}</p>
       {removed.length > 0 && (
         <div>
-          <Things things={removed}>
-            {(thing) => (
-              <span class="prune-thing">
-                <Naming thing={thing} />
-              </span>
-            )}
-          </Things>
+          <Things things={removed} />
         </div>
       )}
       {skipped.length > 0 && (
         <section>
           <h3>Kept</h3>
-          <Things things={skipped}>
-            {(thing) => (
-              <span class="prune-thing">
-                <Naming thing={thing} said={thing.reason} />
-              </span>
-            )}
-          </Things>
+          <Things things={skipped} />
         </section>
       )}
     </div>

@@ -1,25 +1,24 @@
-import type { Child } from 'hono/jsx'
 import { bytes } from '../../web/units.ts'
 import { kindLabels } from './page.tsx'
-import { bytesOf, pruneKinds } from './kinds.ts'
-import type { PruneKind, Thing } from './kinds.ts'
+import { bytesOf, isTickedByDefault, itemOf, pruneKinds } from './kinds.ts'
+import type { Thing } from './kinds.ts'
+import type { Judged } from './plan.ts'
 
-/** Longer groups start collapsed; at most `most` items are listed where none can be selected. */
+/** Longer groups start collapsed; at most so many items are listed where none can be selected. */
 export const few = 5
 const maxShown = 100
 
+/** As much of an item as is known where it is listed. */
+type Listed = Thing & Partial<Pick<Judged, 'owner' | 'reason'>>
+
 /** Groups items by kind: a row with count and total size that expands to the items. */
-export const Things = <T extends Thing>({
+export const Things = ({
   things,
-  hint = () => null,
-  limit = maxShown,
-  children: show,
+  isChoice = false,
 }: {
-  things: T[]
-  limit?: number
-  /** Shown above the items of a kind. */
-  hint?: (kind: PruneKind) => Child
-  children: (thing: T) => Child
+  things: Listed[]
+  /** Gives each item a checkbox, ticked if it is removed by default. */
+  isChoice?: boolean
 }) => (
   <>
     {pruneKinds
@@ -31,15 +30,33 @@ export const Things = <T extends Thing>({
             {kindLabels[kind]} <span class="count">{of.length.toLocaleString('en')}</span>
             {bytesOf(of) > 0 && <span class="disk-bytes">{bytes(bytesOf(of))}</span>}
           </summary>
-          {hint(kind)}
+          {isChoice && kind === 'volumes' && (
+            <p class="hint">Volumes hold data. This can’t be undone.</p>
+          )}
           <ul class="rows prune-things" aria-label={kindLabels[kind]}>
-            {of.slice(0, limit).map((thing) => (
-              <li>{show(thing)}</li>
+            {(isChoice ? of : of.slice(0, maxShown)).map((thing) => (
+              <li>
+                {isChoice ? (
+                  <label class="prune-thing">
+                    <input
+                      type="checkbox"
+                      name="items"
+                      value={itemOf(thing)}
+                      checked={thing.owner && isTickedByDefault({ kind, owner: thing.owner })}
+                    />
+                    <ThingFacts {...thing} />
+                  </label>
+                ) : (
+                  <span class="prune-thing">
+                    <ThingFacts {...thing} />
+                  </span>
+                )}
+              </li>
             ))}
-            {of.length > limit && (
+            {!isChoice && of.length > maxShown && (
               <li>
                 <span class="prune-thing muted">
-                  and {(of.length - limit).toLocaleString('en')} more
+                  and {(of.length - maxShown).toLocaleString('en')} more
                 </span>
               </li>
             )}
@@ -49,19 +66,11 @@ export const Things = <T extends Thing>({
   </>
 )
 
-export const Naming = ({
-  thing: { kind, name, bytes: size },
-  tag,
-  said,
-}: {
-  thing: Thing
-  tag?: Child
-  said?: string | undefined
-}) => (
+const ThingFacts = ({ kind, name, bytes: size, owner, reason }: Listed) => (
   <>
     <span class="prune-name">
-      <bdi>{name}</bdi> {tag}
-      {said && <span class="muted">{said}</span>}
+      <bdi>{name}</bdi> {owner === 'other' && <span class="tag">not Davit’s</span>}
+      {reason && <span class="muted">{reason}</span>}
     </span>
     {kind !== 'networks' && (
       <span class="disk-bytes">{size === null ? 'unknown' : bytes(size)}</span>
