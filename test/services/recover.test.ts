@@ -1,17 +1,16 @@
 import { expect, test } from 'bun:test'
 import { instances, jobs, releases } from '../../src/db/schema.ts'
 import { recoverServices } from '../../src/services/recover.ts'
-import { isBusy } from '../../src/services/state.ts'
 import { getService, updateService } from '../../src/services/store.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
-import { idle, leftOf, made, settled, site, untilService } from './instances.ts'
+import { idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Davit as it starts again on the same state: what was at work is not. */
-async function startAgain({ db, logDb, deps }: TestApp, { user }: TestClient) {
+async function startAgain({ db, logDb, docker, deps }: TestApp, { user }: TestClient) {
   deps.jobs.stop = async () => {} // it died: what stands still is not waited for
-  const next = testApp({}, { db, logDb })
+  const next = simulatedApp({}, { db, logDb, docker })
   await recoverServices(next.deps, { signal: new AbortController().signal })
   return { next, ada: new TestClient(next.deps, next.app, user) }
 }
@@ -36,7 +35,7 @@ test.each([
 ] as const)(
   'a start that Davit’s end interrupts while %s is taken up again',
   async (state, call) => {
-    const { t, ada } = withAda(testApp())
+    const { t, ada } = withAda(simulatedApp())
     const { reached, goOn } = standStillAt(t, call)
     const { json } = await ada.post('/services/compose', { name: 'slow', compose: site })
     await reached
@@ -53,7 +52,7 @@ test.each([
 )
 
 test('containers that an earlier version made are found by their labels, and restart as they are', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}}}`)
   t.db.delete(instances).run()
   t.db.update(releases).set({ components: null }).run()
@@ -67,7 +66,7 @@ test('containers that an earlier version made are found by their labels, and res
 })
 
 test('a deletion that was interrupted goes on as it was asked for', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const compose = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
   const service = await made(t, ada, compose)
@@ -78,7 +77,7 @@ volumes: {data: {}}`
 })
 
 test('a start that was interrupted can be cancelled by the next process', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
   await t.jobs.stop()
   const again = await startAgain(t, ada)
@@ -88,7 +87,7 @@ test('a start that was interrupted can be cancelled by the next process', async 
 })
 
 test('a start in which Davit died twice is given up, and leaves nothing', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const { reached, goOn } = standStillAt(t, 'startContainer')
   const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
   await reached
@@ -105,7 +104,7 @@ test('a start in which Davit died twice is given up, and leaves nothing', async 
 test.each(['inspectImage', 'createContainer', 'stopContainer', 'startContainer'] as const)(
   'a change that Davit’s end interrupts at %s begins again from what ran before',
   async (call) => {
-    const { t, ada } = withAda(testApp())
+    const { t, ada } = withAda(simulatedApp())
     const compose = `services: {a: {${idle}}}`
     const service = await made(t, ada, compose)
     const { reached, goOn } = standStillAt(t, call)
@@ -125,17 +124,15 @@ test.each(['inspectImage', 'createContainer', 'stopContainer', 'startContainer']
 )
 
 test('a change that Davit’s end interrupts goes on, and is undone when it does not come up', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const compose = `services: {a: {${idle}}}`
   const service = await made(t, ada, compose)
-  const busy = untilService(t, service, ({ status }) => isBusy(status))
-  const changing = ada.put(`/services/${service.id}`, {
-    compose: compose.replace('init: true, command: [sleep, "999"]', 'init: false, command: [none]'),
-  })
-  await busy
-  await t.jobs.stop()
-  await changing
+  const { reached, goOn } = standStillAt(t, 'createContainer')
+  const broken = compose.replace('init: true, command: [sleep, "999"]', 'command: [/no/such]')
+  await ada.htmx('PUT', `/services/${service.id}`, { name: 'thing', compose: broken })
+  await reached
 
+  goOn()
   const again = await startAgain(t, ada)
   const after = await settled(again.next, again.ada, service)
   expect(after.error.message).toStartWith('The change was undone.')
