@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { findUser } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
+import type { Occurrence } from '../audit/record.ts'
 import { cancelAppJobs } from '../apps/app-jobs.ts'
 import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
@@ -17,9 +18,8 @@ import { getService } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
-import { endsWithin } from '../platform/pause.ts'
 import { listActivity } from './activity.ts'
 import { ActivityList, activityPath } from './activity-page.tsx'
 
@@ -40,61 +40,51 @@ export const activityRoutes = (deps: {
       const found = getJob(db, c.req.param('id'))
       if (!found || isEnded(found.deployment.status)) throw notFound('deployment')
       const { deployment, project } = found
-      return cancel(c, cancelDeployment(deps, { deployment, by: userOf(c).email }), () =>
-        audit(c, 'deployment.cancelled', {
-          object: { kind: 'deployment', id: deployment.id, name: project.name },
-          details: { owner: findUser(db, project.ownerId).email },
-        }),
-      )
+      const object = { kind: 'deployment', id: deployment.id, name: project.name } as const
+      const work = cancelDeployment(deps, { deployment, by: userOf(c).email })
+      return cancel(c, work, { action: 'deployment.cancelled', object, ownerId: project.ownerId })
     })
     .post(`${activityPath}/environments/:id/cancel`, requireAdmin, (c) => {
       const found = getEnvironmentIn(db, c.req.param('id'))
       if (!found) throw notFound('environment')
       const { environment, project } = found
-      return cancel(c, cancelAppJobs(deps, { environment, by: userOf(c).email }), () =>
-        audit(c, 'environment.cancelled', {
-          object: {
-            kind: 'environment',
-            id: environment.id,
-            name: `${project.name} ${environment.name}`,
-          },
-          details: { owner: findUser(db, project.ownerId).email },
-        }),
-      )
+      const name = `${project.name} ${environment.name}`
+      const object = { kind: 'environment', id: environment.id, name } as const
+      const work = cancelAppJobs(deps, { environment, by: userOf(c).email })
+      return cancel(c, work, { action: 'environment.cancelled', object, ownerId: project.ownerId })
     })
     .post(`${activityPath}/runs/:id/cancel`, requireAdmin, (c) => {
       const found = getRunIn(db, c.req.param('id'))
       if (!found || isRunEnded(found.run.status)) throw notFound('run')
       const { run, environment, project } = found
-      return cancel(c, cancelRun(deps, { run, by: userOf(c).email }), () =>
-        audit(c, 'run.cancelled', {
-          object: { kind: 'run', id: run.id, name: `${project.name} ${environment.name}` },
-          details: { owner: findUser(db, project.ownerId).email },
-        }),
-      )
+      const object = {
+        kind: 'run',
+        id: run.id,
+        name: `${project.name} ${environment.name}`,
+      } as const
+      const work = cancelRun(deps, { run, by: userOf(c).email })
+      return cancel(c, work, { action: 'run.cancelled', object, ownerId: project.ownerId })
     })
     .post(`${activityPath}/services/:id/cancel`, requireAdmin, (c) => {
       const service = getService(db, c.req.param('id'))
       if (!service) throw notFound('service')
       const { id, name, ownerId } = service
-      return cancel(c, cancelServiceJobs(deps, { service, by: userOf(c).email }), () =>
-        audit(c, 'service.cancelled', {
-          object: { kind: 'service', id, name },
-          details: { owner: findUser(db, ownerId).email },
-        }),
-      )
+      const object = { kind: 'service', id, name } as const
+      const work = cancelServiceJobs(deps, { service, by: userOf(c).email })
+      return cancel(c, work, { action: 'service.cancelled', object, ownerId })
     })
     .post(`${activityPath}/clean-up/cancel`, requireAdmin, (c) =>
-      cancel(c, cleanUps.cancel(userOf(c).email), () => audit(c, 'clean_up.cancelled')),
+      cancel(c, cleanUps.cancel(userOf(c).email), { action: 'clean_up.cancelled' }),
     )
 
-  async function cancel(c: Context, work: Promise<unknown>, done: () => void) {
-    const ended = await endsWithin(deps.config.patience, work)
-    done()
-    if (!ended) {
-      c.status(202)
-      c.header('Location', activityPath)
-    }
+  async function cancel(
+    c: Context,
+    work: Promise<unknown>,
+    { action, object, ownerId }: Pick<Occurrence, 'action' | 'object'> & { ownerId?: string },
+  ) {
+    await awaitOrAccept(c, work, { patience: deps.config.patience, at: activityPath })
+    const details = ownerId ? { owner: findUser(db, ownerId).email } : {}
+    audit(c, action, { object, details })
     if (clientOf(c) === 'partial') return show(c, view(c))
     return moveOn(c, { to: activityPath, json })
   }

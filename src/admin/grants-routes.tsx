@@ -1,17 +1,20 @@
 import type { Context } from 'hono'
+import { z } from 'zod'
 import { isAdmin } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { notFound } from '../platform/errors.ts'
 import { updateService } from '../services/store.ts'
+import { flag } from '../web/fields.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
-import { grantForm } from './forms.ts'
 import { GrantList, grantsPath } from './grants-page.tsx'
 import { listGranted } from './store.ts'
+
+const grantForm = z.object({ granted: flag() })
 
 /** Host access of services, which admins may revoke or allow again. */
 export const grantRoutes = (deps: { db: Db }) => {

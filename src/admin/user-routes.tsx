@@ -2,29 +2,44 @@ import type { Context } from 'hono'
 import { governedUserJson } from '../accounts/json.ts'
 import type { UserRow } from '../accounts/store.ts'
 import { findUser, listUsers } from '../accounts/store.ts'
+import { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
+import { flag, line } from '../web/fields.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
-import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import type { Streams } from '../web/streams.ts'
-import { endsWithin } from '../platform/pause.ts'
 import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
-import { userRemovalForm, userUpdateForm } from './forms.ts'
 import { transferAll, renewWebhooks } from './transfer.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { beginRemoval, removeUser } from './remove-user.ts'
 import type { RemovalDeps } from './remove-user.ts'
 import { listHeirs, listProjectsOf, listServicesOf } from './store.ts'
 import { UserList } from './users-page.tsx'
+
+const userUpdateForm = z.object({
+  role: z.enum(['admin', 'member'], 'must be admin or member.').optional(),
+  disabled: flag().optional(),
+})
+
+/** Decides what happens to the projects and services of a deleted user. */
+const userRemovalForm = z.object({
+  /** Defaults to `give`. */
+  belongings: z.enum(['give', 'delete'], 'must be give or delete.').nullish(),
+  /** The new owner; defaults to the admin who deletes the user. */
+  heirId: line('the id of a user', { max: 36 }).nullish(),
+  /** Deletes volumes, too. */
+  volumes: flag().nullish(),
+})
 
 const firstPage: Page = { limit: 50 }
 
@@ -114,10 +129,8 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   /** Longer work continues in the background, with a response of 202. */
   async function waitFor(c: Context, work: Promise<unknown>) {
     deps.streams.recheck() // now, not only after the response
-    if (await endsWithin(deps.config.patience, work)) return
+    await awaitOrAccept(c, work, { patience: deps.config.patience, at: '/settings/users' })
     work.catch((error) => report('a user’s work was not ended', error, { path: c.req.path }))
-    c.status(202)
-    c.header('Location', '/settings/users')
   }
 
   function users(c: Context, page: Page) {

@@ -7,9 +7,8 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { clientOf, pageBefore } from '../web/client.ts'
-import { moveOn } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin } from '../platform/pause.ts'
 import type { AppJob } from '../environments/app-steps.ts'
 import { cancelStarts, insertAppJob } from './app-jobs.ts'
 import type { AppJobDeps } from './app-jobs.ts'
@@ -49,13 +48,8 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     jobs.wake()
     const to = environmentPath(environment)
     // a program waits for the end, for a while; a browser shows it on the page
-    if (
-      clientOf(c) === 'program' &&
-      !(await endsWithin(deps.config.patience, jobs.ended(job.id)))
-    ) {
-      c.status(202)
-      c.header('Location', to)
-    }
+    if (clientOf(c) === 'program')
+      await awaitOrAccept(c, jobs.ended(job.id), { patience: deps.config.patience, at: to })
     const json = await jsonOf(deps, own(c).environment, project)
     const from = pageBefore(c, deps.config)
     const isItsPage = from?.startsWith(`/envs/${id}/`) || from?.startsWith(`${to}/`)

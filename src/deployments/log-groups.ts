@@ -2,7 +2,6 @@ import { levelOf } from '../logs/level.ts'
 import type { Line } from '../logs/log-line.tsx'
 import { plainText } from '../web/ansi.ts'
 import { duration } from '../web/times.tsx'
-import { quoteOf } from './quote.ts'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -256,3 +255,22 @@ const internal =
   /^(?:\[(?:internal|auth)\]|resolve image config|docker-image:|local:|importing |copy \/context)/
 
 const titleOf = (name: string) => (/^exporting /.test(name) ? 'Export the image' : name)
+
+/** `maxLines` limits a quote. `apart` is the distance up to which two errors belong together. */
+const maxLines = 5
+const apart = 3
+
+/**
+ * Quotes the last errors of a step's output that are close together, starting with the first of these.
+ * Without an error, quotes the last lines.
+ */
+function quoteOf(output: Line[]): Line[] {
+  const said = output.filter(({ text }) => text.trim() !== '')
+  let at = said.findLastIndex(isError)
+  if (at < 0) return said.slice(-3)
+  for (let before = at - 1; before >= 0 && at - before <= apart; before--)
+    if (isError(said[before]!)) at = before
+  return said.slice(at, at + maxLines)
+}
+
+const isError = ({ text }: Line) => levelOf(text) === 'error'

@@ -24,11 +24,10 @@ import type { Draft } from '../web/draft.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { query } from '../web/query.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin } from '../platform/pause.ts'
 import { compareWithLive } from './compare.ts'
 import { ComparePage } from './compare-page.tsx'
 import { DeploymentPage, DeploymentStatus } from './deployment-page.tsx'
@@ -140,16 +139,10 @@ export const deploymentRoutes = (
     .post('/projects/:id/deployments/:deploymentId/cancel', async (c) => {
       const { project, deployment } = own(c)
       const by = userOf(c).email
-      const ended = await endsWithin(
-        deps.config.patience,
-        cancelDeployment(deps, { deployment, by }),
-      )
-      audit(c, 'deployment.cancelled', about(deployment, project))
       const to = deploymentPath(deployment)
-      if (!ended) {
-        c.status(202)
-        c.header('Location', to)
-      }
+      const { patience } = deps.config
+      await awaitOrAccept(c, cancelDeployment(deps, { deployment, by }), { patience, at: to })
+      audit(c, 'deployment.cancelled', about(deployment, project))
       const said = `Deployment #${deployment.number} is being cancelled.`
       return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
     })

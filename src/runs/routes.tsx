@@ -20,9 +20,8 @@ import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin } from '../platform/pause.ts'
 import { attach, refuseEnded } from './attach.ts'
 import type { AttachDeps } from './attach.ts'
 import { runJson } from './json.ts'
@@ -89,14 +88,10 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
     })
     .post('/envs/:envId/runs/:id/cancel', async (c) => {
       const { run } = find(c)
-      const work = cancelRun(deps, { run, by: userOf(c).email })
-      const ended = await endsWithin(deps.config.patience, work)
-      audit(c, 'run.cancelled', about(c, run))
       const to = runPath(run)
-      if (!ended) {
-        c.status(202)
-        c.header('Location', to)
-      }
+      const work = cancelRun(deps, { run, by: userOf(c).email })
+      await awaitOrAccept(c, work, { patience: deps.config.patience, at: to })
+      audit(c, 'run.cancelled', about(c, run))
       const said = 'The command is being cancelled.'
       return moveOn(c, { to, said, json: () => runJson(find(c).run) })
     })

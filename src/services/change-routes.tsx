@@ -14,9 +14,8 @@ import { fieldsOf, textsBut } from '../web/form-fields.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin } from '../platform/pause.ts'
 import { askedFor } from './compose/values.ts'
 import { componentsOf, grantsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
@@ -114,10 +113,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
   ) {
     const to = servicePath(service)
     if (clientOf(c) !== 'program') return moveOn(c, { to, said, json: () => ({}) })
-    if (!(await endsWithin(deps.config.patience, work))) {
-      c.status(202)
-      c.header('Location', to)
-    }
+    await awaitOrAccept(c, work, { patience: deps.config.patience, at: to })
     const shown = await shownService(deps, getService(db, service.id) ?? service)
     return moveOn(c, { to, json: () => serviceJson(shown) })
   }

@@ -1,11 +1,14 @@
 import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import { getJob, getJobOf } from '../jobs/store.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { jobLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
-import { getExtent } from '../logs/store.ts'
+import { getExtent, listJobLogs } from '../logs/store.ts'
+import type { LogKey } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
@@ -27,7 +30,6 @@ import { followService, statusPropsOf } from './follow.ts'
 import type { FollowDeps } from './follow.ts'
 import { catalogueQuery, serviceRemovalForm } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
-import { lastLogOf, statusesOf } from './job-log.ts'
 import { makeRoutes } from './make-routes.tsx'
 import { checkOwner, ownService, servicePath, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
@@ -232,3 +234,16 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serv
 
 const volumesHint =
   'Their data is lost. Otherwise the volumes stay on this server: write down the passwords they need first.'
+
+/** Ends the log for its readers when its job has ended. */
+const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
+  now: () => (getJob(db, logId) ? 'running' : 'ended'),
+  isEnd: (status: string) => status === 'ended',
+})
+
+/** The log of the queued or running job, even before its first line, else of the last, if any. */
+function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
+  const job = getJobOf(db, id)
+  if (job) return { sourceId: id, logId: job.id }
+  return listJobLogs(logDb, id)[0] ?? { sourceId: id, logId: 'none' }
+}

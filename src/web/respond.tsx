@@ -3,6 +3,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { endsWithin } from '../platform/pause.ts'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
 import { CsrfToken } from './form.tsx'
@@ -126,4 +127,15 @@ export function moveOn(
   if (!created) return c.json(json() ?? {})
   c.header('Location', location)
   return c.json(json() ?? {}, 201)
+}
+
+/** Waits for work as long as a request may take. If that is too short: 202, with the path that shows it. */
+export async function awaitOrAccept(
+  c: Context,
+  work: Promise<unknown>,
+  { patience, at }: { patience: number; at: string },
+) {
+  if (await endsWithin(patience, work)) return
+  c.status(202)
+  c.header('Location', at)
 }
