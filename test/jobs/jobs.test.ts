@@ -69,6 +69,26 @@ test('a stop puts back what runs, which was no attempt, and begins nothing more'
     expect(getJob(db, id)).toMatchObject({ status: 'waiting', attempt: 0 })
 })
 
+test('a stop puts back nothing that had ended by itself', async () => {
+  const { db, jobs, published, add } = scene()
+  jobs.handle('deploy', () => ({ id }) => ({
+    ...words,
+    run({ signal }) {
+      endJob(db, id) // as a deployment does when it goes live
+      return new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      )
+    },
+    end() {},
+    requeue: () => ({ status: 'pending' }),
+  }))
+  add('app', 'ada')
+  jobs.wake()
+  await turn()
+  await jobs.stop()
+  expect(published).toEqual([])
+})
+
 test('what ran when Davit died runs once more, and is given up when that ends the same way', async () => {
   const first = scene()
   const { db } = first
