@@ -1,8 +1,7 @@
-import type { Child } from 'hono/jsx'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
-import { Checkbox, SelectField, TextArea, TextField } from '../web/fields-view.tsx'
-import { HttpsFields, httpsFields } from './https-fields.tsx'
+import { FoldedFields, namesIn, SchemaFields } from '../web/schema-fields.tsx'
+import { domainForm } from './forms.ts'
 import type { ShownDomain } from './json.ts'
 import { listPath } from './owner.ts'
 import type { DomainOwner } from './owner.ts'
@@ -13,146 +12,100 @@ type Props = {
   domain: ShownDomain | null
   /** Addresses that its name should resolve to. */
   expected: string[]
+  /** True when the user's own Caddy serves, and gets certificates by its own settings. */
   isExternal: boolean
   draft: Draft
 }
 
-/** A new domain only needs its name; everything else is folded, and open when it is set. */
-export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) => (
-  <ModalForm
-    title={
-      domain ? (
-        <>
-          Edit <bdi>{domain.host}</bdi>
-        </>
-      ) : (
-        'Add domain'
-      )
-    }
-    from={{ href: listPath(of), name: 'Domains' }}
-    action={domain ? `/domains/${domain.id}` : listPath(of)}
-    {...(domain && { method: 'PUT' as const })}
-    draft={draft}
-    submit={domain ? 'Save changes' : 'Add domain'}
-    upload
-    wide
-  >
-    <TextField
-      name="host"
-      label="Domain"
-      value={domain?.host}
-      placeholder="app.example.com"
-      hint={<HostHint expected={expected} />}
-      autocomplete="off"
-      inputmode="url"
-      required
-      autofocus={!domain}
-      code
-    />
-    <Folded
+/** A new domain only needs its name; everything else is folded. */
+export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) => {
+  const form = {
+    ...{ schema: domainForm, draft, values: domain ? textsOf(domain) : {} },
+    more: {
+      host: { hint: <HostHint expected={expected} /> },
+      target: domain?.target ? { initial: domain.target } : {},
+      https: {
+        options: httpsOptions({ isExternal, isOwn: domain?.https === 'own' }),
+        ...(isExternal && {
+          hint: 'The same for all paths of the domain. Certificates can’t be uploaded with DAVIT_EDGE=external: add them to your Caddy.',
+        }),
+      },
+      basicAuth: domain?.basicAuth.length
+        ? {
+            hint: 'One per line. A name alone keeps its password; name:password sets one. Leave empty to allow everyone.',
+          }
+        : {},
+    },
+  }
+  const isService = of.kind === 'service'
+  const route = namesIn(domainForm, 'route').filter((name) => isService || name !== 'target')
+  return (
+    <ModalForm
       title={
-        of.kind === 'service'
-          ? 'Path, target, protocol and redirect'
-          : 'Path, protocol and redirect'
+        domain ? (
+          <>
+            Edit <bdi>{domain.host}</bdi>
+          </>
+        ) : (
+          'Add domain'
+        )
       }
-      fields={leading}
-      {...{ domain, draft }}
+      from={{ href: listPath(of), name: 'Domains' }}
+      action={domain ? `/domains/${domain.id}` : listPath(of)}
+      {...(domain && { method: 'PUT' as const })}
+      draft={draft}
+      submit={domain ? 'Save changes' : 'Add domain'}
+      upload
+      wide
     >
-      <div class="field-row">
-        <TextField
-          name="path"
-          label="Path"
-          value={domain?.path === '/' ? '' : domain?.path}
-          placeholder="/"
-          hint="Only requests below this path. Leave empty for the whole domain."
-          code
-        />
-        {of.kind === 'service' && (
-          <TextField
-            name="target"
-            label="Target"
-            value={domain?.target}
-            placeholder="web:8080"
-            hint="A component and its port. Leave empty for the first port that the service publishes."
-            code
-          />
+      <SchemaFields {...form} names={['host']} autofocus={!domain} />
+      <FoldedFields
+        {...form}
+        title={isService ? 'Path, target, protocol and redirect' : 'Path, protocol and redirect'}
+        names={route}
+      />
+      <FoldedFields {...form} title="HTTPS" names={namesIn(domainForm, 'https')}>
+        <SchemaFields {...form} names={['https']} />
+        {!isExternal && (
+          <fieldset class="own-certificate form">
+            <legend>For your own certificate</legend>
+            {domain?.https === 'own' && (
+              <p class="muted">Leave these empty to keep the current certificate.</p>
+            )}
+            <SchemaFields {...form} names={['certificate']} />
+            <Upload name="certificate" of="certificate" accept=".pem,.crt,.cer,text/*" />
+            <SchemaFields {...form} names={['key']} />
+            <Upload name="key" of="private key" accept=".pem,.key,text/*" />
+          </fieldset>
         )}
-      </div>
-      <SelectField
-        name="protocol"
-        label="Protocol"
-        value={domain?.protocol ?? 'http'}
-        options={[
-          { value: 'http', label: 'HTTP/1.1, with WebSockets' },
-          { value: 'h2c', label: 'HTTP/2 without TLS (h2c), for gRPC' },
-        ]}
-        hint="What the app itself speaks, whatever visitors use."
+        <SchemaFields {...form} names={['hsts']} />
+      </FoldedFields>
+      <FoldedFields {...form} title="Access" names={namesIn(domainForm, 'access')} />
+      <FoldedFields
+        {...form}
+        title="Headers, size limit and maintenance"
+        names={namesIn(domainForm, 'options')}
       />
-      <TextField
-        name="redirect_to"
-        label="Redirect to"
-        value={domain?.redirectTo}
-        placeholder="https://example.com"
-        hint="Visitors are redirected there, with path and query. Leave empty to serve the app."
-        code
-      />
-    </Folded>
-    <Folded title="HTTPS" fields={httpsFields} {...{ domain, draft }}>
-      <HttpsFields {...{ domain, isExternal }} />
-    </Folded>
-    <Folded title="Access" fields={entry} {...{ domain, draft }}>
-      <TextArea
-        name="basic_auth"
-        secret
-        label="Logins"
-        value={domain?.basicAuth.map(({ username }) => username).join('\n')}
-        placeholder="ada:a long password"
-        hint={
-          domain?.basicAuth.length
-            ? 'One per line. A name alone keeps its password; name:password sets one. Leave empty to allow everyone.'
-            : 'One name:password per line. Browsers ask for it. Leave empty to allow everyone.'
-        }
-        code
-      />
-      <TextArea
-        name="allow_ips"
-        label="Allowed addresses"
-        value={domain?.allowIps.join('\n')}
-        placeholder="203.0.113.0/24"
-        hint="One IP address or range per line; all others are refused. Leave empty to allow all."
-        code
-      />
-    </Folded>
-    <Folded title="Headers, size limit and maintenance" fields={options} {...{ domain, draft }}>
-      <TextArea
-        name="headers"
-        label="Response headers"
-        value={
-          domain &&
-          Object.entries(domain.headers)
-            .map((pair) => pair.join(': '))
-            .join('\n')
-        }
-        placeholder="X-Frame-Options: DENY"
-        hint="One Name: value per line. They override those of the app."
-        code
-      />
-      <TextField
-        name="max_body"
-        label="Maximum request size (MiB)"
-        value={domain?.maxBody}
-        inputmode="numeric"
-        placeholder="no limit"
-        hint="Larger requests are refused with 413. Leave empty for no limit."
-      />
-      <Checkbox
-        name="maintenance"
-        label="Show a maintenance page instead of the app"
-        value={domain?.maintenance ?? false}
-      />
-    </Folded>
-  </ModalForm>
-)
+    </ModalForm>
+  )
+}
+
+/** As they stand in the form. */
+const textsOf = ({ path, target: _, basicAuth, headers, ...others }: ShownDomain) => ({
+  ...others,
+  path: path === '/' ? '' : path,
+  basicAuth: basicAuth.map(({ username }) => username),
+  headers: Object.entries(headers).map((pair) => pair.join(': ')),
+})
+
+const httpsOptions = ({ isExternal, isOwn }: { isExternal: boolean; isOwn: boolean }) => [
+  {
+    value: 'auto',
+    label: `Automatic: ${isExternal ? 'your Caddy has' : 'Davit gets and renews'} the certificate`,
+  },
+  ...(isExternal && !isOwn ? [] : [{ value: 'own', label: 'Your own certificate' }]),
+  { value: 'off', label: 'Off: HTTP only' },
+]
 
 const HostHint = ({ expected }: Pick<Props, 'expected'>) => (
   <>
@@ -161,40 +114,16 @@ const HostHint = ({ expected }: Pick<Props, 'expected'>) => (
   </>
 )
 
-type Fields = readonly string[]
-
-const leading: Fields = ['path', 'target', 'protocol', 'redirect_to']
-const entry: Fields = ['basic_auth', 'allow_ips']
-const options: Fields = ['headers', 'max_body', 'maintenance']
-
-/** Open when one of its fields is set, or was refused. */
-const Folded = ({
-  title,
-  fields,
-  domain,
-  draft,
-  children,
-}: Pick<Props, 'domain' | 'draft'> & { title: string; fields: Fields; children: Child }) => (
-  <details
-    open={fields.some((name) => name in draft.errors || (domain !== null && isSet[name]!(domain)))}
-  >
-    <summary>{title}</summary>
-    <div class="form">{children}</div>
-  </details>
+/** A certificate is pasted or uploaded. */
+const Upload = ({ name, of, accept }: { name: string; of: string; accept: string }) => (
+  <div class="field upload">
+    <label for={`field-${name}_file`}>or {of} as a file</label>
+    <input
+      id={`field-${name}_file`}
+      class="input"
+      type="file"
+      name={`${name}_file`}
+      accept={accept}
+    />
+  </div>
 )
-
-const isSet: Record<string, (domain: ShownDomain) => boolean> = {
-  path: ({ path }) => path !== '/',
-  target: () => false,
-  protocol: ({ protocol }) => protocol !== 'http',
-  redirect_to: ({ redirectTo }) => redirectTo !== null,
-  https: ({ https }) => https !== 'auto',
-  certificate: () => false,
-  key: () => false,
-  hsts: ({ hsts }) => hsts,
-  basic_auth: ({ basicAuth }) => basicAuth.length > 0,
-  allow_ips: ({ allowIps }) => allowIps.length > 0,
-  headers: ({ headers }) => Object.keys(headers).length > 0,
-  max_body: ({ maxBody }) => maxBody !== null,
-  maintenance: ({ maintenance }) => maintenance,
-}

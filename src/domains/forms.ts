@@ -4,6 +4,7 @@ import { appProtocols, httpsKinds } from '../addresses/store.ts'
 import { canonicalRange } from '../platform/hosts.ts'
 import type { Target } from '../services/ports.ts'
 import { block, flag, line, lines, whole } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
 import { maxCertificate, maxKey } from './certificate-own.ts'
 import { responseHeaders } from './response-headers.ts'
 
@@ -105,20 +106,118 @@ const range = line('an address or a range such as 203.0.113.0/24', { max: 60 }).
 )
 
 export const domainForm = z.object({
-  host: hostName,
-  path: pathPrefix.nullish(),
-  target: target.nullish(),
-  protocol: z.enum(appProtocols, 'must be http or h2c.').nullish(),
-  redirectTo: redirectTo.nullish(),
-  https: z.enum(httpsKinds, 'must be auto, off or own.').nullish(),
-  certificate: block('a certificate as PEM text', { max: maxCertificate }).nullish(),
-  key: block('a private key as PEM text', { max: maxKey }).nullish(),
-  hsts: flag().nullish(),
-  basicAuth: basicAuth.nullish(),
-  allowIps: lines(range, { max: 200 }).nullish(),
-  headers: responseHeaders.nullish(),
-  maxBody: whole('MiB', { min: 1, max: 10_240 }).nullish(),
-  maintenance: flag().nullish(),
+  host: field(hostName, {
+    label: 'Domain',
+    inputmode: 'url',
+    placeholder: 'app.example.com',
+    code: true,
+  }),
+  path: field(pathPrefix.nullish(), {
+    label: 'Path',
+    group: 'route',
+    placeholder: '/',
+    hint: 'Only requests below this path. Leave empty for the whole domain.',
+    code: true,
+    isNarrow: true,
+  }),
+  target: field(target.nullish(), {
+    label: 'Target',
+    group: 'route',
+    placeholder: 'web:8080',
+    hint: 'A component and its port. Leave empty for the first port that the service publishes.',
+    code: true,
+    isNarrow: true,
+  }),
+  protocol: field(z.enum(appProtocols, 'must be http or h2c.').nullish(), {
+    label: 'Protocol',
+    group: 'route',
+    initial: 'http',
+    options: [
+      { value: 'http', label: 'HTTP/1.1, with WebSockets' },
+      { value: 'h2c', label: 'HTTP/2 without TLS (h2c), for gRPC' },
+    ],
+    hint: 'What the app itself speaks, whatever visitors use.',
+  }),
+  redirectTo: field(redirectTo.nullish(), {
+    label: 'Redirect to',
+    group: 'route',
+    placeholder: 'https://example.com',
+    hint: 'Visitors are redirected there, with path and query. Leave empty to serve the app.',
+    code: true,
+  }),
+  https: field(z.enum(httpsKinds, 'must be auto, off or own.').nullish(), {
+    label: 'HTTPS',
+    group: 'https',
+    initial: 'auto',
+    options: [],
+    hint: 'The same for all paths of the domain.',
+  }),
+  certificate: field(block('a certificate as PEM text', { max: maxCertificate }).nullish(), {
+    label: 'Certificate',
+    group: 'https',
+    placeholder: '-----BEGIN CERTIFICATE-----',
+    hint: 'PEM, followed by the certificates of its issuers.',
+    code: true,
+    isLong: true,
+    rows: 3,
+  }),
+  key: field(block('a private key as PEM text', { max: maxKey }).nullish(), {
+    label: 'Private key',
+    group: 'https',
+    placeholder: '-----BEGIN PRIVATE KEY-----',
+    hint: 'PEM, without a passphrase. It is stored encrypted and never shown again.',
+    code: true,
+    isLong: true,
+    rows: 3,
+    secret: true,
+  }),
+  hsts: field(flag().nullish(), {
+    label: 'Tell browsers to use HTTPS only (HSTS)',
+    group: 'https',
+    hint: 'They remember it for a year: turn it on once HTTPS works reliably.',
+    isFlag: true,
+  }),
+  basicAuth: field(basicAuth.nullish(), {
+    label: 'Logins',
+    group: 'access',
+    placeholder: 'ada:a long password',
+    hint: 'One name:password per line. Browsers ask for it. Leave empty to allow everyone.',
+    code: true,
+    isLong: true,
+    rows: 3,
+    secret: true,
+  }),
+  allowIps: field(lines(range, { max: 200 }).nullish(), {
+    label: 'Allowed addresses',
+    group: 'access',
+    placeholder: '203.0.113.0/24',
+    hint: 'One IP address or range per line; all others are refused. Leave empty to allow all.',
+    code: true,
+    isLong: true,
+    rows: 3,
+  }),
+  headers: field(responseHeaders.nullish(), {
+    label: 'Response headers',
+    group: 'options',
+    placeholder: 'X-Frame-Options: DENY',
+    hint: 'One Name: value per line. They override those of the app.',
+    code: true,
+    isLong: true,
+    rows: 3,
+  }),
+  maxBody: field(whole('MiB', { min: 1, max: 10_240 }).nullish(), {
+    label: 'Maximum request size',
+    unit: 'MiB',
+    group: 'options',
+    inputmode: 'numeric',
+    placeholder: 'no limit',
+    hint: 'Larger requests are refused with 413. Leave empty for no limit.',
+  }),
+  maintenance: field(flag().nullish(), {
+    label: 'Show a maintenance page instead of the app',
+    group: 'options',
+    isFlag: true,
+  }),
 })
 
 export const domainUpdateForm = domainForm.partial({ host: true })

@@ -1,8 +1,6 @@
-import type { Child } from 'hono/jsx'
-import { snakeCase } from '../web/body.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
-import { looksOf, SchemaFields } from '../web/schema-fields.tsx'
+import { FoldedFields, namesIn, SchemaFields } from '../web/schema-fields.tsx'
 import type { Project } from '../projects/store.ts'
 import { environmentForm } from './forms.ts'
 import type { EnvironmentField } from './forms.ts'
@@ -24,41 +22,27 @@ export const EnvironmentModal = ({ project, draft }: Props) => {
       wide
     >
       <EnvironmentFields {...{ project, names: first }} autofocus />
-      <Folded title="Processes and release command" {...{ draft, names: namesOf('processes') }}>
+      <FoldedFields
+        title="Processes and release command"
+        schema={environmentForm}
+        {...{ draft, names: namesOf('processes') }}
+      >
         <EnvironmentFields {...{ project, names: namesOf('processes') }} />
-      </Folded>
-      <Folded title="Health, limits, domains and volumes" {...{ draft, names: more }}>
+      </FoldedFields>
+      <FoldedFields
+        title="Health, limits, domains and volumes"
+        schema={environmentForm}
+        {...{ draft, names: more }}
+      >
         <EnvironmentFields {...{ project, names: more }} />
-      </Folded>
+      </FoldedFields>
     </ModalForm>
   )
 }
 
-/** Open when one of its fields is invalid. */
-const Folded = ({
-  title,
-  names,
-  draft,
-  children,
-}: {
-  title: string
-  names: string[]
-  draft: Draft
-  children: Child
-}) => (
-  <details open={names.some((name) => snakeCase(name) in draft.errors)}>
-    <summary>{title}</summary>
-    <div class="form">{children}</div>
-  </details>
-)
-
 /** The fields of the groups. */
 export const namesOf = (...groups: string[]) =>
-  groups.flatMap((group) =>
-    looksOf(environmentForm).flatMap(([name, look]) =>
-      look.group === group ? [name as EnvironmentField] : [],
-    ),
-  )
+  groups.flatMap((group) => namesIn(environmentForm, group) as EnvironmentField[])
 
 type Stored = Pick<Environment, EnvironmentField & keyof Environment> & {
   /** The hosts of its domains. */

@@ -2,7 +2,8 @@ import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { snakeCase } from './body.ts'
-import { SelectField, TextArea, TextField } from './fields-view.tsx'
+import type { Draft } from './draft.ts'
+import { Checkbox, SelectField, TextArea, TextField } from './fields-view.tsx'
 
 /** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
 export type FieldLook = {
@@ -13,11 +14,17 @@ export type FieldLook = {
   placeholder?: string
   /** A password is never shown again. */
   type?: 'password' | 'url'
-  inputmode?: 'numeric' | 'decimal'
+  inputmode?: 'numeric' | 'decimal' | 'url'
   /** For names, keys and addresses: no spell check, monospace. */
   code?: boolean
   /** A text area; a list has one entry per line. */
   isLong?: boolean
+  /** Of a text area, if it isn't as high as its text. */
+  rows?: number
+  /** What is typed into a text area is never shown again. */
+  secret?: boolean
+  /** Makes it a checkbox. */
+  isFlag?: boolean
   /** Shares a row with the next field, if that is narrow, too. */
   isNarrow?: boolean
   /** Makes it a select instead of a text field. */
@@ -49,6 +56,10 @@ export const looksOf = (schema: ZodType): [name: string, look: FieldLook][] =>
     const look = lookOf(rule)
     return look ? [[name, look]] : []
   })
+
+/** The names of a group's fields. */
+export const namesIn = (schema: ZodType, group: string) =>
+  looksOf(schema).flatMap(([name, look]) => (look.group === group ? [name] : []))
 
 type Props = {
   schema: ZodType
@@ -88,6 +99,26 @@ export const SchemaFields = ({ schema, autofocus, names, values = {}, more = {} 
   )
 }
 
+/** Part of a form that is only open when one of its fields is set, or was refused. */
+export const FoldedFields = ({
+  title,
+  draft,
+  children,
+  ...fields
+}: Props & { title: string; names: readonly string[]; draft: Draft; children?: Child }) => {
+  const known = new Map(looksOf(fields.schema))
+  const isSet = (name: string) =>
+    (textOf(fields.values?.[name] || undefined) ?? '') !== '' &&
+    fields.values?.[name] !== known.get(name)?.initial
+  const isOpen = fields.names.some((name) => snakeCase(name) in draft.errors || isSet(name))
+  return (
+    <details open={isOpen}>
+      <summary>{title}</summary>
+      <div class="form">{children ?? <SchemaFields {...fields} />}</div>
+    </details>
+  )
+}
+
 /** Two narrow ones share a row. */
 function inRows<Shown extends { look: FieldLook }>(all: Shown[]) {
   const rows: Shown[][] = []
@@ -109,12 +140,32 @@ type FieldProps = {
 }
 
 const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldProps) => {
-  const { label: _, unit, options, initial, isLong, isNarrow, group, applies, ...text } = look
+  const {
+    label: _,
+    unit,
+    options,
+    initial,
+    isLong,
+    isFlag,
+    isNarrow,
+    group,
+    applies,
+    ...text
+  } = look
+  const { hint, rows, secret, ...line } = text
   const value = textOf(stored ?? initial)
-  const shown = { name: snakeCase(name), label: labelOf(look), value }
-  if (options) return <SelectField {...shown} hint={text.hint} options={options} />
-  if (isLong) return <TextArea {...shown} {...{ ...text, required }} rows={rowsFor(value)} />
-  return <TextField {...shown} {...{ ...text, required, autofocus }} autocomplete="off" />
+  const shown = { name: snakeCase(name), label: labelOf(look), hint, value }
+  if (isFlag) return <Checkbox {...shown} value={stored === true} />
+  if (options) return <SelectField {...shown} options={options} />
+  if (isLong)
+    return (
+      <TextArea
+        {...shown}
+        {...{ ...line, required, secret: secret ?? false }}
+        rows={rows ?? rowsFor(value)}
+      />
+    )
+  return <TextField {...shown} {...{ ...line, required, autofocus }} autocomplete="off" />
 }
 
 const textOf = (value: unknown) =>
