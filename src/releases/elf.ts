@@ -32,6 +32,12 @@ export function readElf(path: string): Elf | null {
   }
 }
 
+/** The target of executables that can run here, such as `linux-x64`. */
+export function thisTarget() {
+  const usesMusl = readElf(process.execPath)?.loader?.includes('musl') ?? false
+  return `linux-${process.arch}${usesMusl ? '-musl' : ''}`
+}
+
 /** 64-bit, little-endian. */
 const magic = Buffer.from('\x7fELF\x02\x01', 'latin1')
 

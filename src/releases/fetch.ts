@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { Failure } from '../platform/errors.ts'
 import { isLoopback } from '../platform/hosts.ts'
 import { pinnedDownload } from '../platform/pinned-fetch.ts'
-import { versionPattern } from './version.ts'
+import { versionPattern } from '../platform/root.ts'
 import { jsonOrNull } from '../platform/json.ts'
 
 /** Bytes of an executable; one has about 130 MB. */

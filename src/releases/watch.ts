@@ -4,8 +4,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { repeat } from '../platform/pause.ts'
-import { version } from '../platform/root.ts'
-import { compareVersions, versionPattern } from './version.ts'
+import { compareVersions, version, versionPattern } from '../platform/root.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

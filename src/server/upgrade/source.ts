@@ -10,7 +10,7 @@ import {
   textAt,
 } from '../../releases/fetch.ts'
 import type { Asking } from '../../releases/fetch.ts'
-import { thisTarget } from '../../releases/version.ts'
+import { thisTarget } from '../../releases/elf.ts'
 
 /** An executable in a file or at a URL, with its checksums and signature. */
 export type Source = {
