@@ -17,6 +17,7 @@ import type { Db, LogDb } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
 import { connectDocker, EngineFeed } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
+import { BaseImages } from './deployments/base-images.ts'
 import { CertificateKeeper } from './domains/certificate-keeper.ts'
 import { caddyOf } from './edge/caddy.ts'
 import { Edge } from './edge/edge.ts'
@@ -115,7 +116,11 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
-  const working = { ...outside, logs, collector, masks, jobs, starts, pulls, diskGuard }
+  const baseImages = new BaseImages()
+  const working = {
+    ...{ ...outside, logs, collector, masks },
+    ...{ jobs, starts, pulls, baseImages, diskGuard },
+  }
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),
   )

@@ -7,6 +7,7 @@ import type { Keys } from '../git/keys.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
+import type { BaseImages } from './base-images.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -16,6 +17,7 @@ export type PipelineDeps = RuntimeDeps & {
   git: Git
   logs: Logs
   masks: Masks
+  baseImages: BaseImages
 }
 
 /** The input of a step, which must not depend on HTTP. */

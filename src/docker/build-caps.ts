@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { period, quota } from './control-groups.ts'
 import type { Caps } from './control-groups.ts'
-import type { Machine } from './info.ts'
+import type { Machine } from './engine.ts'
 
 /** The limits of one build, when `builds` of them may run at once. */
 export type BuildCaps = Caps & { builds: number }

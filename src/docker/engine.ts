@@ -46,10 +46,23 @@ export type StreamOptions = Pick<RequestOptions, 'query' | 'body' | 'auth' | 'si
 
 export type RegistryAuth = { username: string; password: string; serveraddress: string }
 
+/** What doesn't change about the machine that an engine runs on. */
+export type Machine = {
+  buildkit: boolean
+  cpus: number
+  memoryBytes: number
+  folder: string
+  rootless: boolean
+  unlimited: string[]
+  measures: boolean
+}
+
 export type Engine = {
   readonly address: EngineAddress
   /** All that run now. */
   readonly pulls: Pulls
+  /** Kept by the first call that needs it. */
+  machine?: Machine
   /** Returns the parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** Yields a streaming response; leaving the loop or aborting closes the connection. */

@@ -1,5 +1,5 @@
 import { compareVersions, spokenVersion } from './engine.ts'
-import type { Abortable, Engine } from './engine.ts'
+import type { Abortable, Engine, Machine } from './engine.ts'
 
 /** `auto` is BuildKit if the engine has it. */
 export type Builder = 'auto' | 'buildkit' | 'classic'
@@ -109,18 +109,10 @@ function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
   return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
 }
 
-export type Machine = Pick<
-  EngineInfo,
-  'buildkit' | 'cpus' | 'memoryBytes' | 'folder' | 'rootless' | 'unlimited' | 'measures'
->
-
-const machines = new WeakMap<Engine, Machine>()
-
 /** Requested once: the call is slow, and the machine doesn't change. */
 export async function engineMachine(engine: Engine, options: Abortable = {}): Promise<Machine> {
-  const machine = machines.get(engine) ?? (await engineInfo(engine, options))
-  machines.set(engine, machine)
-  return machine
+  engine.machine ??= await engineInfo(engine, options)
+  return engine.machine
 }
 
 /** Why the addresses of containers can’t be reached from here. */

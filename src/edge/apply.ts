@@ -5,8 +5,8 @@ import type { Admin } from './admin.ts'
 
 type ApplyDeps = { admin: Pick<Admin, 'readText' | 'load'> }
 
-/** Caddy's ETag of the active configuration: while it is the same, nothing is read and compared. */
-const textInForce = new WeakMap<object, string>()
+/** `text` is what Caddy sends while it is active: as long as that stays the same, nothing is compared. */
+export type Wanted = { configuration: object; text?: string }
 
 /**
  * Loads a configuration unless it is active already. It is compared as a whole: someone may have changed it,
@@ -15,7 +15,7 @@ const textInForce = new WeakMap<object, string>()
  */
 export async function apply(
   { admin }: ApplyDeps,
-  configuration: object,
+  wanted: Wanted,
   {
     signal,
     isBusy = async () => true,
@@ -28,14 +28,14 @@ export async function apply(
   },
 ): Promise<'in force' | 'loaded' | 'waits'> {
   const text = await admin.readText('config/', { signal })
-  if (text !== null && text === textInForce.get(configuration)) return 'in force'
+  if (text !== null && text === wanted.text) return 'in force'
   const current = text === null ? null : parse(text)
-  const wanted: unknown = JSON.parse(JSON.stringify(configuration))
-  if (Bun.deepEquals(current, wanted)) {
-    if (text !== null) textInForce.set(configuration, text)
+  const configuration: object = JSON.parse(JSON.stringify(wanted.configuration))
+  if (Bun.deepEquals(current, configuration)) {
+    if (text !== null) wanted.text = text
     return 'in force'
   }
-  if (current !== null && mayWait(current, wanted) && (await isBusy())) return 'waits'
+  if (current !== null && mayWait(current, configuration) && (await isBusy())) return 'waits'
   await admin.load(configuration, { signal })
   return 'loaded'
 }

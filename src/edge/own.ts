@@ -3,6 +3,7 @@ import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { Failure } from '../platform/errors.ts'
 import { connectAdmin } from './admin.ts'
 import { apply, whenUp } from './apply.ts'
+import type { Wanted } from './apply.ts'
 import { configurationOf, differInPlainHosts } from './configuration.ts'
 import { folderInside, savedConfiguration } from './container.ts'
 import type { Caddy, Plan } from './plan.ts'
@@ -63,7 +64,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
   let doubted = new AbortController()
   let version: string | null = null
   let loadedAt: Date | null = null
-  let last: { plan: Plan; configuration: object } | null = null
+  let last: ({ plan: Plan } & Wanted) | null = null
 
   /** Repeated when the container changes meanwhile. */
   async function start(plan: Plan, { signal }: { signal: AbortSignal }) {
@@ -124,7 +125,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     const mayWait = (current: unknown, wanted: unknown) => differInPlainHosts(current, wanted, plan)
     const options = { signal, isBusy, mayWait }
     if (!Bun.deepEquals(last?.plan, plan)) last = { plan, configuration: configurationOf(plan) }
-    const state = await apply({ admin }, last!.configuration, options)
+    const state = await apply({ admin }, last!, options)
     if (state === 'loaded') loadedAt = new Date()
     if (state !== 'waits') {
       leftOuts.holds(plan)

@@ -75,7 +75,7 @@ test('certificates come back on another server, without the authority', async ()
   setHosts(folder, hosts, { folderInside })
   setCertificates(folder, hosts)
   const plan = { folder: folderInside, ports, hosts, listeners: [], authority }
-  await apply({ admin }, configurationOf(plan), { signal })
+  await apply({ admin }, { configuration: configurationOf(plan) }, { signal })
   const orders = net.orders.length
   const after = await servedCertificate('app.test', { port: ports.https, signal })
   expect(after).toEqual(before)

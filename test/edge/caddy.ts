@@ -51,7 +51,7 @@ export async function anEdge() {
       setHosts(folder, hosts, { folderInside })
       const isBusy = async () => false
       setCertificates(folder, hosts)
-      await apply({ admin }, configurationOf(plan), { signal, isBusy })
+      await apply({ admin }, { configuration: configurationOf(plan) }, { signal, isBusy })
       setRedirects(folder, hosts)
     },
 

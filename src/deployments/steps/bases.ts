@@ -5,15 +5,11 @@ import { report } from '../../platform/journal.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
 import type { PulledImage } from '../../runtime/images/pull-image.ts'
 import { privateRegistry } from '../../runtime/images/private-names.ts'
-import { KeyedLock } from '../../platform/semaphore.ts'
 import { keyOf } from '../dockerfile/wanted-image.ts'
 import type { WantedImage } from '../dockerfile/wanted-image.ts'
+import type { BaseImages } from '../base-images.ts'
 import type { Run } from '../context.ts'
 import { neverAborted } from '../../platform/pause.ts'
-
-/** The images that builds currently use, by their public name on the engine. */
-const inUse = new Map<string, { builds: number; pulled: boolean }>()
-const locks = new KeyedLock()
 
 /**
  * Keeps a build's images unchanged on the engine until disposed of. Images pulled only for builds are removed
@@ -21,11 +17,13 @@ const locks = new KeyedLock()
  */
 export class Bases implements AsyncDisposable {
   readonly #docker: Docker
+  readonly #images: BaseImages
   readonly #borrowed: string[] = []
   readonly brought = new Map<string, PulledImage>()
 
-  constructor(docker: Docker) {
+  constructor({ docker, baseImages }: { docker: Docker; baseImages: BaseImages }) {
     this.#docker = docker
+    this.#images = baseImages
   }
 
   async bring(run: Run, wanted: WantedImage): Promise<PulledImage> {
@@ -39,30 +37,24 @@ export class Bases implements AsyncDisposable {
       signal,
       onPull: () => log(`Pulling ${wanted.image}`),
     }
-    const brought = await locks.run(wanted.image, signal, async () => {
+    const brought = await this.#images.alone(wanted.image, signal, async () => {
       const brought = await pullImage(run, asked).catch((error) => {
         throw asBase(error, wanted)
       })
-      if (!isPrivate(brought)) this.#borrow(wanted.image, brought)
+      if (!isPrivate(brought)) {
+        this.#images.borrow(wanted.image, brought)
+        this.#borrowed.push(wanted.image)
+      }
       return brought
     })
     this.brought.set(key, brought)
     return brought
   }
 
-  #borrow(image: string, { pulled }: PulledImage) {
-    const use = inUse.get(image) ?? { builds: 0, pulled: false }
-    inUse.set(image, { builds: use.builds + 1, pulled: use.pulled || pulled })
-    this.#borrowed.push(image)
-  }
-
   async [Symbol.asyncDispose]() {
     for (const image of this.#borrowed)
-      await locks.run(image, neverAborted(), async () => {
-        const { builds, pulled } = inUse.get(image)!
-        if (builds > 1) return void inUse.set(image, { builds: builds - 1, pulled })
-        inUse.delete(image)
-        if (pulled) await this.#docker.removeImage(image).catch(unlessRefused)
+      await this.#images.alone(image, neverAborted(), async () => {
+        if (this.#images.giveBack(image)) await this.#docker.removeImage(image).catch(unlessRefused)
       })
   }
 }

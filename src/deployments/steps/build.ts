@@ -47,7 +47,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   keepProcfile(run, context)
   const without = deployment.noCache ? ', without the build cache' : ''
   log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${without}`)
-  await using bases = new Bases(docker)
+  await using bases = new Bases(run)
   await using remoteFiles = new RemoteFiles(run)
   const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
   const prepared = await prepare(run, given)

@@ -1,0 +1,26 @@
+import { KeyedLock } from '../platform/semaphore.ts'
+
+/** Counts the builds that use each image, by its public name on the engine. */
+export class BaseImages {
+  readonly #locks = new KeyedLock()
+  readonly #inUse = new Map<string, { builds: number; pulled: boolean }>()
+
+  /** Pulls and releases of an image come one after the other. */
+  alone<Result>(image: string, signal: AbortSignal, work: () => Promise<Result>) {
+    return this.#locks.run(image, signal, work)
+  }
+
+  /** `pulled` is true for an image that the engine didn't have before. */
+  borrow(image: string, { pulled }: { pulled: boolean }) {
+    const use = this.#inUse.get(image) ?? { builds: 0, pulled: false }
+    this.#inUse.set(image, { builds: use.builds + 1, pulled: use.pulled || pulled })
+  }
+
+  /** Returns true when the last build has ended that used an image which was pulled for builds. */
+  giveBack(image: string) {
+    const { builds, pulled } = this.#inUse.get(image)!
+    if (builds > 1) this.#inUse.set(image, { builds: builds - 1, pulled })
+    else this.#inUse.delete(image)
+    return builds === 1 && pulled
+  }
+}
