@@ -1,37 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp, withAda } from '../support/app.ts'
-import { idle, leftOf, made, untilService } from './instances.ts'
-
-test('what was generated stays through every change, restart and new start', async () => {
-  const { t, ada } = withAda(testApp())
-  const compose = `
-x-davit:
-  name: Vault
-  version: latest
-  variables:
-    KEY: { generate: hex, length: 32, secret: true }
-    MODE: { default: a }
-  connection: [{ label: Key, value: 'key:\${KEY}' }, { label: Mode, value: '\${MODE}' }]
-services:
-  v: { ${idle}, environment: { KEY: '\${KEY}', MODE: '\${MODE}' } }
-`
-  const service = await made(t, ada, compose)
-  const secretOf = async () =>
-    (await ada.get(`/services/${service.id}/secrets`)).json.connection[0].value as string
-  const first = await secretOf()
-  expect(first).toMatch(/^key:[0-9a-f]{32}$/)
-  await ada.put(`/services/${service.id}`, { MODE: 'b', KEY: '' })
-  await t.jobs.idle()
-  await ada.post(`/services/${service.id}/restart`)
-  await t.jobs.idle()
-  for (const container of await t.docker.listContainers({
-    labels: [`davit.service=${service.id}`],
-  }))
-    await t.docker.removeContainer(container.id, { force: true })
-  await ada.post(`/services/${service.id}/restart`)
-  await t.jobs.idle()
-  expect(await secretOf()).toBe(first)
-})
+import { leftOf, made, untilService } from './instances.ts'
 
 test('a service is deleted while a change of it is undone, and its start goes on and on', async () => {
   const { t, ada } = withAda(testApp())

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made } from './instances.ts'
 
@@ -10,7 +10,7 @@ const textsOf = async (client: TestClient, id: string): Promise<string[]> =>
   (await client.get(`/services/${id}/logs`)).json.items.map(({ text }: { text: string }) => text)
 
 test('the page of a service shows what its last start did, and a restart takes its place', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const { id } = await made(t, ada, compose('sleep 999'))
   const started = await textsOf(ada, id)
   expect(started[0]).toBe('The start began.')
@@ -36,7 +36,7 @@ test('the page of a service shows what its last start did, and a restart takes i
 })
 
 test('a stop has a log too, in the place of that of the start', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(simulatedApp())
   const { id } = await made(t, ada, compose('sleep 999'))
   await ada.post(`/services/${id}/stop`)
   await t.jobs.idle()
@@ -44,7 +44,7 @@ test('a stop has a log too, in the place of that of the start', async () => {
 })
 
 test('why a start failed is the end of its log', async () => {
-  const t = testApp({}, { config: { settleTime: 60_000 } }) // else it may count as running before it ends
+  const t = simulatedApp({}, { config: { settleTime: 60_000 } }) // else it may count as running before it ends
   const ada = t.logIn('ada@example.com')
   const { id, error } = await made(t, ada, 'services: {a: {image: busybox, command: [/nothing]}}')
   const texts = await textsOf(ada, id)

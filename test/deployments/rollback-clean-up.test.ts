@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { testApp, withAda } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { Answer, TestClient } from '../support/client.ts'
 import { aBuild, anApp, aProject, cancel, finished, rollBack } from './apps.ts'
@@ -25,7 +25,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   }
 
   test('is refused while it is being removed, by the one after a deployment or by hand', async () => {
-    const { t, ada } = withAda(testApp())
+    const { t, ada } = withAda(simulatedApp())
     const admin = t.logInAsAdmin()
     for (const cleanUp of ['after', 'by hand']) {
       const { project, first } = await twoDeployments(t, ada)
@@ -47,7 +47,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   })
 
   test('is possible again when it could not be removed', async () => {
-    const { t, ada } = withAda(testApp())
+    const { t, ada } = withAda(simulatedApp())
     const { project, first } = await twoDeployments(t, ada)
     whenRemoved(t, first.image, () => Promise.reject(new EngineError(409, 'It is used.')))
     await project.deploy()
@@ -58,7 +58,7 @@ describe('a rollback to an image that a clean-up is removing', () => {
   })
 
   test('that began before runs it, and it stays; none ever builds', async () => {
-    const { t, ada } = withAda(testApp())
+    const { t, ada } = withAda(simulatedApp())
     const { project, first } = await twoDeployments(t, ada)
     let rollback: Answer | null = null
     t.faults.listImages = async (...args) => {
