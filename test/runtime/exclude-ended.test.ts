@@ -1,0 +1,43 @@
+import { expect, spyOn, test } from 'bun:test'
+import type { EngineEvent, EngineFeed } from '../../src/docker/index.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
+import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
+import { listInstances } from '../../src/runtime/store.ts'
+import { until } from '../support/until.ts'
+import { aWorkload } from './workload.ts'
+
+/** How long ago it ended, what happened since, and whether requests are kept from it. */
+test.each([
+  ['just now', 0, 'nothing', true],
+  ['a while ago', 5000, 'it ended', true],
+  ['a while ago, before the start of the one that runs', 5000, 'nothing', false],
+  ['just now, before it was found healthy', 0, 'found healthy', false],
+])(
+  'requests are kept from an instance that ended %s, unless it is back',
+  async (_, ago, since, isExcluded) => {
+    const { roll, workload, ...t } = await aWorkload({ isSimulated: true })
+    await roll('first')
+    const [instance] = listInstances(t.db, workload.id)
+    const { id: environmentId, ownerId, projectId } = workload
+    const of = { ownerId, projectId, environmentId, deploymentId: 'first' }
+    const event: EngineEvent = {
+      ...{ type: 'container', action: 'die', id: instance!.containerId! },
+      attributes: labelsFor({ instanceId: t.instanceId, kind: 'app', ...of }),
+      time: new Date(Date.now() - ago),
+    }
+    if (since === 'it ended') await t.docker.stopContainer(event.id)
+    if (since === 'found healthy')
+      t.routing.isWellSince = ({ id }, time) => id === instance!.id && time === event.time.getTime()
+    Object.defineProperty(t.edge, 'mode', { value: 'caddy' })
+    const exclude = spyOn(t.routing, 'exclude')
+    const noteWell = spyOn(t.routing, 'noteWell')
+    const feed = {
+      listen: async function* () {
+        yield event
+      },
+    } as unknown as EngineFeed
+    await excludeEnded({ ...t.deps, feed }, { signal: new AbortController().signal })
+    if (ago > 0) await until(() => exclude.mock.calls.length + noteWell.mock.calls.length > 0)
+    expect(exclude).toHaveBeenCalledTimes(isExcluded ? 1 : 0)
+  },
+)

@@ -1,0 +1,47 @@
+import { expect, test } from 'bun:test'
+import type { Container, EngineEvent, EngineFeed } from '../../src/docker/index.ts'
+import { resync } from '../../src/docker/index.ts'
+import { Hub } from '../../src/live/hub.ts'
+import { ObservedContainers } from '../../src/runtime/observed-containers.ts'
+import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+
+const id = 'c1'
+const container = (exitCode: number) => ({ id, exitCode }) as Container
+
+/** Each inspection waits until it is answered. */
+function anEngine() {
+  const asked: ((seen: Container | null) => void)[] = []
+  const docker = simulatedApp().docker
+  docker.listContainers = async () => []
+  docker.inspectContainer = () => new Promise((resolve) => void asked.push(resolve))
+  return { asked, observed: new ObservedContainers(docker) }
+}
+
+test('what was asked first and comes last isn’t what is known', async () => {
+  const { asked, observed } = anEngine()
+  const looks = [observed.inspect(id), observed.inspect(id)]
+  asked[1]!(container(2))
+  await looks[1]
+  asked[0]!(container(1))
+  await looks[0]
+  expect(observed.condition(id)?.exitCode).toBe(2)
+})
+
+test('a container that changes while it is inspected is inspected again', async () => {
+  const { asked, observed } = anEngine()
+  const hub = new Hub<EngineEvent | typeof resync>()
+  const abort = new AbortController()
+  const feed = { listen: (signal: AbortSignal) => hub.subscribe('', signal) } as EngineFeed
+  const heard = Promise.withResolvers<void>()
+  const running = observed.run(feed, { signal: abort.signal, onEvent: () => heard.resolve() })
+  const look = observed.inspect(id)
+  hub.publish('', { type: 'container', action: 'start', id, attributes: {}, time: new Date() })
+  await heard.promise
+  asked[0]!(container(1))
+  await until(() => asked.length === 3) // one of the look, one of the event
+  for (const answer of asked.slice(1)) answer(container(2))
+  expect((await look)?.exitCode).toBe(2)
+  abort.abort()
+  await running
+})
