@@ -1,14 +1,13 @@
 import type { Context } from 'hono'
 import type { Action } from '../audit/actions.ts'
 import { auditor } from '../audit/record.ts'
-import { findOwnLiveEnvironment } from '../environments/store.ts'
+import { liveEnvironment } from '../environments/own-environment.ts'
 import { environmentPath } from '../environments/views.tsx'
 import type { Jobs } from '../jobs/jobs.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { clientOf, pageBefore } from '../web/client.ts'
 import { awaitOrAccept, moveOn } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
 import type { AppJob } from '../environments/app-steps.ts'
 import { cancelStarts, insertAppJob } from './app-jobs.ts'
 import type { AppJobDeps } from './app-jobs.ts'
@@ -31,14 +30,14 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     .post('/envs/:envId/start', (c) => act(c, 'environment.started', 'start-app'))
     .post('/envs/:envId/restart', (c) => act(c, 'environment.restarted', 'restart-app'))
     .post('/envs/:envId/stop', async (c) => {
-      await cancelStarts(deps, own(c).environment)
+      await cancelStarts(deps, liveEnvironment(deps, c).environment)
       return act(c, 'environment.stopped', 'stop-app')
     })
 
   async function act(c: Context, action: Action, kind: AppJob) {
-    own(c)
+    liveEnvironment(deps, c)
     await refuseWithoutEngine(deps)
-    const { environment, project } = own(c)
+    const { environment, project } = liveEnvironment(deps, c)
     const { id, name } = environment
     const job = db.transaction(() => {
       const object = { kind: 'environment', id, name: `${project.name} ${name}` } as const
@@ -50,7 +49,7 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     // a program waits for the end, for a while; a browser shows it on the page
     if (clientOf(c) === 'program')
       await awaitOrAccept(c, jobs.ended(job.id), { patience: deps.config.patience, at: to })
-    const json = await jsonOf(deps, own(c).environment, project)
+    const json = await jsonOf(deps, liveEnvironment(deps, c).environment, project)
     const from = pageBefore(c, deps.config)
     const isItsPage = from?.startsWith(`/envs/${id}/`) || from?.startsWith(`${to}/`)
     return moveOn(c, {
@@ -58,9 +57,5 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
       said: `${words[kind]} of ${name} queued.`,
       json: () => json,
     })
-  }
-
-  function own(c: Context) {
-    return findOwnLiveEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
   }
 }

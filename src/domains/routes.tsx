@@ -153,36 +153,34 @@ export const domainRoutes = (deps: DomainDeps) => {
       return answer(c, { of, domain, said: `${domain.host} checked.` })
     })
 
-  function environmentOf(c: Context, { forChange = false } = {}): DomainOwner {
-    return environmentWith(c, c.req.param('envId')!, forChange)
+  function environmentOf(c: Context, options: Options = {}) {
+    return environmentWith(c, c.req.param('envId')!, options)
   }
 
-  function serviceOf(c: Context, { forChange = false } = {}): DomainOwner {
-    return serviceWith(c, c.req.param('id')!, forChange)
+  function serviceOf(c: Context, options: Options = {}) {
+    return serviceWith(c, c.req.param('id')!, options)
   }
 
-  function environmentWith(c: Context, id: string, forChange: boolean): DomainOwner {
+  function environmentWith(c: Context, id: string, { forChange }: Options): DomainOwner {
     const key = { id, ownerId: userOf(c).id }
     const own = forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
     return { kind: 'environment', ...own }
   }
 
-  function serviceWith(c: Context, id: string, forChange: boolean): DomainOwner {
+  function serviceWith(c: Context, id: string, { forChange }: Options): DomainOwner {
     const service = findService(db, { id, ownerId: userOf(c).id })
     if (forChange) refuseDeletingService(service)
     return { kind: 'service', service }
   }
 
-  function own(c: Context, { forChange = false } = {}): { of: DomainOwner; domain: Domain } {
+  function own(c: Context, options: Options = {}): { of: DomainOwner; domain: Domain } {
     const domain = findOwnDomain(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
     const holder = holderOf(domain)
-    return {
-      domain,
-      of:
-        'environmentId' in holder
-          ? environmentWith(c, holder.environmentId, forChange)
-          : serviceWith(c, holder.serviceId, forChange),
-    }
+    const of =
+      'environmentId' in holder
+        ? environmentWith(c, holder.environmentId, options)
+        : serviceWith(c, holder.serviceId, options)
+    return { domain, of }
   }
 
   /** Addresses that names should resolve to. */
@@ -268,6 +266,9 @@ export const domainRoutes = (deps: DomainDeps) => {
     audit(c, action, { object: { kind: 'domain', id, name }, details })
   }
 }
+
+/** A change needs an owner that isn't being deleted. */
+type Options = { forChange?: boolean }
 
 /** A certificate and its key may be uploaded as files. */
 async function withUploads(c: Context, asked: AskedDomain): Promise<AskedDomain> {

@@ -10,13 +10,13 @@ import { pageOf, paged } from '../web/paging.ts'
 import { looksSecret } from '../logs/secret-names.ts'
 import { pause } from '../platform/pause.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
 import { variableForm, variableUpdateForm } from './forms.ts'
 import { headOf, lookOf } from './head.ts'
 import type { HeadDeps } from './head.ts'
 import { variableJson } from './json.ts'
-import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
+import type { OwnEnvironment } from './own-environment.ts'
+import { checkEnvironment, liveEnvironment, ownEnvironment } from './own-environment.ts'
 import {
   deleteVariable,
   findVariable,
@@ -33,25 +33,19 @@ import { VariablesPage } from './variables-page.tsx'
 import type { GivenVariable } from './variables-page.tsx'
 import { counted } from '../web/units.ts'
 
-type Own = ReturnType<typeof findOwnEnvironment>
-
 /** Values of secrets are write-only. `given` returns the variables that an app gets beside its own. */
 export const variableRoutes = (
   deps: HeadDeps & { secrets: Secrets },
-  given: (of: Own) => Promise<GivenVariable[]>,
+  given: (of: OwnEnvironment) => Promise<GivenVariable[]>,
 ) => {
   const { db, secrets } = deps
   const audit = auditor(db)
-  /** Someone else's environment is reported as missing, whatever was sent. */
-  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
-    own(c)
-    await next()
-  })
+  const ownFirst = checkEnvironment(deps)
 
   return factory
     .createApp()
     .get('/envs/:envId/variables', paged(), async (c) => {
-      const { environment, project } = own(c)
+      const { environment, project } = ownEnvironment(deps, c)
       const page = c.req.valid('query')
       const beside = clientOf(c) === 'program' ? [] : await given({ environment, project })
       const head = headOf(deps, { environment, project })
@@ -71,7 +65,7 @@ export const variableRoutes = (
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
     .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), async (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       const { environment } = of
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
@@ -110,7 +104,7 @@ export const variableRoutes = (
     .route('/', variableTextRoutes(deps))
     .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
     .put('/envs/:envId/variables/:id', ownFirst, input(variableUpdateForm, oneVariable), (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       const { environment } = of
       const current = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
       const { value, secret, buildTime, key } = c.var.input
@@ -126,7 +120,7 @@ export const variableRoutes = (
       return moveOn(c, { to, said: 'Variable saved.', json: () => variableJson(variable) })
     })
     .delete('/envs/:envId/variables/:id', (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       const environmentId = of.environment.id
       const variable = findVariable(db, { id: c.req.param('id'), environmentId })
       deleteVariable(db, secrets, variable)
@@ -135,13 +129,8 @@ export const variableRoutes = (
       return moveOn(c, { to, said: 'Variable deleted.', json: () => ({}) })
     })
 
-  function own(c: Context, { forChange = false } = {}) {
-    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
-    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
-  }
-
   function newVariable(c: Context, draft: Draft) {
-    const { environment } = own(c)
+    const { environment } = ownEnvironment(deps, c)
     return {
       title: 'New variable',
       page: () => <VariableModal environment={environment} variable={null} draft={draft} />,
@@ -149,7 +138,7 @@ export const variableRoutes = (
   }
 
   function oneVariable(c: Context, draft: Draft) {
-    const { environment } = own(c)
+    const { environment } = ownEnvironment(deps, c)
     const variable = findVariable(db, { id: c.req.param('id')!, environmentId: environment.id })
     return {
       title: variable.key,
@@ -160,6 +149,6 @@ export const variableRoutes = (
 }
 
 /** Has the name and its environment, but never the value. */
-const about = ({ id, key }: Variable, { project, environment }: Own) => ({
+const about = ({ id, key }: Variable, { project, environment }: OwnEnvironment) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })

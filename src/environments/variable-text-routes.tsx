@@ -9,12 +9,11 @@ import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
 import { variablesTextForm } from './forms.ts'
 import { headOf, lookOf } from './head.ts'
 import type { HeadDeps } from './head.ts'
 import { variableJson } from './json.ts'
-import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
+import { checkEnvironment, liveEnvironment, ownEnvironment } from './own-environment.ts'
 import { listVariables, openVariables, setVariables } from './variable-store.ts'
 import { VariablesTextPage } from './variables-text-page.tsx'
 import type { VariablesTextProps } from './variables-text-page.tsx'
@@ -24,16 +23,13 @@ import { changesOf, holdsReference, readText, textOf } from './variables-text.ts
 export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
   const { db, secrets } = deps
   const audit = auditor(db)
-  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
-    own(c)
-    await next()
-  })
+  const ownFirst = checkEnvironment(deps)
 
   return factory
     .createApp()
     .get('/envs/:envId/variables/text', (c) => show(c, textView(c, emptyDraft)))
     .put('/envs/:envId/variables', ownFirst, input(variablesTextForm, textView), async (c) => {
-      const { environment, project } = own(c, { forChange: true })
+      const { environment, project } = liveEnvironment(deps, c)
       const environmentId = environment.id
       const { text: typed, shown: digest } = c.var.input
       const text = typed ?? ''
@@ -69,13 +65,8 @@ export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
       return moveOn(c, { to, json: () => ({ items: items.map(variableJson), nextCursor: null }) })
     })
 
-  function own(c: Context, { forChange = false } = {}) {
-    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
-    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
-  }
-
   function textView(c: Context, draft: Draft, shown: VariablesTextProps | null = null) {
-    const of = own(c)
+    const of = ownEnvironment(deps, c)
     const { environment, project } = of
     const text = textOf(listVariables(db, environment.id))
     const head = headOf(deps, of)

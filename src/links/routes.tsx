@@ -2,7 +2,12 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { headOf, lookOf } from '../environments/head.ts'
-import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
+import {
+  checkEnvironment,
+  liveEnvironment,
+  ownEnvironment,
+} from '../environments/own-environment.ts'
+import type { OwnEnvironment } from '../environments/own-environment.ts'
 import { found, invalidField } from '../platform/errors.ts'
 import { Catalogue } from '../services/catalogue.ts'
 import { aboutNew, freeName, makeService } from '../services/make.ts'
@@ -29,22 +34,16 @@ import { LinkList, LinksPage } from './links-page.tsx'
 import { listLinks } from './store.ts'
 import type { Link, Linked } from './store.ts'
 
-type Own = ReturnType<typeof findOwnEnvironment>
-
 export const linkRoutes = (deps: MakeDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(deps.config)
-  /** Someone else's environment is reported as missing, whatever was sent. */
-  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
-    own(c)
-    await next()
-  })
+  const ownFirst = checkEnvironment(deps)
 
   return factory
     .createApp()
     .get('/envs/:envId/links', paged(), async (c) => {
-      const { environment, project } = own(c)
+      const { environment, project } = ownEnvironment(deps, c)
       const page = c.req.valid('query')
       const links = await linksOf(deps, environment.id)
       const head = headOf(deps, { project, environment })
@@ -65,7 +64,7 @@ export const linkRoutes = (deps: MakeDeps) => {
       show(c, await newLink(c, emptyDraft, c.req.valid('query'))),
     )
     .post('/envs/:envId/links', ownFirst, input(linkForm, newLinkAgain), async (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       const { serviceId, template } = c.var.input
       if (Boolean(serviceId) === Boolean(template))
         throw invalidField(
@@ -79,7 +78,7 @@ export const linkRoutes = (deps: MakeDeps) => {
     })
     .get('/envs/:envId/links/:id', async (c) => show(c, await oneLink(c, emptyDraft)))
     .put('/envs/:envId/links/:id', ownFirst, input(linkUpdateForm, oneLink), async (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       const environmentId = of.environment.id
       const { service } = ownLink(c, environmentId)
       const provides = providesOf(deps, await definitionOf(deps, service))
@@ -92,7 +91,7 @@ export const linkRoutes = (deps: MakeDeps) => {
       return answer(c, link)
     })
     .delete('/envs/:envId/links/:id', (c) => {
-      const of = own(c, { forChange: true })
+      const of = liveEnvironment(deps, c)
       db.transaction(() => {
         const linked = ownLink(c, of.environment.id)
         audit(c, 'link.deleted', about(linked, of))
@@ -100,11 +99,6 @@ export const linkRoutes = (deps: MakeDeps) => {
       })
       return moveOn(c, { to: pathOf(of), said: 'Link removed.', json: () => ({}) })
     })
-
-  function own(c: Context, { forChange = false } = {}) {
-    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
-    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
-  }
 
   function ownLink(c: Context, environmentId: string): Linked {
     const id = c.req.param('id')
@@ -128,7 +122,7 @@ export const linkRoutes = (deps: MakeDeps) => {
     draft: Draft,
     { serviceId, template }: z.infer<typeof newLinkQuery>,
   ): Promise<View> {
-    const { environment } = own(c)
+    const { environment } = ownEnvironment(deps, c)
     const user = userOf(c)
     const key = { ownerId: user.id, environmentId: environment.id }
     const title = 'Add database'
@@ -156,7 +150,7 @@ export const linkRoutes = (deps: MakeDeps) => {
   }
 
   async function oneLink(c: Context, draft: Draft): Promise<View> {
-    const { environment } = own(c)
+    const { environment } = ownEnvironment(deps, c)
     const linked = ownLink(c, environment.id)
     const link = await shown(linked.link)
     const { provided } = await offeredBy(deps, { ...linked, environmentId: environment.id })
@@ -169,7 +163,7 @@ export const linkRoutes = (deps: MakeDeps) => {
 
   async function linkOld(
     c: Context,
-    { of, serviceId, variables }: { of: Own; serviceId: string; variables: Chosen },
+    { of, serviceId, variables }: { of: OwnEnvironment; serviceId: string; variables: Chosen },
   ): Promise<Link> {
     const key = { id: serviceId, ownerId: userOf(c).id }
     const provides = providesOf(deps, await definitionOf(deps, findService(db, key)))
@@ -181,7 +175,11 @@ export const linkRoutes = (deps: MakeDeps) => {
 
   async function linkNew(
     c: Context,
-    { of, template, asked }: { of: Own; template: string; asked: (typeof linkForm)['_output'] },
+    {
+      of,
+      template,
+      asked,
+    }: { of: OwnEnvironment; template: string; asked: (typeof linkForm)['_output'] },
   ): Promise<Link> {
     const opened = await catalogue.open(template)
     const { serviceId: _, template: __, variables: ___, ...fields } = asked
@@ -207,7 +205,7 @@ export const linkRoutes = (deps: MakeDeps) => {
       service,
       ...chosen
     }: Omit<Parameters<typeof addLink>[1], 'environmentId'> & {
-      of: Own
+      of: OwnEnvironment
       service: Service
     },
   ) {
@@ -226,9 +224,9 @@ export const linkRoutes = (deps: MakeDeps) => {
 
 type Chosen = ReturnType<typeof chosenIn>
 
-const pathOf = ({ environment }: Own) => `/envs/${environment.id}/links`
+const pathOf = ({ environment }: OwnEnvironment) => `/envs/${environment.id}/links`
 
-const about = ({ link, service }: Linked, { project, environment }: Own) => ({
+const about = ({ link, service }: Linked, { project, environment }: OwnEnvironment) => ({
   object: { kind: 'link' as const, id: link.id, name: service.name },
   details: { project: project.name, environment: environment.name },
 })

@@ -2,7 +2,11 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { headOf, lookOf } from '../environments/head.ts'
 import type { HeadDeps } from '../environments/head.ts'
-import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
+import {
+  checkEnvironment,
+  liveEnvironment,
+  ownEnvironment,
+} from '../environments/own-environment.ts'
 import type { Environment } from '../environments/store.ts'
 import { getJob } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
@@ -35,11 +39,7 @@ import type { Run } from './store.ts'
 export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   const { db, logDb } = deps
   const audit = auditor(db)
-  /** Someone else's environment is "not found", whatever was sent. */
-  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
-    own(c)
-    await next()
-  })
+  const ownFirst = checkEnvironment(deps)
 
   return factory
     .createApp()
@@ -51,8 +51,7 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
       ownFirst,
       input(runForm, (c, draft) => runsView(c, draft, firstPage)),
       async (c) => {
-        const key = { id: c.req.param('envId'), ownerId: userOf(c).id }
-        const { environment, project } = findOwnLiveEnvironment(db, key)
+        const { environment, project } = liveEnvironment(deps, c)
         const asked = { environment, project, startedBy: userOf(c).email, input: c.var.input }
         const run = await startRun(deps, asked)
         audit(c, 'run.started', about(c, run))
@@ -97,7 +96,7 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
     })
 
   async function runsView(c: Context, draft: Draft, page: Page) {
-    const { environment, project } = own(c)
+    const { environment, project } = ownEnvironment(deps, c)
     const list = pageOf(pageOfRuns(db, { environmentId: environment.id, ...page }), page)
     const refusal = clientOf(c) === 'program' ? null : await whyNone(environment)
     const head = headOf(deps, { project, environment })
@@ -136,7 +135,7 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   }
 
   function titleOf(c: Context) {
-    const { project, environment } = own(c)
+    const { project, environment } = ownEnvironment(deps, c)
     return `${project.name}: a run in ${environment.name}`
   }
 
@@ -144,18 +143,14 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
     return getJob(db, id)?.cancelRequested === true
   }
 
-  function own(c: Context) {
-    return findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
-  }
-
   function find(c: Context) {
-    const { environment, project } = own(c)
+    const { environment, project } = ownEnvironment(deps, c)
     const run = findRun(db, { id: c.req.param('id')!, environmentId: environment.id })
     return { run, environment, project }
   }
 
   function about(c: Context, { id }: Run) {
-    const { environment, project } = own(c)
+    const { environment, project } = ownEnvironment(deps, c)
     return { object: { kind: 'run' as const, id, name: `${project.name} ${environment.name}` } }
   }
 }

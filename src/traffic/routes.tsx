@@ -1,8 +1,7 @@
-import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { LogDb } from '../db/index.ts'
 import type { HeadDeps } from '../environments/head.ts'
-import { findOwnEnvironment } from '../environments/store.ts'
+import { checkEnvironment, ownEnvironment } from '../environments/own-environment.ts'
 import { toMetrics } from '../environments/views.tsx'
 import { ownService, checkOwner, servicePath, servicePattern } from '../services/own-service.ts'
 import { RangeChoice, rangeQuery, refreshEvery } from '../web/chart.tsx'
@@ -12,7 +11,6 @@ import { factory } from '../web/factory.ts'
 import { block } from '../web/fields.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
 import { readTraffic, trafficJson } from './history.ts'
 import { TrafficPanel } from './traffic-page.tsx'
 import type { Counting } from './traffic-page.tsx'
@@ -42,13 +40,11 @@ export const servedJson = ({ traffic, counting }: Awaited<ReturnType<typeof traf
   trafficJson(traffic, { isCounted: counting.mode === 'caddy' })
 
 /** The traffic of an environment or service: a page, the part of it that changes, or JSON. */
-export const trafficRoutes = (deps: HeadDeps & TrafficDeps) => {
-  const { db } = deps
-
-  return factory
+export const trafficRoutes = (deps: HeadDeps & TrafficDeps) =>
+  factory
     .createApp()
-    .get('/envs/:envId/traffic', ownFirst(), query(trafficQuery), async (c) => {
-      const { environment } = own(c)
+    .get('/envs/:envId/traffic', checkEnvironment(deps), query(trafficQuery), async (c) => {
+      const { environment } = ownEnvironment(deps, c)
       if (clientOf(c) !== 'program') return toMetrics(c, environment)
       return c.json(servedJson(await trafficOf(deps, environment, c.req.valid('query'))))
     })
@@ -75,16 +71,3 @@ export const trafficRoutes = (deps: HeadDeps & TrafficDeps) => {
         live: { every: refreshEvery[range] },
       })
     })
-
-  function own(c: Context) {
-    return findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
-  }
-
-  /** Another user's environment is missing, even if the query is invalid. */
-  function ownFirst() {
-    return factory.createMiddleware(async function checkEnvironment(c, next) {
-      own(c)
-      await next()
-    })
-  }
-}
