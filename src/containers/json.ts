@@ -21,7 +21,7 @@ export const container = component('Container', () =>
   }),
 )
 
-export const containerList = component('ContainerList', () =>
+const containerList = component('ContainerList', () =>
   z.object({ containers: z.array(container()) }),
 )
 
@@ -73,7 +73,7 @@ export const containerDetails = component('ContainerDetails', () =>
 export const terminal = component('Terminal', () => z.object({ id: z.string(), name: z.string() }))
 
 /** A log line of a container. Its id is the engine's timestamp, with `/` and a number if several share it. */
-export const containerLine = component('ContainerLine', () =>
+const containerLine = component('ContainerLine', () =>
   z.object({
     /** The sequence number, for requests of lines after or before it. */
     seq: z.number(),

@@ -16,7 +16,7 @@ import { counted } from '../web/units.ts'
 /** The page renders these lines; the viewer continues after them. */
 const page = { before: end, ...tail }
 
-export type ContainerLog = {
+type ContainerLog = {
   id: string
   lines: Line[]
   chosen: Chosen

@@ -93,7 +93,7 @@ export const comparison = component('Comparison', () =>
   }),
 )
 
-export const rollbackPreview = component('RollbackPreview', () =>
+const rollbackPreview = component('RollbackPreview', () =>
   versions().extend({
     refused: z.string().nullable(),
     variables: z.object({

@@ -13,7 +13,7 @@ import { deploymentActions } from './row-menu.tsx'
 import type { listEnvironmentStates } from './overview-store.ts'
 import type { Deployment } from './store.ts'
 
-export type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
+type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
   url: string | null
 }
 
@@ -119,7 +119,7 @@ const EnvironmentCard = ({
 }
 
 /** A link only while the app is running. */
-export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
+const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
   if (url === null) return <p class="muted">Worker, without a port</p>
   if (!current) return <p class="muted">Will be at {hostOf(url)}</p>
   if (current.status !== 'running') return <p class="muted">Stopped, at {hostOf(url)}</p>

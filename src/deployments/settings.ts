@@ -126,7 +126,7 @@ const buildVariables = (
     variables.flatMap(({ key, value, buildTime }) => (buildTime ? [[key, value]] : [])),
   ) as Variables
 
-export const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
+const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => !Bun.deepEquals(then[name] ?? null, now[name] ?? null)) // earlier versions stored fewer
     .sort()

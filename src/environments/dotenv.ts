@@ -2,7 +2,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { dotenvPair } from './forms.ts'
 
 /** The rules of Compose for a `.env` beside its file. Without them values are kept byte for byte. */
-export type ComposeRules = {
+type ComposeRules = {
   /** Named by errors. */
   file: string
   /** Replaces the references in a value. Throws `invalid` with a message that starts with “This”. */

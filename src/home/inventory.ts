@@ -3,7 +3,6 @@ import { environmentPath } from '../environments/views.tsx'
 import { lookOfApp, processesOf } from '../map/states.ts'
 import { listLive } from '../map/store.ts'
 import { servicePath } from '../services/own-service.ts'
-import { byName } from '../web/listing.tsx'
 import { lookOfStatus, toneRanks } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { listApps, listOwnServices } from './store.ts'
@@ -47,23 +46,11 @@ export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
   ]
 }
 
-export const sorts = {
-  activity: 'Newest activity',
-  name: 'Name',
-  state: 'State',
-} as const
-
-export type Sort = keyof typeof sorts
-
-export const sorted = (items: Item[], sort: Sort) => items.toSorted(orders[sort])
-
-const newestFirst = (a: Item, b: Item) => (a.activity < b.activity ? 1 : -1)
-
-const orders: Record<Sort, (a: Item, b: Item) => number> = {
-  activity: newestFirst,
-  name: (a, b) => byName(a.name, b.name) || newestFirst(a, b),
-  state: (a, b) => toneRanks[a.look.tone] - toneRanks[b.look.tone] || newestFirst(a, b),
-}
+export const activityOf = ({ activity: id, name, look }: Item) => ({
+  id,
+  name,
+  rank: toneRanks[look.tone],
+})
 
 /** The text that the dashboard's search looks in. */
 export const textOf = (item: Item) =>

@@ -12,11 +12,11 @@ import type { ReleaseWatch } from '../releases/watch.ts'
 import { projectJson } from '../projects/json.ts'
 import { listProjects } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
-import { listed, listingOf } from '../web/listing.tsx'
+import { activitySorts, listed, listingOf, sortedBy } from '../web/listing.tsx'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { readAttention } from './attention.ts'
-import { readInventory, sorted, sorts, textOf } from './inventory.ts'
+import { activityOf, readInventory, textOf } from './inventory.ts'
 import { LandingPage, DashboardPage } from './views.tsx'
 import { rowsOf } from './rows.ts'
 import { engineState } from './server.ts'
@@ -53,7 +53,7 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
   const { db } = deps
   const stateOfEngine = engineState(deps.docker)
   return factory.createApp().get('/dashboard', async (c) => {
-    const listing = listingOf(c, sorts)
+    const listing = listingOf(c, activitySorts)
     const [engine, server] = await Promise.all([stateOfEngine(), deps.server.read()])
     const { id: ownerId, role } = userOf(c)
     const newer = role === 'admin' ? deps.releases.newer : null
@@ -63,9 +63,14 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
       live: { every: period },
       page: () => {
         const items = readInventory(deps, ownerId)
-        const found = listed(sorted(items, listing.sort), listing, textOf)
+        const found = listed(sortedBy(items, listing.sort, activityOf), listing, textOf)
         const list = { ...found, items: rowsOf(deps, ownerId, found.items) }
-        const of = { ownerId, isAdmin: role === 'admin', items: sorted(items, 'activity'), server }
+        const of = {
+          ownerId,
+          isAdmin: role === 'admin',
+          items: sortedBy(items, 'activity', activityOf),
+          server,
+        }
         const attention = readAttention(deps, of)
         const isWhole = c.req.query('attention') === 'all'
         const shown = { attention, isWhole, listing, list, recent, server, engine, newer }

@@ -4,16 +4,14 @@ import { ServiceLogo } from '../services/service-logo.tsx'
 import { CommitRef, hostOf, PageHead, Trouble } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
-import { ListingForm, NothingFound, Pages } from '../web/listing.tsx'
-import type { Listed, Listing } from '../web/listing.tsx'
+import { activitySorts, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import type { ActivitySort, Listed, Listing } from '../web/listing.tsx'
 import { Live } from '../web/live.tsx'
 import { Monogram } from '../web/logo.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Attention } from './attention.ts'
 import { FirstSteps } from './first-steps.tsx'
-import { sorts } from './inventory.ts'
-import type { Sort } from './inventory.ts'
 import type { Row } from './rows.ts'
 import type { Engine, Server } from './server.ts'
 import { ServerStrip } from './server-strip.tsx'
@@ -22,7 +20,7 @@ type DashboardProps = {
   attention: Attention[]
   /** True on the page that shows all of it. */
   isWhole: boolean
-  listing: Listing<Sort>
+  listing: Listing<ActivitySort>
   list: Listed<Row>
   recent: DeploymentItem[]
   server: Server
@@ -66,7 +64,10 @@ export const DashboardPage = ({
     {list.all > 0 && (
       <div class="section-head">
         <h2 id="running-heading">Apps and services</h2>
-        <ListingForm {...{ path: '/dashboard', listing, sorts, what: 'apps and services' }} />
+        <ListingForm
+          {...{ path: '/dashboard', listing, what: 'apps and services' }}
+          sorts={activitySorts}
+        />
       </div>
     )}
     <Live id="dashboard-list">
@@ -129,7 +130,7 @@ const AttentionList = ({ items, all }: { items: Attention[]; all: number }) =>
     </section>
   )
 
-const Running = ({ list, listing }: { list: Listed<Row>; listing: Listing<Sort> }) => {
+const Running = ({ list, listing }: { list: Listed<Row>; listing: Listing<ActivitySort> }) => {
   if (list.all === 0) return null
   return (
     <>

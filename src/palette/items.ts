@@ -103,7 +103,13 @@ function environmentItems({
   const short = isOnly ? project.name : name
   const path = environmentPath(environment)
   const acts = `/envs/${environment.id}`
-  const act = running.some(({ state }) => state === 'stopped') ? 'Start' : 'Restart'
+  const isStopped = running.some(({ state }) => state === 'stopped')
+  const act: Item = {
+    ...{ kind: 'action', detail: environment.name, fields: {} },
+    ...(isStopped
+      ? { icon: 'play', name: `Start ${short}`, url: `${acts}/start` }
+      : { icon: 'rotate-cw', name: `Restart ${short}`, url: `${acts}/restart` }),
+  }
   return [
     { kind: 'environment', icon: 'boxes', name, detail: 'Environment', url: path },
     {
@@ -111,29 +117,15 @@ function environmentItems({
       url: `/projects/${project.id}/deployments`,
       fields: { environment_id: environment.id },
     },
-    ...(running.length > 0
-      ? [
-          {
-            ...{ kind: 'action', name: `${act} ${short}`, detail: environment.name },
-            icon: act === 'Start' ? 'play' : 'rotate-cw',
-            url: `${acts}/${act.toLowerCase()}`,
-            fields: {},
-          } satisfies Item,
-        ]
-      : []),
-    {
-      ...{ kind: 'setting', icon: 'scroll-text', name: `Logs of ${short}` },
-      ...{ detail: environment.name, url: `${path}/output` },
-    },
-    {
-      ...{ kind: 'setting', icon: 'key-round', name: `Variables of ${short}` },
-      ...{ detail: environment.name, url: `${acts}/variables` },
-    },
-    {
-      ...{ kind: 'setting', icon: 'globe', name: `Domains of ${short}` },
-      ...{ detail: environment.name, url: `${acts}/domains` },
-    },
+    ...(running.length > 0 ? [act] : []),
+    setting('scroll-text', `Logs of ${short}`, `${path}/output`),
+    setting('key-round', `Variables of ${short}`, `${acts}/variables`),
+    setting('globe', `Domains of ${short}`, `${acts}/domains`),
   ]
+
+  function setting(icon: IconName, name: string, url: string): Item {
+    return { kind: 'setting', icon, name, detail: environment.name, url }
+  }
 }
 
 function serviceItems(service: Own['services'][number]): Item[] {

@@ -9,7 +9,7 @@ import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
-import { listed, listingOf } from '../web/listing.tsx'
+import { activitySorts, listed, listingOf, sortedBy } from '../web/listing.tsx'
 import { pageOf, paged } from '../web/paging.ts'
 import { bodyOrQuery, query } from '../web/query.ts'
 import { show, showSaved } from '../web/respond.tsx'
@@ -40,7 +40,7 @@ import {
   updateProject,
 } from './store.ts'
 import type { Project } from './store.ts'
-import { ProjectsPage, sorted, sorts, textOf } from './views.tsx'
+import { activityOf, ProjectsPage, textOf } from './views.tsx'
 import { findWatched, WatchedFilesList } from './watched-files.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
@@ -60,8 +60,8 @@ export const projectRoutes = (deps: RemovalDeps) => {
         title: 'Projects',
         live: {},
         page: () => {
-          const listing = listingOf(c, sorts)
-          const all = sorted(listDeployedProjects(db, ownerId), listing.sort)
+          const listing = listingOf(c, activitySorts)
+          const all = sortedBy(listDeployedProjects(db, ownerId), listing.sort, activityOf)
           return <ProjectsPage listing={listing} list={listed(all, listing, textOf)} />
         },
         json: () => {

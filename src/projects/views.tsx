@@ -1,7 +1,7 @@
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import { byName, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
-import type { Listed, Listing } from '../web/listing.tsx'
+import { activitySorts, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import type { ActivitySort, Listed, Listing } from '../web/listing.tsx'
 import { Live } from '../web/live.tsx'
 import { Monogram } from '../web/logo.tsx'
 import { lookOfStatus, StatusBadge, toneRanks } from '../web/status-badge.tsx'
@@ -11,39 +11,26 @@ import type { listDeployedProjects } from './store.ts'
 
 type Item = ReturnType<typeof listDeployedProjects>[number]
 
-export const sorts = {
-  activity: 'Newest activity',
-  name: 'Name',
-  state: 'State',
-} as const
-
-type Sort = keyof typeof sorts
-
-export const sorted = (items: Item[], sort: Sort) => items.toSorted(orders[sort])
-
-const activityOf = ({ project, latest }: Item) => latest?.id ?? project.id
-const newestFirst = (a: Item, b: Item) => (activityOf(a) < activityOf(b) ? 1 : -1)
-
 /** Projects that were never deployed are last. */
-const rankOf = ({ latest }: Item) => (latest ? toneRanks[lookOfStatus(latest.status).tone] : 4)
-
-const orders: Record<Sort, (a: Item, b: Item) => number> = {
-  activity: newestFirst,
-  name: (a, b) => byName(a.project.name, b.project.name),
-  state: (a, b) => rankOf(a) - rankOf(b) || newestFirst(a, b),
-}
+export const activityOf = ({ project, latest }: Item) => ({
+  id: latest?.id ?? project.id,
+  name: project.name,
+  rank: latest ? toneRanks[lookOfStatus(latest.status).tone] : 4,
+})
 
 /** The text that a search matches. */
 export const textOf = ({ project }: Item) => `${project.name} ${project.repositoryUrl}`
 
-type Props = { listing: Listing<Sort>; list: Listed<Item> }
+type Props = { listing: Listing<ActivitySort>; list: Listed<Item> }
 
 export const ProjectsPage = ({ listing, list }: Props) => (
   <>
     <PageHead title="Projects" doc="first-app">
       {list.all > 0 && <NewProjectLink />}
     </PageHead>
-    {list.all > 0 && <ListingForm {...{ path: '/projects', listing, sorts, what: 'projects' }} />}
+    {list.all > 0 && (
+      <ListingForm {...{ path: '/projects', listing, sorts: activitySorts, what: 'projects' }} />
+    )}
     <Live id="projects">
       {list.all === 0 ? (
         <EmptyState title="No projects yet">

@@ -55,7 +55,7 @@ export const service = component('Service', () =>
   }),
 )
 
-export const catalogueEntry = component('CatalogueEntry', () =>
+const catalogueEntry = component('CatalogueEntry', () =>
   z.object({
     template: z.string(),
     name: z.string(),
@@ -67,7 +67,7 @@ export const catalogueEntry = component('CatalogueEntry', () =>
   }),
 )
 
-export const serviceList = component('ServiceList', () =>
+const serviceList = component('ServiceList', () =>
   z.object({
     templates: z.array(catalogueEntry()),
     instances: z.array(service()),
@@ -100,7 +100,7 @@ export const template = component('Template', () =>
 )
 
 /** With the values of its variables; those of secrets are null. */
-export const editedTemplate = component('EditedTemplate', () =>
+const editedTemplate = component('EditedTemplate', () =>
   template().extend({
     values: z.record(z.string(), z.string().nullable()),
   }),

@@ -134,7 +134,7 @@ function classesOf(style: Style) {
  * The nearest of the sixteen terminal colours: a page that follows light and dark can keep sixteen legible,
  * not sixteen million. `kind` is the number after 38 or 48: 5 indexed, 2 red, green, blue.
  */
-export function nearestColour(kind: number | undefined, numbers: number[]): number | null {
+function nearestColour(kind: number | undefined, numbers: number[]): number | null {
   if (!numbers.every((number) => number >= 0 && number <= 255)) return null
   const [first, second, third] = numbers
   if (kind === 5 && first !== undefined) return indexed(first)

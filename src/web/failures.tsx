@@ -45,7 +45,7 @@ export const ErrorAlert = ({ title, detail }: { title: string; detail: string })
   </div>
 )
 
-export const ErrorPage = ({
+const ErrorPage = ({
   status,
   title,
   detail,

@@ -75,7 +75,7 @@ function plain(handler: MiddlewareHandler) {
 }
 
 /** True when this handler handles the POST; before the form's method is read, true if it may. */
-export function answersForm(handler: object, formMethod: FormMethod | null | undefined) {
+function answersForm(handler: object, formMethod: FormMethod | null | undefined) {
   const method = forForms.get(handler)
   return method !== undefined && (formMethod === undefined || formMethod === method)
 }

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from './form.tsx'
 
 export type Listing<Sort extends string = string> = { q: string; sort: Sort; page: number }
 
-export const pageSize = 25
+const pageSize = 25
 
 /** Reads `?q=`, `?sort=` and `?page=`. An invalid value counts as missing. */
 export function listingOf<Sort extends string>(
@@ -55,6 +55,37 @@ const folded = (text: string) => text.normalize('NFKC').toLowerCase()
 
 /** In natural order: `app 2` is before `app 10`. */
 export const byName = new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare
+
+export const activitySorts = {
+  activity: 'Newest activity',
+  name: 'Name',
+  state: 'State',
+} as const
+
+export type ActivitySort = keyof typeof activitySorts
+
+type Activity = {
+  /** An id, as those sort by time of creation. */
+  id: string
+  name: string
+  /** Lower is first among states. */
+  rank: number
+}
+
+/** Equal names and states are sorted by activity. */
+export function sortedBy<Item>(
+  items: Item[],
+  sort: ActivitySort,
+  activityOf: (item: Item) => Activity,
+): Item[] {
+  const newestFirst = (a: Activity, b: Activity) => (a.id < b.id ? 1 : -1)
+  const orders = {
+    activity: newestFirst,
+    name: (a: Activity, b: Activity) => byName(a.name, b.name) || newestFirst(a, b),
+    state: (a: Activity, b: Activity) => a.rank - b.rank || newestFirst(a, b),
+  }
+  return items.toSorted((a, b) => orders[sort](activityOf(a), activityOf(b)))
+}
 
 type Props<Sort extends string> = {
   path: string

@@ -15,7 +15,7 @@ export type Operation = {
 }
 
 /** By method and path, as the routes write them, in the order of the document. */
-export type Operations = Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`, Operation>
+type Operations = Record<`${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`, Operation>
 
 /** Of a slice, by the tag in the document. Only called for the document: its schemas take memory. */
 export type SliceOperations = () => Record<string, Operations>

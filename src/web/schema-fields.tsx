@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts'
 import { Checkbox, SelectField, TextArea, TextField } from './fields-view.tsx'
 
 /** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
-export type FieldLook = {
+type FieldLook = {
   label: string
   /** Of a number, such as MB. */
   unit?: string

@@ -77,14 +77,18 @@ type ShownContainer = Pick<Container, 'state' | 'health'> & {
   looping?: boolean
 }
 
-export const ContainerBadge = (shown: ShownContainer) => <Badge {...look(shown)} />
-
-export const lookOfContainer = (shown: ShownContainer): Look => look(shown)
+export const ContainerBadge = (shown: ShownContainer) => <Badge {...lookOfContainer(shown)} />
 
 /** For screen readers. */
-export const stateInWords = (shown: ShownContainer) => look(shown).word.toLowerCase()
+export const stateInWords = (shown: ShownContainer) => lookOfContainer(shown).word.toLowerCase()
 
-function look({ state, health, exitCode, oomKilled, looping }: ShownContainer): Look {
+export function lookOfContainer({
+  state,
+  health,
+  exitCode,
+  oomKilled,
+  looping,
+}: ShownContainer): Look {
   if (looping) return { word: 'Crash-looping', tone: 'bad', icon: 'triangle-alert' }
   if (state === 'running') return running[health ?? 'none']
   if (state !== 'exited') return others[state]
