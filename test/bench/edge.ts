@@ -16,8 +16,8 @@ export async function benchEdge(_: string, executable: string): Promise<Row[]> {
   const { settings, ...ports } = await anEdgeOfItsOwn()
   const davit = anInstallation({ command: [executable, 'serve'] }, settings)
   try {
-    const { client } = await davit.start()
-    const { place } = await aSite(davit, { client, ports })
+    await davit.start()
+    const { place } = await aSite(davit, { ports })
     const app = await addressOf(davit)
     await using plain = await aCaddyByHand({ host: place.plainHost, app })
     await using logging = await aCaddyByHand({ host: place.plainHost, app, logs: '/data/log' })

@@ -1,17 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import type { FaultReport } from '../faults/report.ts'
 import { ensureBusyboxImage, ensureEngine, ensureServiceImages } from '../support/machine.ts'
-import { faults } from './faults.ts'
+import { exhaust } from './exhaustion/exhaustion.ts'
+import type { Cost } from './exhaustion/exhaustion.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { parts } from './rows.ts'
-import { faultTable, ratioTable } from './table.ts'
+import { costTable, ratioTable } from './table.ts'
 
 const repository = join(import.meta.dir, '../..')
 const say = (line: string) => process.stderr.write(`${line}\n`)
-const known = [...parts.flatMap(({ rows }) => Object.keys(rows)), ...Object.keys(faults)]
+const known = [...parts.flatMap(({ rows }) => Object.keys(rows)), 'exhaustion']
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
@@ -32,9 +32,9 @@ try {
     if (ofPart.length > 0) process.stdout.write(`${part.title}\n\n${ratioTable(ofPart)}\n`)
     rows.push(...ofPart)
   }
-  const reports = await run(faults, (scenario) => scenario({ command: [executable] }))
-  if (reports.length > 0) process.stdout.write(`Faults\n\n${faultTable(reports)}\n`)
-  await keep(rows, reports)
+  const costs = await run({ exhaustion: exhaust }, (measure) => measure([executable]))
+  if (costs.length > 0) process.stdout.write(`Hostile input\n\n${costTable(costs)}\n`)
+  await keep(rows, costs)
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
@@ -69,13 +69,13 @@ async function run<Item, Result>(
   return results
 }
 
-async function keep(rows: Row[], faults: FaultReport[]) {
+async function keep(rows: Row[], costs: Cost[]) {
   mkdirSync(join(repository, 'dist'), { recursive: true })
   const report = {
     date: new Date().toISOString(),
     machine: `${cpus().length} × ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     rows: rows.map((row) => ({ ...row, ...summarize(row), values: [row.davit, row.floor] })),
-    faults,
+    costs,
   }
   await Bun.write(join(repository, 'dist/bench.json'), `${JSON.stringify(report, null, 2)}\n`)
 }

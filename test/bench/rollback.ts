@@ -19,7 +19,7 @@ export async function benchRollback(_: string, executable: string): Promise<Row>
   const davit = anInstallation({ command: [executable, 'serve'] }, env)
   try {
     const { client } = await davit.start()
-    const site = await aSite(davit, { client, ports })
+    const site = await aSite(davit, { ports })
     const versions = new Map([['v0', site.first]])
     let live = site.commit()
     versions.set(live, await ended(client, await site.trigger(client)))

@@ -1,4 +1,4 @@
-import type { FaultReport } from '../faults/report.ts'
+import type { Cost } from './exhaustion/exhaustion.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -22,15 +22,11 @@ function ratioCells(row: Row) {
   ]
 }
 
-/** What was promised, and how often the promise was broken. */
-export const faultTable = (reports: FaultReport[]) =>
+/** Whether it is within its limits, and what was measured. */
+export const costTable = (costs: Cost[]) =>
   table(
-    ['what', 'came of it', 'measured'],
-    reports.map(({ what, unit, rounds, bad, figures }) => [
-      what,
-      `${bad} of ${rounds} ${unit}`,
-      figures,
-    ]),
+    ['what', 'within its limits', 'measured'],
+    costs.map(({ what, isWithin, figures }) => [what, isWithin ? 'yes' : 'no', figures]),
   )
 
 const table = (head: string[], rows: string[][]) =>

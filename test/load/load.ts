@@ -52,13 +52,3 @@ export async function startLoad(place: Place, { versions, without = [], ticks = 
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }
 }
-
-/** Nothing but what the reasons say can be wrong with it. */
-export const isWhole = ({ failed, cut }: Tally) => failed === 0 && cut === 0
-
-export function inWords({ done, failed, cut, lost, slowest }: Tally) {
-  const requests = done.kept + done.fresh + done.http2
-  const streams = done.websocket + done.events + done.upload + done.download
-  const killed = lost > 0 ? `, ${lost} ended with their instance` : ''
-  return `${failed} of ${requests + failed} requests failed, ${cut} of ${streams + cut + lost} streams cut${killed}; the slowest request took ${Math.round(slowest)} ms`
-}

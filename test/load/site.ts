@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DavitClient } from '../demo/client.ts'
-import { aRepository } from '../deployments/apps.ts'
+import { aProject } from '../faults/project.ts'
+import type { Ended } from '../faults/project.ts'
 import { pathOf } from '../deployments/events.ts'
 import { freePort } from '../support/free-port.ts'
 import { watch } from '../faults/watch.ts'
@@ -47,41 +48,28 @@ const filesOf = (version: string, env: Record<string, string> = {}): Files => ({
 export async function aSite(
   davit: Installation,
   {
-    client,
     ports: { http, https },
     address = '127.0.0.1',
     replicas = 1,
-  }: {
-    client: DavitClient
-    ports: { http: number; https: number }
-    address?: string
-    replicas?: number
-  },
+  }: { ports: { http: number; https: number }; address?: string; replicas?: number },
 ) {
-  const repository = aRepository(davit.directory, filesOf('v0'), 'load.git')
-  const site = { name: 'load', repositoryUrl: repository.url }
-  const { id } = await client.post<{ id: string }>('/projects', site)
-  const list = await client.get<{ items: { id: string }[] }>(`/projects/${id}/envs`)
-  const environmentId = list.items[0]!.id
-  const { cert: certificate, key } = gitExample
-  const domains = `/envs/${environmentId}/domains`
-  await client.post(domains, { host: hosts.plainHost, https: 'off' })
-  await client.post(domains, { host: hosts.secureHost, https: 'own', certificate, key })
   const processes = [{ name: 'web', replicas }]
-  await client.put(`/projects/${id}/envs/${environmentId}`, {
-    ...{ healthPath: '/health', healthTimeout: 20, processes },
-  })
+  const settings = { healthPath: '/health', healthTimeout: 20, processes }
+  const project = await aProject(davit, filesOf('v0'), { name: 'load', ...settings })
+  const { cert: certificate, key } = gitExample
+  const domains = `/envs/${project.environmentId}/domains`
+  await davit.client.post(domains, { host: hosts.plainHost, https: 'off' })
+  await davit.client.post(domains, { host: hosts.secureHost, https: 'own', certificate, key })
   const place: Place = { address, http, https, ...hosts, ca: certificate }
-  const trigger = (client: DavitClient) => client.post<Deployment>(`/projects/${id}/deployments`)
-  const first = await ended(client, await trigger(client))
+  const first = await project.deploy()
   if (first.status !== 'running') throw new Error(`The first deployment is ${first.status}.`)
   await until(() => answers(place, { version: 'v0' }))
   let version = 0
 
   return {
-    environmentId,
+    environmentId: project.environmentId,
     /** Of the environment. */
-    path: `/projects/${id}/envs/${environmentId}`,
+    path: project.path,
     place,
     first,
     /** The version that serves, as far as the test knows. */
@@ -89,10 +77,11 @@ export async function aSite(
     /** Commits the next version, with these lines in its environment; answers what it is called. */
     commit(env: Record<string, string> = {}) {
       const name = `v${++version}`
-      repository.commit(filesOf(name, env))
+      project.commit(filesOf(name, env))
       return name
     },
-    trigger,
+    trigger: (client: DavitClient) =>
+      client.post<Deployment>(`/projects/${project.id}/deployments`),
     rollBack: (client: DavitClient, to: Deployment) =>
       client.post<Deployment>(`${pathOf(to)}/rollback`),
   }
@@ -101,7 +90,7 @@ export async function aSite(
 /** A deployment as it ended. */
 export async function ended(client: DavitClient, deployment: Deployment) {
   await watch(client, deployment).ended
-  return client.get<Deployment & { error: { code: string } | null }>(pathOf(deployment))
+  return client.get<Ended>(pathOf(deployment))
 }
 
 /** Whether a version answers at a host, by default at the site's. */

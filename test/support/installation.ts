@@ -38,6 +38,7 @@ export function anInstallation(
     ...env,
   }
   let davit: DavitProcess | undefined
+  let client: DavitClient | undefined
   let journal = ''
   let seen = 0
   let instanceId = 'none' // until it has started
@@ -50,6 +51,10 @@ export function anInstallation(
     get instanceId() {
       return instanceId
     },
+    /** Logged in to the process that was started last. */
+    get client() {
+      return client!
+    },
     /** The process of now, and a client that is logged in. */
     async start() {
       const isNew = !existsSync(join(dataDir, 'davit.db'))
@@ -57,7 +62,7 @@ export function anInstallation(
       rmSync(join(directory, 'davit.log'), { force: true }) // it would be written over, not cut
       davit = await startDavit({ directory, env: settings, ...(command && { command }) })
       instanceId = rows<{ id: string }>('SELECT id FROM installation')[0]!.id
-      const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
+      client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
       const setupCode = setupCodeIn(dataDir)
       await client.enter(isNew ? '/auth/register' : '/auth/login', { ...account, setupCode })
       return { ...davit, client }

@@ -16,7 +16,7 @@ export async function anEdgeScene(command: string[]) {
   const { settings, ...ports } = await anEdgeOfItsOwn()
   const davit = anInstallation({ command }, settings)
   const { client } = await davit.start()
-  const { environmentId, place } = await aSite(davit, { client, ports })
+  const { environmentId, place } = await aSite(davit, { ports })
   const basicAuth = [{ username: 'ada', password: 'open sesame' }]
   await client.post(`/envs/${environmentId}/domains`, {
     host: protectedHost,
