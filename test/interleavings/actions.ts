@@ -198,6 +198,15 @@ export const actions: Record<string, Action> = {
     ),
   },
 
+  runCommand: {
+    name: 'run a command',
+    weight: 0, // of stories alone: the kept seeds would come to other orders
+    run: withOne(environments, (order, { id }, chance) => {
+      const command = chance.pick([['sleep', '1'], ['false']])
+      return order.request('POST', `/envs/${id}/runs`, { command })
+    }),
+  },
+
   cleanUp: {
     name: 'clean up',
     weight: 3,

@@ -54,6 +54,11 @@ function checkJobs(order: Order, say: Say) {
   ))
     if (['pulling', 'creating', 'starting'].includes(status))
       say(`service ${id} is ${status} for ever`)
+  for (const { id, status } of rowsOf<Deployment>(
+    order,
+    'SELECT * FROM runs WHERE finished_at IS NULL',
+  ))
+    say(`run ${id} is ${status} for ever`)
   for (const { kind, status } of rowsOf<{ kind: string; status: string }>(
     order,
     'SELECT * FROM jobs',

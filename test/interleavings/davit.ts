@@ -19,6 +19,7 @@ import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
 import { givenVariables } from '../../src/links/given.ts'
+import { runRoutes } from '../../src/runs/routes.tsx'
 import { serviceRoutes } from '../../src/services/routes.tsx'
 import { answerError } from '../../src/web/failures.tsx'
 import type { Env } from '../../src/web/factory.ts'
@@ -216,6 +217,7 @@ function routesOf(deps: Deps) {
     actRoutes,
     (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
     serviceRoutes,
+    runRoutes,
     containerRoutes,
     pruneRoutes,
   ]

@@ -5,6 +5,7 @@ const served = { settings: {}, isDeployed: true }
 const withVolume = { settings: { volumes: ['data:/data'] }, isDeployed: true }
 const worker = { settings: { port: 0 }, isDeployed: true }
 const withService = { settings: {}, isDeployed: false, hasService: true }
+const withRelease = { settings: { releaseCommand: ['sleep', '1'] }, isDeployed: true }
 const bare = { settings: {}, isDeployed: false }
 const twofold = { ...withVolume, isTwofold: true }
 
@@ -21,6 +22,13 @@ export const stories: Record<string, Story> = {
     acts: ['deploy'],
     app: 'ill',
   },
+  'a deployment with a release command': { beginning: withRelease, acts: ['deploy'] },
+  'a deployment whose release command fails': {
+    beginning: { ...withRelease, settings: { releaseCommand: ['false'] } },
+    acts: ['deploy'],
+  },
+  'a run of a command': { beginning: served, acts: ['runCommand'] },
+  'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
