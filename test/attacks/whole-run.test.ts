@@ -9,8 +9,7 @@ import { commitFiles, makeRepository } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { testApp } from '../support/app.ts'
 import { sent } from '../webhooks/senders.ts'
-import { watchChildren } from './children.ts'
-import { contentsOfContainer, contentsOfImage, filesIn } from './traces.ts'
+import { contentsOfContainer, contentsOfImage, filesIn, watchChildren } from './traces.ts'
 import { addressOf, routesOf } from './walk.ts'
 
 const aSecret = (name: string) => `${name}-${crypto.randomUUID()}`

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareInstallation } from '../logs/installation.ts'
 import { startDavit } from '../support/davit.ts'
+import { processorTime, residentMemory } from './process.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -62,7 +63,7 @@ async function pagesPerSecond(
     await Promise.all(Array.from({ length: concurrency }, ask))
     const busy = ((processorTime(davit.pid) - before) / span) * 1000
     process.stderr.write(
-      `${isCollected ? 'collected' : 'alone'}: ${Math.round((count / span) * 1000)} pages/s, ${busy.toFixed(2)} processors, ${residentMiB(davit.pid)} MiB\n`,
+      `${isCollected ? 'collected' : 'alone'}: ${Math.round((count / span) * 1000)} pages/s, ${busy.toFixed(2)} processors, ${residentMemory(davit.pid).toFixed(0)} MiB\n`,
     )
     return (count / span) * 1000
   } finally {
@@ -70,14 +71,3 @@ async function pagesPerSecond(
     await davit.stop()
   }
 }
-
-/** Seconds of processor time. */
-function processorTime(pid: number) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-const residentMiB = (pid: number) =>
-  Math.round(
-    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024,
-  )

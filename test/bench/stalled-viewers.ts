@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDavit } from '../support/davit.ts'
 import { printer } from './printer.ts'
+import { residentMemory } from './process.ts'
 import type { Row } from './ratio.ts'
 import { enterWithApp } from './reader.ts'
 
@@ -63,7 +64,3 @@ function open({ hostname, port, host, pathname, search }: URL, header: string) {
   socket.write([...head, header, '', ''].join('\r\n'))
   return socket
 }
-
-/** MiB. */
-const residentMemory = (pid: number) =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024

@@ -31,7 +31,7 @@ test('endless lines, empty ones, broken text and progress bars are kept in bound
     const watch = setInterval(() => (peak = Math.max(peak, residentMemory(davit.pid))), 20)
     await reader.read()
     clearInterval(watch)
-    const texts = (await davit.stored(path)).map(({ text }) => text)
+    const texts = davit.stored(path).map(({ text }) => text)
     expect([reader.wrong, reader.last]).toEqual([0, texts.length])
     expect(texts.filter((text) => text.length > pieceLength || !text.isWellFormed())).toEqual([])
     return texts

@@ -33,7 +33,7 @@ test('readers who read nothing cost next to nothing, and get every line when the
     const memory = residentMemory(davit.pid)
     const late = stalled.filter((_, at) => at < witnesses || at >= readers - witnesses)
     await Promise.all(late.map((reader) => reader.read()))
-    const { length } = await davit.stored(path)
+    const { length } = davit.stored(path)
     expect(length).toBeGreaterThan(lines)
     for (const reader of [along, ...late]) expect([reader.wrong, reader.last]).toEqual([0, length])
     for (const reader of stalled) reader.leave()

@@ -1,6 +1,25 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
+export type Place = {
+  /** Where the edge listens, whatever the host is called. */
+  address: string
+  http: number
+  https: number
+  /** A host with HTTPS off, and one with a certificate of its own. */
+  plainHost: string
+  secureHost: string
+  /** What the second's certificate is from. */
+  ca: string
+}
+
+/** The plain host as a connection is opened to it. */
+export const plainly = ({ address, http: port, plainHost: host }: Place) => ({
+  address,
+  port,
+  host,
+})
+
 type Head = { status: number; headers: Map<string, string> }
 
 /**

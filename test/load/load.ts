@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { bareEnvironment } from '../support/davit.ts'
-import type { Place } from './place.ts'
+import type { Place } from './http1.ts'
 import type { Kind, Tally } from './tally.ts'
 import type { Asked } from './visitors.ts'
 

@@ -1,9 +1,8 @@
 import { connect } from 'node:http2'
 import type { ClientHttp2Session, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2'
 import { knownBytes } from './bytes.ts'
-import { bytesOf, Connection } from './http1.ts'
-import { plainly } from './place.ts'
-import type { Place } from './place.ts'
+import { bytesOf, Connection, plainly } from './http1.ts'
+import type { Place } from './http1.ts'
 
 type Check = (version: string | null) => void
 type Answer = { status: number; version: string | null; body: Uint8Array }

@@ -13,7 +13,7 @@ import type { Installation } from '../support/installation.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 import { gitExample } from '../support/tls.ts'
 import { until } from '../support/until.ts'
-import type { Place } from './place.ts'
+import type { Place } from './http1.ts'
 
 export type Site = Awaited<ReturnType<typeof aSite>>
 
@@ -53,13 +53,15 @@ export async function aSite(
     replicas = 1,
   }: { ports: { http: number; https: number }; address?: string; replicas?: number },
 ) {
-  const processes = [{ name: 'web', replicas }]
-  const settings = { healthPath: '/health', healthTimeout: 20, processes }
-  const project = await aProject(davit, filesOf('v0'), { name: 'load', ...settings })
+  const project = await aProject(davit, filesOf('v0'), { name: 'load' })
   const { cert: certificate, key } = gitExample
   const domains = `/envs/${project.environmentId}/domains`
   await davit.client.post(domains, { host: hosts.plainHost, https: 'off' })
   await davit.client.post(domains, { host: hosts.secureHost, https: 'own', certificate, key })
+  // replicas only where no port of the server leads to them
+  await davit.client.put(project.path, {
+    ...{ healthPath: '/health', healthTimeout: 20, processes: [{ name: 'web', replicas }] },
+  })
   const place: Place = { address, http, https, ...hosts, ca: certificate }
   const first = await project.deploy()
   if (first.status !== 'running') throw new Error(`The first deployment is ${first.status}.`)

@@ -1,7 +1,6 @@
 import { digestOf, knownBytes } from './bytes.ts'
-import { bytesOf, Connection } from './http1.ts'
-import { plainly } from './place.ts'
-import type { Place } from './place.ts'
+import { bytesOf, Connection, plainly } from './http1.ts'
+import type { Place } from './http1.ts'
 import { excerpt } from './requests.ts'
 import { Cut } from './tally.ts'
 

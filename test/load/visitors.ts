@@ -1,4 +1,4 @@
-import type { Place } from './place.ts'
+import type { Place } from './http1.ts'
 import { freshConnection, http2Session, keptConnection } from './requests.ts'
 import { eventStream, slowDownload, slowUpload, tick, webSocket } from './streams.ts'
 import { Counter, kinds } from './tally.ts'

@@ -51,6 +51,9 @@ export function anInstallation(
     get instanceId() {
       return instanceId
     },
+    get pid() {
+      return davit!.pid
+    },
     /** Logged in to the process that was started last. */
     get client() {
       return client!
