@@ -1,0 +1,72 @@
+import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
+import type { Rule } from './plan.ts'
+import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+export const dotnet: Rule = {
+  looksFor: ['*.csproj'],
+  plan({ files, settings, buildVariables }) {
+    const projects = files.paths.filter((path) =>
+      /^([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj$/.test(path),
+    )
+    if (projects.length === 0) return null
+    const web = projects.filter((path) =>
+      /Sdk\s*=\s*["']Microsoft\.NET\.Sdk\.Web["']/i.test(files.text(path)),
+    )
+    const runnable = projects.filter((path) => /<OutputType>\s*Exe\s*</i.test(files.text(path)))
+    const [project, ...others] = web.length > 0 ? web : runnable
+    if (project === undefined || others.length > 0)
+      throw lacking(
+        project === undefined
+          ? 'None of the .NET projects is a web app or a program.'
+          : `There are several .NET apps: ${[project, ...others].slice(0, 8).join(', ')}.`,
+        'Set the context directory to the app’s folder, or add a Dockerfile.',
+      )
+    const text = files.text(project)
+    const version = chooseVersion('.NET', [
+      { range: settings.version, from: 'the settings' },
+      { range: /<TargetFramework>\s*net(\d+\.\d+)/i.exec(text)?.[1], from: project },
+    ])
+    const name =
+      /<AssemblyName>\s*([\w.-]+)\s*</i.exec(text)?.[1] ??
+      project.slice(project.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
+    const isWeb = web.length > 0
+    const build =
+      settings.build ??
+      `dotnet publish ${JSON.stringify(project)} --configuration Release --output /out`
+    const start =
+      settings.start ??
+      (isWeb
+        ? `ASPNETCORE_HTTP_PORTS=$PORT exec dotnet ${JSON.stringify(`${name}.dll`)}`
+        : `dotnet ${JSON.stringify(`${name}.dll`)}`)
+    const has = (wanted: string) => text.toLowerCase().includes(`"${wanted}"`)
+    return {
+      kind: isWeb ? 'ASP.NET Core' : '.NET',
+      reasons: [`${project}`, version.reason, `builds with ${build}`, `starts with ${name}.dll`],
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /src',
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          run(build, ['/root/.nuget/packages']),
+        ],
+        [
+          `FROM mcr.microsoft.com/dotnet/${isWeb ? 'aspnet' : 'runtime'}:${version.version}`,
+          'WORKDIR /app',
+          'ENV PORT=8080',
+          'COPY --from=build /out ./',
+          'USER app',
+          'EXPOSE 8080',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored('**/bin', '**/obj', '.vs'),
+      settings: effective({ version: version.version, build, start }, settings),
+      links: linksOfPackages(has, project),
+      releaseCommand: null,
+    }
+  },
+}

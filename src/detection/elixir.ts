@@ -1,0 +1,81 @@
+import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
+import type { Rule } from './plan.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+export const elixir: Rule = {
+  looksFor: ['mix.exs'],
+  plan({ files, settings, buildVariables }) {
+    if (!files.has('mix.exs')) return null
+    const text = files.text('mix.exs')
+    const name = /\bapp:\s*:([a-z]\w*)/.exec(text)?.[1]
+    if (name === undefined)
+      throw lacking('mix.exs names no app.', 'Give its project “app: :name”, or add a Dockerfile.')
+    const has = (wanted: string) => new RegExp(`\\{:${wanted}\\b`).test(text)
+    const version = chooseVersion('Elixir', [
+      { range: settings.version, from: 'the settings' },
+      {
+        range: /^elixir\s+(\d+\.\d+)/m.exec(files.text('.tool-versions'))?.[1],
+        from: '.tool-versions',
+      },
+    ])
+    const isPhoenix = has('phoenix')
+    const usesAssets = isPhoenix && /"assets\.deploy"/.test(text)
+    const build =
+      settings.build ?? `${usesAssets ? 'mix assets.deploy && ' : ''}mix compile && mix release`
+    const start = settings.start ?? `/app/bin/${name} start`
+    const hasRelease = files.find(/^lib\/\w+\/release\.ex$/)
+    const module = /defmodule\s+([\w.]+)\.MixProject/.exec(text)?.[1]
+    return {
+      kind: isPhoenix ? 'Phoenix' : 'Elixir',
+      reasons: [
+        ...(isPhoenix ? ['Phoenix from mix.exs'] : []),
+        version.reason,
+        `builds with ${build}`,
+        `starts with ${start}`,
+      ],
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /app',
+          'ENV MIX_ENV=prod',
+          installPackages(['build-essential', 'git', ...(settings.packages ?? [])]),
+          'RUN mix local.hex --force && mix local.rebar --force',
+          copy(['mix.exs', ...(files.has('mix.lock') ? ['mix.lock'] : [])], './'),
+          run(settings.install ?? 'mix deps.get --only prod && mix deps.compile'),
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          run(build),
+        ],
+        [
+          `FROM ${version.image}`,
+          'WORKDIR /app',
+          'RUN useradd --create-home --uid 1000 app && chown app:app /app',
+          `ENV LANG=C.UTF-8 PORT=4000${isPhoenix ? ' PHX_SERVER=true' : ''}`,
+          `COPY --from=build --chown=app:app /app/_build/prod/rel/${name} ./`,
+          'USER app',
+          'EXPOSE 4000',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored('_build', 'deps', 'assets/node_modules', 'priv/static/assets'),
+      settings: effective({ version: version.version, build, start }, settings),
+      links: linksOfPackages(has, 'mix.exs'),
+      releaseCommand:
+        hasRelease !== undefined && module !== undefined
+          ? `/app/bin/${name} eval ${module}.Release.migrate`
+          : null,
+    }
+  },
+}

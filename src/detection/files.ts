@@ -1,0 +1,79 @@
+import { Failure } from '../platform/errors.ts'
+
+/** The files of a build's directory as the rules see them: all names, and the texts of a few. */
+export class Files {
+  readonly paths: readonly string[]
+  readonly #all: Set<string>
+  readonly #texts: ReadonlyMap<string, string>
+
+  constructor(paths: readonly string[], texts: ReadonlyMap<string, string>) {
+    this.paths = paths
+    this.#all = new Set(paths)
+    this.#texts = texts
+  }
+
+  has(path: string) {
+    return this.#all.has(path)
+  }
+
+  /** The first of the paths that exists. */
+  first(...paths: string[]) {
+    return paths.find((path) => this.#all.has(path))
+  }
+
+  hasFolder(folder: string) {
+    return this.paths.some((path) => path.startsWith(`${folder}/`))
+  }
+
+  /** The first path that matches, in git's order. */
+  find(pattern: RegExp) {
+    return this.paths.find((path) => pattern.test(path))
+  }
+
+  /** '' for a file that isn't there or wasn't read. */
+  text(path: string) {
+    return this.#texts.get(path) ?? ''
+  }
+
+  /** The first line, trimmed, such as a version file has; null without one. */
+  line(path: string) {
+    return /^\s*(\S.*?)\s*$/m.exec(this.text(path))?.[1] ?? null
+  }
+
+  /** An object in JSON, with comments and trailing commas as editors allow. {} for a file that isn't there. */
+  json(path: string): JsonObject {
+    return this.#parsed(path, (text) => Bun.JSONC.parse(text))
+  }
+
+  toml(path: string): JsonObject {
+    return this.#parsed(path, (text) => Bun.TOML.parse(text))
+  }
+
+  #parsed(path: string, parse: (text: string) => unknown): JsonObject {
+    if (!this.#texts.has(path)) return {}
+    try {
+      return objectOf(parse(this.text(path)))
+    } catch (error) {
+      throw new Failure(
+        'manifest_invalid',
+        `The file ${path} can’t be read. ${sentence(error)}`,
+        'Correct the file and push it.',
+      )
+    }
+  }
+}
+
+const sentence = (error: unknown) =>
+  `${(error instanceof Error ? error.message : String(error)).replace(/[.\s]*$/, '')}.`
+
+export type JsonObject = Record<string, unknown>
+
+export const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+
+export const stringOf = (value: unknown): string | null =>
+  typeof value === 'string' ? value : null
+
+/** The command of the process “web”, a line for a shell; null without one. */
+export const webOfProcfile = (files: Files) =>
+  /^\s*web\s*:\s*(\S.*?)\s*$/im.exec(files.text('Procfile'))?.[1] ?? null

@@ -1,0 +1,119 @@
+import type { Files } from './files.ts'
+import { webOfProcfile } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
+import type { Rule } from './plan.ts'
+import { buildArguments, command, copy, dockerfile, effective, ignored, run } from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+/** Folders that a Go program may read when it runs; others are only compiled. */
+const dataFolders = [
+  'templates',
+  'static',
+  'public',
+  'assets',
+  'views',
+  'migrations',
+  'locales',
+  'config',
+]
+
+const modules = ['/root/.cache/go-build', '/go/pkg/mod']
+
+export const go: Rule = {
+  looksFor: ['go.mod'],
+  plan({ files, settings, buildVariables }) {
+    if (!files.has('go.mod')) return null
+    const text = files.text('go.mod')
+    const oldest = /^go\s+(\d+\.\d+)/m.exec(text)?.[1]
+    const version = chooseVersion('Go', [
+      { range: settings.version, from: 'the settings' },
+      { range: /^toolchain\s+go(\S+)/m.exec(text)?.[1], from: 'toolchain in go.mod' },
+      // The oldest that works: newer ones build it as that one did.
+      { range: oldest && `>=${oldest}`, from: 'go.mod' },
+    ])
+    const required = new Set(
+      Array.from(
+        text.matchAll(/^\s*(?:require\s+)?([\w.-]+\/[^\s]+)\s+v\d/gm),
+        ([, name]) => name!,
+      ),
+    )
+    const has = (name: string) =>
+      [...required].some((path) => path === name || path.startsWith(`${name}/`))
+    const usesC = has('github.com/mattn/go-sqlite3')
+    const main = settings.build === undefined ? mainOf(files) : null
+    const build = settings.build ?? `go build -trimpath -ldflags=-s -o /out/app ${main}`
+    const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
+    const data = dataFolders.filter((folder) => files.hasFolder(folder))
+    return {
+      kind: frameworkOf(has) ?? 'Go',
+      reasons: [
+        version.reason,
+        ...(main === null ? [] : [`builds ${main === '.' ? 'the module’s root' : main}`]),
+        ...(usesC ? ['go-sqlite3 in go.mod needs C'] : []),
+        `starts with ${start}`,
+      ],
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /src',
+          `ENV CGO_ENABLED=${usesC ? 1 : 0}`,
+          copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './'),
+          run(settings.install ?? 'go mod download', modules),
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          run(build, modules),
+        ],
+        [
+          usesC ? 'FROM debian:trixie-slim' : 'FROM alpine:3.24',
+          'WORKDIR /app',
+          'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
+          'COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /usr/local/lib/zoneinfo.zip',
+          'ENV ZONEINFO=/usr/local/lib/zoneinfo.zip PORT=8080',
+          ...data.map((folder) => copy([folder], `./${folder}`)),
+          'COPY --from=build /out/app ./',
+          'USER 65532:65532',
+          'EXPOSE 8080',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored('vendor/**/testdata', 'bin'),
+      settings: effective({ version: version.version, build, start }, settings),
+      links: linksOfPackages(has, 'go.mod'),
+      releaseCommand: null,
+    }
+  },
+}
+
+/** The package of the program: the root, or the only one (or else “server”) of cmd. */
+function mainOf(files: Files) {
+  if (files.find(/^[^/]+\.go$/) !== undefined) return '.'
+  const commands = [
+    ...new Set(files.paths.flatMap((path) => /^cmd\/([\w-]+)\/[^/]+\.go$/.exec(path)?.[1] ?? [])),
+  ]
+  const chosen =
+    commands.length === 1
+      ? commands[0]
+      : commands.find((name) => /^(server|web|api|app)$/.test(name))
+  if (chosen !== undefined) return `./cmd/${chosen}`
+  if (commands.length === 0)
+    throw lacking(
+      'This is a Go module without a main package at its top or in cmd.',
+      'Set the build command, such as “go build -o /out/app ./path”.',
+    )
+  throw lacking(
+    `This Go module has several programs: ${commands.slice(0, 8).join(', ')}.`,
+    `Set the build command, such as “go build -o /out/app ./cmd/${commands[0]}”.`,
+  )
+}
+
+const known = {
+  Gin: 'github.com/gin-gonic/gin',
+  Echo: 'github.com/labstack/echo',
+  Fiber: 'github.com/gofiber/fiber',
+  Chi: 'github.com/go-chi/chi',
+}
+
+const frameworkOf = (has: (name: string) => boolean) =>
+  Object.entries(known).find(([, path]) => has(path))?.[0]

@@ -1,0 +1,103 @@
+import type { Files } from './files.ts'
+import { webOfProcfile } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import type { Rule } from './plan.ts'
+import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+/** Java and Kotlin, by what builds them. */
+export const java: Rule = {
+  looksFor: ['pom.xml', 'build.gradle', 'build.gradle.kts'],
+  plan({ files, settings, buildVariables }) {
+    const file = files.first('pom.xml', 'build.gradle', 'build.gradle.kts')
+    if (file === undefined) return null
+    const text = files.text(file)
+    const isMaven = file === 'pom.xml'
+    const version = chooseVersion('Java', [
+      { range: settings.version, from: 'the settings' },
+      { range: files.line('.java-version'), from: '.java-version' },
+      { range: /^java=(\d+)/m.exec(files.text('.sdkmanrc'))?.[1], from: '.sdkmanrc' },
+      {
+        range: /^java\.runtime\.version\s*=\s*(\d+)/m.exec(files.text('system.properties'))?.[1],
+        from: 'system.properties',
+      },
+      { range: versionIn(text), from: file },
+    ])
+    const framework = text.includes('spring-boot')
+      ? 'Spring Boot'
+      : text.includes('io.quarkus')
+        ? 'Quarkus'
+        : text.includes('io.micronaut')
+          ? 'Micronaut'
+          : text.includes('io.ktor')
+            ? 'Ktor'
+            : null
+    const build =
+      settings.build ?? (isMaven ? 'mvn --batch-mode -DskipTests package' : gradleTask(framework))
+    const folder = isMaven ? 'target' : 'build/libs'
+    const quarkus =
+      framework === 'Quarkus' ? (isMaven ? 'target/quarkus-app' : 'build/quarkus-app') : null
+    const port =
+      framework === 'Quarkus'
+        ? '-Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT'
+        : framework === 'Micronaut'
+          ? '-Dmicronaut.server.port=$PORT'
+          : '-Dserver.port=$PORT'
+    const start =
+      settings.start ??
+      webOfProcfile(files) ??
+      `java ${port} -jar ${quarkus === null ? 'app.jar' : 'quarkus-run.jar'}`
+    return {
+      kind: framework ?? (isKotlin(files) ? 'Kotlin' : 'Java'),
+      reasons: [
+        ...(framework === null ? [] : [`${framework} from ${file}`]),
+        `${isMaven ? 'Maven' : 'Gradle'} from ${file}`,
+        version.reason,
+        `builds with ${build}`,
+        `starts with ${start}`,
+      ],
+      dockerfile: dockerfile(
+        [
+          `FROM ${isMaven ? `maven:3.9-eclipse-temurin-${version.version}` : `gradle:9.2-jdk${version.version}`} AS build`,
+          'WORKDIR /src',
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          run(build, [isMaven ? '/root/.m2' : '/home/gradle/.gradle']),
+          // Of several archives the one that holds the dependencies too: the largest.
+          quarkus === null
+            ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.jar | grep -v -e '-plain\\.jar$' -e '-sources\\.jar$' -e '-javadoc\\.jar$' -e '/original-' | head -n 1)" /out/app.jar`
+            : `RUN mv ${quarkus} /out`,
+        ],
+        [
+          `FROM ${version.image}-jre`,
+          'WORKDIR /app',
+          'RUN useradd --system --no-create-home app',
+          'ENV PORT=8080 JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75',
+          'COPY --from=build /out ./',
+          'USER app',
+          'EXPOSE 8080',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored('target', 'build', '.gradle', '.idea'),
+      settings: effective({ version: version.version, build, start }, settings),
+      links: linksOfPackages((name) => text.includes(name), file),
+      releaseCommand: null,
+    }
+  },
+}
+
+const gradleTask = (framework: string | null) =>
+  `gradle --no-daemon ${framework === 'Spring Boot' ? 'bootJar' : framework === 'Ktor' ? 'buildFatJar' : framework === 'Quarkus' ? 'quarkusBuild' : 'assemble'}`
+
+const isKotlin = (files: Files) => files.find(/\.kt$/) !== undefined
+
+/** Of a property of Maven, or of a toolchain or compatibility of Gradle. */
+const versionIn = (text: string) =>
+  (/<(?:java\.version|maven\.compiler\.release|maven\.compiler\.target|release)>\s*(?:1\.)?(\d+)\s*</.exec(
+    text,
+  ) ??
+    /(?:JavaLanguageVersion\.of\(|jvmToolchain\(|VERSION_|(?:source|target)Compatibility\s*=\s*['"]?(?:1\.)?)(\d+)/.exec(
+      text,
+    ))?.[1]

@@ -1,0 +1,292 @@
+import type { Files, JsonObject } from './files.ts'
+import { objectOf, stringOf, webOfProcfile } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import { frameworks } from './node-frameworks.ts'
+import type { Framework, Served } from './node-frameworks.ts'
+import { dependenciesOf, packageManagerOf } from './package-manager.ts'
+import type { PackageManager } from './package-manager.ts'
+import { lacking } from './plan.ts'
+import type { Options, Plan, Rule, Settings } from './plan.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+  staticStage,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+import type { Asked, Version } from './versions.ts'
+
+/** JavaScript and TypeScript on Node or Bun: whatever has a package.json. */
+export const node: Rule = {
+  looksFor: ['package.json'],
+  plan(options) {
+    if (!options.files.has('package.json')) return null
+    return planNode(options)
+  },
+}
+
+function planNode({ files, settings, buildVariables }: Options): Plan {
+  const manifest = files.json('package.json')
+  const dependencies = dependenciesOf(files)
+  const has = (name: string) => Object.hasOwn(dependencies, name)
+  const manager = packageManagerOf(files)
+  const runtime = manager.name === 'bun' ? 'Bun' : 'Node'
+  const version = chooseVersion(runtime, asked(files, manifest, settings, runtime))
+  const framework = frameworks.find(
+    ({ package: name, ...rule }) => has(name) && fits(rule, manifest),
+  )
+  const found = framework?.serve({ files, has }) ?? null
+  const served = servedBy({ files, manifest, manager, settings, found })
+  const build = settings.build ?? buildOf({ manifest, manager, framework })
+  const isStatic = 'directory' in served
+  const site = isStatic && {
+    directory: settings.directory ?? served.directory,
+    spa: settings.spa ?? served.spa,
+  }
+  const usesPrisma = has('@prisma/client')
+  return {
+    kind: framework?.name ?? runtime,
+    reasons: [
+      ...(framework
+        ? [`${framework.name}${majorOf(dependencies[framework.package])} from package.json`]
+        : []),
+      manager.reason,
+      version.reason,
+      ...(build === null ? [] : [`builds with ${build}`]),
+      site
+        ? `serves the files of ${site.directory}`
+        : `starts with ${(served as { start: string }).start}`,
+    ],
+    dockerfile: site
+      ? staticText({ files, manager, version, settings, buildVariables, build, ...site })
+      : serverText({
+          ...{ files, manager, version, settings, buildVariables, build, usesPrisma },
+          served: served as Exclude<Served, { directory: string }>,
+          hasHooks: hooks.some((name) => stringOf(objectOf(manifest['scripts'])[name]) !== null),
+        }),
+    dockerignore: ignored('node_modules', '**/node_modules', '.next', 'npm-debug.log*'),
+    settings: effective(
+      {
+        version: version.version,
+        ...(build !== null && { build }),
+        ...(site ? site : { start: (served as { start: string }).start }),
+      },
+      settings,
+    ),
+    links: linksOfPackages(has, 'package.json'),
+    releaseCommand: releaseOf({ has, manager }),
+  }
+}
+
+/** A kind that is only served as files isn't what starts a server of its own. */
+const fits = (rule: Omit<Framework, 'package'>, manifest: JsonObject) =>
+  rule.name !== 'Vite' || !startsServer(stringOf(objectOf(manifest['scripts'])['start']))
+
+const startsServer = (start: string | null) =>
+  start !== null && !/^(vite|npm run dev)\b/.test(start)
+
+/** Scripts of npm that run on each installation, and may need the repository's files. */
+const hooks = ['preinstall', 'install', 'postinstall', 'prepare']
+
+function asked(
+  files: Files,
+  manifest: JsonObject,
+  settings: Settings,
+  runtime: 'Node' | 'Bun',
+): Asked[] {
+  const engines = objectOf(manifest['engines'])
+  const tools = (name: string) =>
+    new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(files.text('.tool-versions'))?.[1]
+  if (runtime === 'Bun')
+    return [
+      { range: settings.version, from: 'the settings' },
+      { range: files.line('.bun-version'), from: '.bun-version' },
+      { range: tools('bun'), from: '.tool-versions' },
+      {
+        range: /^bun@(\S+)/.exec(stringOf(manifest['packageManager']) ?? '')?.[1],
+        from: 'packageManager',
+      },
+      { range: stringOf(engines['bun']), from: 'engines in package.json' },
+    ]
+  return [
+    { range: settings.version, from: 'the settings' },
+    { range: files.line('.nvmrc'), from: '.nvmrc' },
+    { range: files.line('.node-version'), from: '.node-version' },
+    { range: tools('nodejs'), from: '.tool-versions' },
+    { range: stringOf(objectOf(manifest['volta'])['node']), from: 'volta in package.json' },
+    { range: stringOf(engines['node']), from: 'engines in package.json' },
+  ]
+}
+
+function buildOf({
+  manifest,
+  manager,
+  framework,
+}: {
+  manifest: JsonObject
+  manager: PackageManager
+  framework: Framework | undefined
+}) {
+  if (stringOf(objectOf(manifest['scripts'])['build']) !== null) return manager.runScript('build')
+  return framework?.build ? manager.execute(framework.build) : null
+}
+
+function servedBy({
+  files,
+  manifest,
+  manager,
+  settings,
+  found,
+}: {
+  files: Files
+  manifest: JsonObject
+  manager: PackageManager
+  settings: Settings
+  found: Served | null
+}): Served {
+  if (settings.start !== undefined) return { start: settings.start }
+  if (settings.directory !== undefined)
+    return { directory: settings.directory, spa: settings.spa ?? false }
+  const procfile = webOfProcfile(files)
+  if (procfile !== null) return { start: procfile }
+  if (found) return found
+  const scripts = objectOf(manifest['scripts'])
+  const script = stringOf(scripts['start:prod']) ?? stringOf(scripts['start'])
+  if (script !== null) return { start: scriptText(scripts, script) }
+  const main = stringOf(manifest['main'])
+  const file =
+    main !== null && files.has(main)
+      ? main
+      : files.first('server.js', 'index.js', 'app.js', 'index.ts')
+  const program = manager.name === 'bun' ? 'bun' : 'node'
+  if (file !== undefined) return { start: `${program} ${file}` }
+  const hasSite = files.has('index.html')
+  if (hasSite) return { directory: '.', spa: false }
+  throw lacking(
+    'package.json doesn’t say how the app starts.',
+    'Add a script “start” to package.json, such as "start": "node server.js", or set the start command.',
+  )
+}
+
+/** A script that runs another one is that one: a package manager between would not pass on the stop signal. */
+function scriptText(scripts: JsonObject, script: string): string {
+  let text = script
+  for (let depth = 0; depth < 5; depth++) {
+    const name = /^(?:npm run|npm run-script|yarn run|yarn|pnpm run|pnpm|bun run) ([\w:.-]+)$/.exec(
+      text.trim(),
+    )?.[1]
+    const next = name === undefined ? null : stringOf(scripts[name])
+    if (next === null) break
+    text = next
+  }
+  return text.trim()
+}
+
+type TextOptions = {
+  files: Files
+  manager: PackageManager
+  version: Version
+  settings: Settings
+  buildVariables: string[]
+  build: string | null
+}
+
+const firstStage = ({ manager, version, settings }: TextOptions) => [
+  `FROM ${version.image} AS base`,
+  'WORKDIR /app',
+  installPackages(settings.packages ?? []),
+  ...manager.setUp,
+]
+
+function staticText(options: TextOptions & { directory: string; spa: boolean }) {
+  const { manager, settings, buildVariables, build, directory, spa } = options
+  if (build === null && settings.install === undefined)
+    return dockerfile(staticStage(directory, { spa, from: null }))
+  const from = directory === '.' ? '/app' : `/app/${directory}`
+  return dockerfile(
+    firstStage(options),
+    [
+      'FROM base AS build',
+      copy(manager.manifests, './'),
+      manager.install(settings.install),
+      'COPY . .',
+      ...buildArguments(buildVariables),
+      build === null ? null : run(build),
+    ],
+    staticStage(from, { spa, from: 'build' }),
+  )
+}
+
+/**
+ * Dependencies are a stage of their own, so that a change of the code neither installs nor stores them again;
+ * where an installation needs the code, or the build writes into node_modules, one stage does all.
+ */
+function serverText(
+  options: TextOptions & {
+    served: Exclude<Served, { directory: string }>
+    usesPrisma: boolean
+    hasHooks: boolean
+  },
+) {
+  const { manager, version, settings, buildVariables, build, served, usesPrisma, hasHooks } =
+    options
+  const { start, only, env } = served
+  const isApart = !hasHooks && !usesPrisma
+  const user = manager.name === 'bun' ? 'bun' : 'node'
+  const owned = `--chown=${user}:${user}`
+  const fromBuild = only ?? (build === null && isApart ? null : [['.', '.'] as [string, string]])
+  const buildStage = [
+    'FROM base AS build',
+    ...(hasHooks
+      ? ['COPY . .', manager.install(settings.install)]
+      : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']),
+    ...buildArguments(buildVariables),
+    build === null ? null : run(build),
+    only ? null : run(isApart ? 'rm -rf node_modules' : manager.prune),
+  ]
+  return dockerfile(
+    firstStage(options),
+    fromBuild === null ? null : buildStage,
+    only || !isApart
+      ? null
+      : ['FROM base AS modules', copy(manager.manifests, './'), manager.installProduction],
+    [
+      `FROM ${version.image}`,
+      installPackages(settings.packages ?? []),
+      'WORKDIR /app',
+      `RUN chown ${user}:${user} /app`,
+      `ENV NODE_ENV=production PORT=3000${env === undefined ? '' : ` ${env}`} PATH=/app/node_modules/.bin:$PATH`,
+      only || !isApart ? null : `COPY --from=modules ${owned} /app/node_modules ./node_modules`,
+      ...(fromBuild === null
+        ? [`COPY ${owned} . .`]
+        : fromBuild.map(([from, to]) =>
+            copy(
+              [from === '.' ? '/app' : `/app/${from}`],
+              to === '.' ? '.' : `./${to}`,
+              `--from=build ${owned}`,
+            ),
+          )),
+      `USER ${user}`,
+      'EXPOSE 3000',
+      'STOPSIGNAL SIGTERM',
+      command(start),
+    ],
+  )
+}
+
+function releaseOf({ has, manager }: { has: (name: string) => boolean; manager: PackageManager }) {
+  const execute = manager.name === 'bun' ? 'bunx' : 'npx'
+  if (has('prisma') && has('@prisma/client')) return `${execute} prisma migrate deploy`
+  return null
+}
+
+/** “ 15” of “^15.1.0”. */
+function majorOf(range: string | undefined) {
+  const major = /\d+/.exec(range ?? '')?.[0]
+  return major === undefined ? '' : ` ${major}`
+}

@@ -1,0 +1,157 @@
+import type { Files } from './files.ts'
+import { objectOf, stringOf } from './files.ts'
+import { run } from './text.ts'
+
+export type PackageManager = {
+  name: 'npm' | 'pnpm' | 'yarn' | 'bun'
+  /** Such as “pnpm 9 from packageManager”. */
+  reason: string
+  /** Steps before its first use. */
+  setUp: string[]
+  /** What it reads before it installs. */
+  manifests: string[]
+  install: (command: string | undefined) => string
+  /** Installs what the app needs at run time, alone. */
+  installProduction: string
+  /** Removes what only the build needed. */
+  prune: string
+  runScript: (name: string) => string
+  /** Runs a program of a dependency. */
+  execute: (line: string) => string
+}
+
+/** By packageManager, then by lock file; of several lock files the first of this list. */
+const lockFiles = [
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['package-lock.json', 'npm'],
+  ['npm-shrinkwrap.json', 'npm'],
+] as const
+
+export function packageManagerOf(files: Files): PackageManager {
+  const named = /^(npm|pnpm|yarn|bun)@(\d+(?:\.\d+){0,2})/.exec(
+    stringOf(files.json('package.json')['packageManager']) ?? '',
+  )
+  const locks = lockFiles.filter(([file]) => files.has(file))
+  const name = (named?.[1] as PackageManager['name'] | undefined) ?? locks[0]?.[1] ?? 'npm'
+  const lock = locks.find(([, manager]) => manager === name)?.[0]
+  const others = locks.filter(([, manager]) => manager !== name).map(([file]) => file)
+  const version = named?.[2] ?? null
+  const from = named ? `packageManager` : (lock ?? null)
+  const reason =
+    (from === null
+      ? 'npm, without a lock file: each build may get other versions'
+      : `${name}${version === null ? '' : ` ${version}`} from ${from}`) +
+    (lock === undefined && from !== null
+      ? ', without its lock file: each build may get other versions'
+      : '') +
+    (others.length === 0 ? '' : `; ${others.join(' and ')} isn’t used`)
+  const manifests = [
+    'package.json',
+    ...(lock === undefined ? [] : [lock]),
+    ...[
+      '.npmrc',
+      '.yarnrc',
+      '.yarnrc.yml',
+      'pnpm-workspace.yaml',
+      'bunfig.toml',
+      '.pnpmfile.cjs',
+    ].filter((file) => files.has(file)),
+  ]
+  return {
+    name,
+    reason,
+    manifests,
+    ...managers[name](files, { version, isLocked: lock !== undefined }),
+  }
+}
+
+type Given = { version: string | null; isLocked: boolean }
+
+const managers: Record<
+  PackageManager['name'],
+  (files: Files, given: Given) => Omit<PackageManager, 'name' | 'reason' | 'manifests'>
+> = {
+  npm: (_, { version, isLocked }) => {
+    const install = isLocked ? 'npm ci' : 'npm install'
+    const cache = ['/root/.npm']
+    return {
+      setUp: version === null ? [] : [`RUN npm install --global npm@${version}`],
+      install: (command = `${install} --include=dev`) => run(command, cache),
+      installProduction: run(`${install} --omit=dev`, cache),
+      prune: 'npm prune --omit=dev --ignore-scripts',
+      runScript: (name) => `npm run ${name}`,
+      execute: (line) => `npx ${line}`,
+    }
+  },
+  pnpm: (files, { version, isLocked }) => {
+    const frozen = isLocked ? ' --frozen-lockfile' : ''
+    const store = ' --store-dir /root/.pnpm-store'
+    const cache = ['/root/.pnpm-store']
+    return {
+      setUp: [`RUN npm install --global pnpm@${version ?? pnpmOf(files.text('pnpm-lock.yaml'))}`],
+      install: (command = `pnpm install${frozen}${store}`) => run(command, cache),
+      installProduction: run(`pnpm install --prod${frozen}${store}`, cache),
+      prune: 'CI=true pnpm prune --prod --ignore-scripts',
+      runScript: (name) => `pnpm run ${name}`,
+      execute: (line) => `pnpm exec ${line}`,
+    }
+  },
+  yarn: (files, { version, isLocked }) => {
+    const isClassic =
+      version === null ? !/^__metadata:/m.test(files.text('yarn.lock')) : /^1\./.test(version)
+    const cache = isClassic ? ['/usr/local/share/.cache/yarn'] : ['/root/.yarn/berry/cache']
+    const frozen = isLocked ? (isClassic ? ' --frozen-lockfile' : ' --immutable') : ''
+    const program = isClassic
+      ? `yarn@${version ?? '1.22.22'}`
+      : `@yarnpkg/cli-dist@${version ?? '4'}`
+    return {
+      setUp: [
+        `RUN npm install --global --force ${program}`,
+        ...(isClassic ? [] : ['ENV YARN_NODE_LINKER=node-modules YARN_ENABLE_GLOBAL_CACHE=true']),
+      ],
+      install: (command = `yarn install${frozen}`) => run(command, cache),
+      installProduction: run(
+        isClassic ? `yarn install --production${frozen}` : 'yarn workspaces focus --production',
+        cache,
+      ),
+      prune: isClassic
+        ? 'yarn install --production --ignore-scripts --prefer-offline'
+        : 'yarn workspaces focus --production',
+      runScript: (name) => `yarn run ${name}`,
+      execute: (line) => `yarn run ${line}`,
+    }
+  },
+  bun: (_, { isLocked }) => {
+    const frozen = isLocked ? ' --frozen-lockfile' : ''
+    const cache = ['/root/.bun/install/cache']
+    return {
+      setUp: [],
+      install: (command = `bun install${frozen}`) => run(command, cache),
+      installProduction: run(`bun install --production${frozen}`, cache),
+      prune: `rm -rf node_modules && bun install --production --ignore-scripts${frozen}`,
+      runScript: (name) => `bun run ${name}`,
+      execute: (line) => `bunx ${line}`,
+    }
+  },
+}
+
+/** The newest major version of pnpm that reads the lock file's format. */
+function pnpmOf(lock: string) {
+  const format = /^lockfileVersion:\s*['"]?(\d+(?:\.\d+)?)/m.exec(lock)?.[1] ?? '9.0'
+  if (format.startsWith('5')) return '7'
+  if (format.startsWith('6')) return '8'
+  return '10'
+}
+
+/** All dependencies of a package.json, also those of the build, by name. */
+export function dependenciesOf(files: Files): Record<string, string> {
+  const manifest = files.json('package.json')
+  const found: Record<string, string> = {}
+  for (const kind of ['optionalDependencies', 'devDependencies', 'dependencies'])
+    for (const [name, range] of Object.entries(objectOf(manifest[kind])))
+      if (typeof range === 'string') found[name] = range
+  return found
+}

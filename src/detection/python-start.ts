@@ -1,0 +1,113 @@
+import type { Files } from './files.ts'
+import { webOfProcfile } from './files.ts'
+import { appFiles } from './manifests.ts'
+import { lacking } from './plan.ts'
+
+type Framework = {
+  name: string
+  isFound: (given: { files: Files; has: (name: string) => boolean }) => boolean
+}
+
+export const frameworks: Framework[] = [
+  {
+    name: 'Django',
+    isFound: ({ files, has }) =>
+      files.has('manage.py') && (has('django') || files.find(/(^|\/)wsgi\.py$/) !== undefined),
+  },
+  { name: 'FastAPI', isFound: ({ has }) => has('fastapi') },
+  { name: 'Streamlit', isFound: ({ has }) => has('streamlit') },
+  { name: 'Gradio', isFound: ({ has }) => has('gradio') },
+  { name: 'Flask', isFound: ({ has }) => has('flask') },
+]
+
+type Served = { start: string; add: string[]; env?: string }
+
+export function startOf({
+  files,
+  has,
+  framework,
+  start,
+}: {
+  files: Files
+  has: (name: string) => boolean
+  framework: Framework | undefined
+  start: string | undefined
+}): Served {
+  const set = start ?? webOfProcfile(files)
+  if (set !== null) return { start: set, add: [] }
+  const isMissing = (name: string) => (has(name) ? [] : [name])
+  const script = files.first(
+    'main.py',
+    'app.py',
+    'src/main.py',
+    'app/main.py',
+    'server.py',
+    'run.py',
+    'streamlit_app.py',
+  )
+  switch (framework?.name) {
+    case 'Django': {
+      const wsgi = files.find(/^[\w/]+\/wsgi\.py$/)
+      if (wsgi === undefined)
+        throw lacking(
+          'This is a Django project without a wsgi.py.',
+          'Add it as Django’s startproject does, or set the start command.',
+        )
+      const asgi = has('daphne') || has('uvicorn') || has('channels')
+      const name = wsgi.slice(0, -'wsgi.py'.length).replaceAll('/', '.')
+      if (asgi && has('uvicorn'))
+        return { start: `uvicorn ${name}asgi:application --host 0.0.0.0 --port $PORT`, add: [] }
+      if (asgi && has('daphne'))
+        return { start: `daphne -b 0.0.0.0 -p $PORT ${name}asgi:application`, add: [] }
+      return {
+        start: `gunicorn --bind 0.0.0.0:$PORT ${name}wsgi:application`,
+        add: isMissing('gunicorn'),
+      }
+    }
+    case 'FastAPI':
+      return {
+        start: `uvicorn ${appOf(files, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:fastapi\.)?FastAPI\(/m, 'FastAPI')} --host 0.0.0.0 --port $PORT`,
+        add: has('fastapi') && !has('uvicorn') ? ['uvicorn'] : [],
+      }
+    case 'Flask':
+      return {
+        start: `gunicorn --bind 0.0.0.0:$PORT ${appOf(files, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(/m, 'Flask')}`,
+        add: isMissing('gunicorn'),
+      }
+    case 'Streamlit':
+      if (script === undefined) break
+      return {
+        start: `streamlit run ${script} --server.port $PORT --server.address 0.0.0.0 --server.headless true`,
+        add: [],
+      }
+    case 'Gradio':
+      if (script === undefined) break
+      return {
+        start: `sh -c 'GRADIO_SERVER_PORT=$PORT exec python ${script}'`,
+        add: [],
+        env: 'GRADIO_SERVER_NAME=0.0.0.0',
+      }
+  }
+  if (script !== undefined) return { start: `python ${script}`, add: [] }
+  throw lacking(
+    'This is a Python project, but it doesn’t say how the app starts.',
+    'Add a main.py or app.py, a Procfile with a line “web:”, or set the start command.',
+  )
+}
+
+/** The module and name of the app object, such as `app.main:app`; calls the function that makes one. */
+function appOf(files: Files, pattern: RegExp, name: string): string {
+  for (const path of appFiles) {
+    const found = pattern.exec(files.text(path))
+    if (!found) continue
+    const module = path
+      .slice(0, -'.py'.length)
+      .replace(/\/__init__$/, '')
+      .replaceAll('/', '.')
+    return found[1] === undefined ? `'${module}:${found[2]}()'` : `${module}:${found[1]}`
+  }
+  throw lacking(
+    `This uses ${name}, but no app was found in ${appFiles.slice(0, 4).join(', ')} and the like.`,
+    `Create it at the top of main.py, as in “app = ${name}(…)”, or set the start command.`,
+  )
+}

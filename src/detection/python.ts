@@ -1,0 +1,249 @@
+import type { Files, JsonObject } from './files.ts'
+import { objectOf, stringOf } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import type { Options, Plan, Rule } from './plan.ts'
+import { frameworks, startOf } from './python-start.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+/** Python apps, by what lists their packages. */
+export const python: Rule = {
+  looksFor: ['requirements.txt', 'pyproject.toml', 'Pipfile', 'main.py', 'app.py', 'manage.py'],
+  plan(options) {
+    const { files } = options
+    const lists = ['requirements.txt', 'pyproject.toml', 'Pipfile', 'uv.lock', 'poetry.lock']
+    return files.first(...lists, 'manage.py', 'main.py', 'app.py') === undefined
+      ? null
+      : planPython(options)
+  },
+}
+
+function planPython({ files, settings, buildVariables }: Options): Plan {
+  const project = files.toml('pyproject.toml')
+  const packages = packagesOf(files, project)
+  const has = (name: string) => packages.has(name)
+  const version = chooseVersion('Python', [
+    { range: settings.version, from: 'the settings' },
+    { range: files.line('.python-version'), from: '.python-version' },
+    { range: files.line('runtime.txt'), from: 'runtime.txt' },
+    { range: /^python\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
+    {
+      range: rangeOf(objectOf(project['project'])['requires-python']),
+      from: 'requires-python in pyproject.toml',
+    },
+    {
+      range: rangeOf(
+        objectOf(objectOf(objectOf(project['tool'])['poetry'])['dependencies'])['python'],
+      ),
+      from: 'pyproject.toml',
+    },
+  ])
+  const installer = installerOf(files)
+  const framework = frameworks.find((framework) => framework.isFound({ files, has }))
+  const served = startOf({ files, has, framework, start: settings.start })
+  const system = systemPackages.filter(({ of }) => of.some(has))
+  const extra = settings.packages ?? []
+  const build = settings.build ?? (framework?.name === 'Django' ? collectStatic(files) : null)
+  return {
+    kind: framework?.name ?? 'Python',
+    reasons: [
+      ...(framework ? [`${framework.name} from ${installer.from}`] : []),
+      installer.reason,
+      version.reason,
+      ...served.add.map(
+        (name) => `adds ${name}, since ${framework?.name}’s own server isn’t meant for production`,
+      ),
+      ...(build === null ? [] : [`builds with ${build}`]),
+      `starts with ${served.start}`,
+    ],
+    dockerfile: dockerfile(
+      [
+        `FROM ${version.image} AS build`,
+        'ENV PYTHONDONTWRITEBYTECODE=1 VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH',
+        'WORKDIR /app',
+        installPackages([...system.flatMap(({ build }) => build), ...extra]),
+        'RUN python -m venv /opt/venv',
+        ...(installer.needsCode
+          ? ['COPY . .']
+          : installer.manifests.length === 0
+            ? []
+            : [copy(installer.manifests, './')]),
+        ...(settings.install === undefined
+          ? installer.install.map((line) => run(line, ['/root/.cache']))
+          : [run(settings.install, ['/root/.cache'])]),
+        served.add.length === 0
+          ? null
+          : run(`pip install ${served.add.join(' ')}`, ['/root/.cache']),
+        ...(build === null
+          ? []
+          : [
+              ...(installer.needsCode ? [] : ['COPY . .']),
+              ...buildArguments(buildVariables),
+              run(build),
+            ]),
+      ],
+      [
+        `FROM ${version.image}`,
+        'ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/opt/venv/bin:$PATH PORT=8000' +
+          (served.env === undefined ? '' : ` ${served.env}`),
+        installPackages([...system.flatMap(({ run }) => run), ...extra]),
+        'RUN useradd --create-home --uid 1000 app',
+        'WORKDIR /app',
+        'RUN chown app:app /app',
+        'COPY --from=build /opt/venv /opt/venv',
+        build === null ? 'COPY --chown=app:app . .' : 'COPY --from=build --chown=app:app /app .',
+        'USER app',
+        'EXPOSE 8000',
+        'STOPSIGNAL SIGTERM',
+        command(served.start),
+      ],
+    ),
+    dockerignore: ignored(
+      '__pycache__',
+      '**/__pycache__',
+      '*.pyc',
+      '.venv',
+      'venv',
+      '.pytest_cache',
+      '.mypy_cache',
+    ),
+    settings: effective(
+      { version: version.version, start: served.start, ...(build !== null && { build }) },
+      settings,
+    ),
+    links: linksOfPackages(has, installer.from),
+    releaseCommand:
+      framework?.name === 'Django'
+        ? 'python manage.py migrate'
+        : has('alembic') && files.has('alembic.ini')
+          ? 'alembic upgrade head'
+          : null,
+  }
+}
+
+const rangeOf = (value: unknown) => stringOf(value)?.replaceAll(',', ' ') ?? null
+
+type Installer = {
+  from: string
+  reason: string
+  manifests: string[]
+  install: string[]
+  /** The project itself is a package. */
+  needsCode?: boolean
+}
+
+/** Each installs into the virtual environment that is active. */
+function installerOf(files: Files): Installer {
+  const has = (path: string) => files.has(path)
+  if (has('uv.lock'))
+    return {
+      from: 'pyproject.toml',
+      reason: 'uv from uv.lock',
+      manifests: ['pyproject.toml', 'uv.lock'],
+      install: ['pip install uv', 'uv sync --active --locked --no-dev --no-install-project'],
+    }
+  if (has('poetry.lock'))
+    return {
+      from: 'pyproject.toml',
+      reason: 'Poetry from poetry.lock',
+      manifests: ['pyproject.toml', 'poetry.lock'],
+      install: [
+        'python -m venv /opt/poetry && /opt/poetry/bin/pip install poetry',
+        '/opt/poetry/bin/poetry install --only main --no-root --no-interaction',
+      ],
+    }
+  if (has('pdm.lock'))
+    return {
+      from: 'pyproject.toml',
+      reason: 'PDM from pdm.lock',
+      manifests: ['pyproject.toml', 'pdm.lock'],
+      install: [
+        'python -m venv /opt/pdm && /opt/pdm/bin/pip install pdm',
+        '/opt/pdm/bin/pdm sync --prod --no-self --no-editable',
+      ],
+    }
+  if (has('Pipfile'))
+    return {
+      from: 'Pipfile',
+      reason: has('Pipfile.lock')
+        ? 'Pipenv from Pipfile.lock'
+        : 'Pipenv from Pipfile, without a lock file: each build may get other versions',
+      manifests: ['Pipfile', ...(has('Pipfile.lock') ? ['Pipfile.lock'] : [])],
+      install: [
+        'python -m venv /opt/pipenv && /opt/pipenv/bin/pip install pipenv',
+        `PIPENV_VERBOSITY=-1 /opt/pipenv/bin/pipenv ${has('Pipfile.lock') ? 'sync' : 'install'}`,
+      ],
+    }
+  if (has('requirements.txt')) {
+    // It may name other lists, and this directory itself.
+    const refers = /^\s*(-r|-c|-e|--requirement|--constraint|--editable|\.)/m.test(
+      files.text('requirements.txt'),
+    )
+    return {
+      from: 'requirements.txt',
+      reason: 'pip from requirements.txt',
+      manifests: ['requirements.txt'],
+      install: ['pip install -r requirements.txt'],
+      ...(refers && { needsCode: true }),
+    }
+  }
+  if (has('pyproject.toml'))
+    return {
+      from: 'pyproject.toml',
+      reason: 'pip from pyproject.toml, without a lock file: each build may get other versions',
+      manifests: ['pyproject.toml'],
+      install: ['pip install .'],
+      needsCode: true,
+    }
+  return { from: 'its files', reason: 'no list of packages', manifests: [], install: [] }
+}
+
+/** Names of packages in lower case with hyphens, as the index compares them. */
+function packagesOf(files: Files, project: JsonObject): Set<string> {
+  const names = new Set<string>()
+  const add = (text: unknown) => {
+    const name = /^\s*([A-Za-z0-9][\w.-]*)/.exec(stringOf(text) ?? '')?.[1]
+    if (name !== undefined) names.add(name.toLowerCase().replaceAll(/[-_.]+/g, '-'))
+  }
+  for (const line of files.text('requirements.txt').split('\n')) add(line)
+  const listed = objectOf(project['project'])['dependencies']
+  if (Array.isArray(listed)) listed.forEach(add)
+  const poetry = objectOf(objectOf(objectOf(project['tool'])['poetry'])['dependencies'])
+  Object.keys(poetry).forEach(add)
+  const pipfile = objectOf(files.toml('Pipfile')['packages'])
+  Object.keys(pipfile).forEach(add)
+  return names
+}
+
+/** Django says where static files go only when they are to be collected. */
+function collectStatic(files: Files) {
+  const settings = files.find(/^[\w/]*settings(\/(base|production|__init__))?\.py$/)
+  return settings !== undefined && /^\s*STATIC_ROOT\s*=/m.test(files.text(settings))
+    ? 'python manage.py collectstatic --noinput'
+    : null
+}
+
+/** Packages whose wheels aren't on the index: they are compiled, and need a library when they run. */
+const systemPackages = [
+  { of: ['psycopg2'], build: ['gcc', 'libpq-dev'], run: ['libpq5'] },
+  { of: ['psycopg'], build: [], run: ['libpq5'] },
+  {
+    of: ['mysqlclient'],
+    build: ['gcc', 'pkg-config', 'default-libmysqlclient-dev'],
+    run: ['libmariadb3'],
+  },
+  {
+    of: ['uwsgi', 'python-ldap'],
+    build: ['gcc', 'libldap-dev', 'libsasl2-dev'],
+    run: ['libldap2'],
+  },
+]

@@ -1,0 +1,169 @@
+import type { Files } from './files.ts'
+import { webOfProcfile } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
+import type { Rule } from './plan.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+export const ruby: Rule = {
+  looksFor: ['Gemfile'],
+  plan({ files, settings, buildVariables }) {
+    if (!files.has('Gemfile')) return null
+    const gems = gemsOf(files)
+    const has = (name: string) => gems.has(name)
+    const version = chooseVersion('Ruby', [
+      { range: settings.version, from: 'the settings' },
+      { range: files.line('.ruby-version'), from: '.ruby-version' },
+      { range: /^ruby\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
+      {
+        range: /^\s*ruby\s+['"]([^'"]+)['"]/m.exec(files.text('Gemfile'))?.[1]?.replace('~>', '~'),
+        from: 'Gemfile',
+      },
+    ])
+    const isRails = has('rails')
+    const isJekyll = has('jekyll') && !isRails
+    if (isJekyll) return null
+    const start = settings.start ?? webOfProcfile(files) ?? startOf({ files, has })
+    const usesAssets = isRails && (has('sprockets-rails') || has('propshaft') || has('vite_rails'))
+    const build =
+      settings.build ??
+      (usesAssets
+        ? 'SECRET_KEY_BASE_DUMMY=1 RAILS_ENV=production bin/rails assets:precompile'
+        : null)
+    const libraries = libraryPackages.filter(({ gem }) => has(gem))
+    const extra = settings.packages ?? []
+    const needsNode = files.has('package.json') && isRails
+    return {
+      kind: isRails ? 'Rails' : has('sinatra') ? 'Sinatra' : has('hanami') ? 'Hanami' : 'Ruby',
+      reasons: [
+        ...(isRails ? ['Rails from Gemfile.lock'] : []),
+        files.has('Gemfile.lock')
+          ? 'Bundler from Gemfile.lock'
+          : 'Bundler, without a Gemfile.lock: each build may get other versions',
+        version.reason,
+        ...(build === null ? [] : [`builds with ${build}`]),
+        `starts with ${start}`,
+      ],
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS base`,
+          'WORKDIR /app',
+          'ENV BUNDLE_DEPLOYMENT=1 BUNDLE_WITHOUT=development:test BUNDLE_PATH=/usr/local/bundle RAILS_ENV=production RACK_ENV=production',
+        ],
+        [
+          'FROM base AS build',
+          installPackages([
+            ...['build-essential', 'git', 'libyaml-dev', 'pkg-config'],
+            ...(needsNode ? ['nodejs', 'npm'] : []),
+            ...libraries.flatMap(({ build }) => build),
+            ...extra,
+          ]),
+          copy(
+            [
+              'Gemfile',
+              ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : []),
+              ...(files.has('.ruby-version') ? ['.ruby-version'] : []),
+            ],
+            './',
+          ),
+          run(
+            settings.install ??
+              (files.has('Gemfile.lock') ? 'bundle install' : 'BUNDLE_DEPLOYMENT=0 bundle install'),
+          ),
+          needsNode
+            ? copy(
+                ['package.json', ...(files.has('package-lock.json') ? ['package-lock.json'] : [])],
+                './',
+              )
+            : null,
+          needsNode
+            ? run(files.has('package-lock.json') ? 'npm ci' : 'npm install', ['/root/.npm'])
+            : null,
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          build === null ? null : run(build),
+          needsNode ? run('rm -rf node_modules') : null,
+        ],
+        [
+          'FROM base',
+          installPackages([
+            ...(has('bootsnap') || isRails ? ['libjemalloc2'] : []),
+            ...libraries.flatMap(({ run }) => run),
+            ...extra,
+          ]),
+          'RUN useradd --create-home --uid 1000 app && chown app:app /app',
+          `ENV PORT=3000${isRails ? ' RAILS_LOG_TO_STDOUT=1 RAILS_SERVE_STATIC_FILES=1' : ''}`,
+          'COPY --from=build /usr/local/bundle /usr/local/bundle',
+          'COPY --from=build --chown=app:app /app .',
+          'USER app',
+          'EXPOSE 3000',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored(
+        'log/*',
+        'tmp/*',
+        'node_modules',
+        'storage/*',
+        '.bundle',
+        'vendor/bundle',
+        'config/master.key',
+        'config/credentials/*.key',
+      ),
+      settings: effective(
+        { version: version.version, start, ...(build !== null && { build }) },
+        settings,
+      ),
+      links: linksOfPackages((name) => has(name), 'Gemfile.lock'),
+      releaseCommand: isRails ? 'bin/rails db:prepare' : null,
+    }
+  },
+}
+
+function startOf({ files, has }: { files: Files; has: (name: string) => boolean }) {
+  if (has('rails')) return 'bin/rails server -b 0.0.0.0'
+  if (files.has('config.ru'))
+    return has('puma')
+      ? 'bundle exec puma -b tcp://0.0.0.0:$PORT'
+      : 'bundle exec rackup -o 0.0.0.0 -p $PORT'
+  const script = files.first('app.rb', 'main.rb', 'server.rb')
+  if (script !== undefined) return `bundle exec ruby ${script} -o 0.0.0.0 -p $PORT`
+  throw lacking(
+    'The Gemfile doesn’t say how the app starts.',
+    'Add a config.ru, an app.rb, a Procfile with a line “web:”, or set the start command.',
+  )
+}
+
+/** Of the Gemfile and of its lock file, where each gem stands indented with its version. */
+function gemsOf(files: Files): Set<string> {
+  const listed = Array.from(
+    files.text('Gemfile').matchAll(/^\s*gem\s+['"]([\w.-]+)['"]/gm),
+    ([, name]) => name!,
+  )
+  const locked = Array.from(
+    files.text('Gemfile.lock').matchAll(/^ {4}([\w.-]+) \(/gm),
+    ([, name]) => name!,
+  )
+  return new Set([...listed, ...locked])
+}
+
+const libraryPackages = [
+  { gem: 'pg', build: ['libpq-dev'], run: ['libpq5'] },
+  { gem: 'mysql2', build: ['default-libmysqlclient-dev'], run: ['libmariadb3'] },
+  { gem: 'trilogy', build: ['libssl-dev'], run: [] },
+  { gem: 'sqlite3', build: ['libsqlite3-dev'], run: ['libsqlite3-0'] },
+  { gem: 'image_processing', build: [], run: ['libvips42'] },
+  { gem: 'rmagick', build: ['libmagickwand-dev'], run: ['imagemagick'] },
+  { gem: 'charlock_holmes', build: ['libicu-dev'], run: ['libicu-dev'] },
+]

@@ -1,0 +1,118 @@
+import { objectOf, stringOf, webOfProcfile } from './files.ts'
+import type { Files, JsonObject } from './files.ts'
+import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
+import type { Rule } from './plan.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+const dataFolders = ['templates', 'static', 'public', 'assets', 'migrations', 'config']
+
+export const rust: Rule = {
+  looksFor: ['Cargo.toml'],
+  plan({ files, settings, buildVariables }) {
+    if (!files.has('Cargo.toml')) return null
+    const manifest = files.toml('Cargo.toml')
+    const dependencies = objectOf(manifest['dependencies'])
+    const has = (name: string) => Object.hasOwn(dependencies, name)
+    const toolchain = objectOf(files.toml('rust-toolchain.toml')['toolchain'])['channel']
+    const version = chooseVersion('Rust', [
+      { range: settings.version, from: 'the settings' },
+      { range: stringOf(toolchain) ?? files.line('rust-toolchain'), from: 'rust-toolchain' },
+      {
+        range: atLeast(objectOf(manifest['package'])['rust-version']),
+        from: 'rust-version in Cargo.toml',
+      },
+    ])
+    const program = settings.build === undefined ? programOf(files, manifest) : 'app'
+    const locked = files.has('Cargo.lock') ? ' --locked' : ''
+    const build =
+      settings.build ??
+      `cargo build --release${locked} --bin ${program} && mkdir -p /out && cp target/release/${program} /out/app`
+    const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
+    const usesTls = has('openssl') || has('native-tls') || has('reqwest')
+    const extra = settings.packages ?? []
+    return {
+      kind: Object.entries(known).find(([, name]) => has(name))?.[0] ?? 'Rust',
+      reasons: [
+        version.reason,
+        locked === '' ? 'no Cargo.lock: each build may get other versions' : 'Cargo.lock',
+        ...(settings.build === undefined ? [`builds the program ${program}`] : []),
+        `starts with ${start}`,
+      ],
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /src',
+          installPackages([...(usesTls ? ['pkg-config', 'libssl-dev'] : []), ...extra]),
+          'COPY . .',
+          ...buildArguments(buildVariables),
+          settings.install === undefined ? null : run(settings.install),
+          run(build, ['/usr/local/cargo/registry', '/src/target']),
+        ],
+        [
+          'FROM debian:trixie-slim',
+          installPackages(['ca-certificates', ...(usesTls ? ['libssl3'] : []), ...extra]),
+          'WORKDIR /app',
+          'ENV PORT=8080',
+          ...dataFolders
+            .filter((folder) => files.hasFolder(folder))
+            .map((folder) => copy([folder], `./${folder}`)),
+          'COPY --from=build /out/app ./',
+          'USER 65532:65532',
+          'EXPOSE 8080',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
+      dockerignore: ignored('target'),
+      settings: effective({ version: version.version, build, start }, settings),
+      links: linksOfPackages((name) => has(name), 'Cargo.toml'),
+      releaseCommand: null,
+    }
+  },
+}
+
+const known = {
+  Axum: 'axum',
+  'Actix Web': 'actix-web',
+  Rocket: 'rocket',
+  Warp: 'warp',
+  Leptos: 'leptos',
+}
+
+/** `rust-version` is the oldest that works. */
+const atLeast = (value: unknown) =>
+  typeof value === 'string' && /^[\d.]+$/.test(value) ? `>=${value}` : null
+
+function programOf(files: Files, manifest: JsonObject): string {
+  const listed = Array.isArray(manifest['bin']) ? manifest['bin'] : []
+  const names = listed.flatMap((entry) => stringOf(objectOf(entry)['name']) ?? [])
+  const own = stringOf(objectOf(manifest['package'])['name'])
+  const isMain = files.has('src/main.rs')
+  const all = [...new Set([...(isMain && own !== null ? [own] : []), ...names])]
+  const wanted = stringOf(objectOf(manifest['package'])['default-run'])
+  const chosen =
+    wanted ?? (all.length === 1 ? all[0] : own !== null && all.includes(own) ? own : undefined)
+  if (chosen !== undefined && /^[\w-]+$/.test(chosen)) return chosen
+  if (manifest['workspace'] !== undefined)
+    throw lacking(
+      'This is a Cargo workspace.',
+      'Set the build command, such as “cargo build --release --bin server && mkdir -p /out && cp target/release/server /out/app”.',
+    )
+  throw lacking(
+    all.length === 0
+      ? 'Cargo.toml names no program: there is no src/main.rs and no [[bin]].'
+      : `Cargo.toml names several programs: ${all.slice(0, 8).join(', ')}.`,
+    'Set default-run in Cargo.toml.',
+  )
+}

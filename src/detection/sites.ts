@@ -1,0 +1,170 @@
+import type { Files } from './files.ts'
+import type { Options, Plan, Rule } from './plan.ts'
+import {
+  buildArguments,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+  staticStage,
+} from './text.ts'
+import { chooseVersion } from './versions.ts'
+
+/** Generators of sites that need no package.json, then plain files. */
+type Site = {
+  name: string
+  looksFor: string[]
+  isFound: (files: Files) => boolean
+  directory: string
+  /** The stage that makes the files, up to the build; null for files that are there. */
+  prepare:
+    ((options: Options) => { stage: (string | null)[]; build: string; reasons: string[] }) | null
+}
+
+const sites: Site[] = [
+  {
+    name: 'Hugo',
+    looksFor: ['hugo.toml'],
+    isFound: (files) =>
+      files.first('hugo.toml', 'hugo.yaml', 'hugo.json') !== undefined ||
+      (files.first('config.toml', 'config.yaml') !== undefined && files.hasFolder('content')),
+    directory: 'public',
+    prepare: () => ({
+      stage: [
+        'FROM debian:trixie-slim AS build',
+        'WORKDIR /app',
+        installPackages(['ca-certificates', 'git', 'hugo']),
+      ],
+      build: 'hugo --minify',
+      reasons: ['Hugo of Debian trixie'],
+    }),
+  },
+  {
+    name: 'Jekyll',
+    looksFor: ['_config.yml'],
+    isFound: (files) =>
+      files.has('_config.yml') &&
+      (/\bjekyll\b/.test(files.text('Gemfile')) || !files.has('Gemfile')),
+    directory: '_site',
+    prepare({ files, settings }) {
+      const version = chooseVersion('Ruby', [
+        { range: settings.version, from: 'the settings' },
+        { range: files.line('.ruby-version'), from: '.ruby-version' },
+      ])
+      const gemfile = files.has('Gemfile')
+      return {
+        stage: [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /app',
+          installPackages(['build-essential', 'git']),
+          gemfile
+            ? copy(['Gemfile', ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : [])], './')
+            : null,
+          run(settings.install ?? (gemfile ? 'bundle install' : 'gem install jekyll')),
+        ],
+        build: gemfile
+          ? 'JEKYLL_ENV=production bundle exec jekyll build'
+          : 'JEKYLL_ENV=production jekyll build',
+        reasons: [version.reason],
+      }
+    },
+  },
+  {
+    name: 'mdBook',
+    looksFor: ['book.toml'],
+    isFound: (files) => files.has('book.toml'),
+    directory: 'book',
+    prepare({ settings }) {
+      const version = chooseVersion('Rust', [{ range: settings.version, from: 'the settings' }])
+      return {
+        stage: [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /app',
+          run(settings.install ?? 'cargo install mdbook --locked', ['/usr/local/cargo/registry']),
+        ],
+        build: 'mdbook build',
+        reasons: [version.reason],
+      }
+    },
+  },
+  {
+    name: 'MkDocs',
+    looksFor: ['mkdocs.yml'],
+    isFound: (files) => files.has('mkdocs.yml'),
+    directory: 'site',
+    prepare({ files, settings }) {
+      const version = chooseVersion('Python', [{ range: settings.version, from: 'the settings' }])
+      const list = files.has('requirements.txt')
+      return {
+        stage: [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /app',
+          list ? copy(['requirements.txt'], './') : null,
+          run(
+            settings.install ??
+              (list ? 'pip install -r requirements.txt' : 'pip install mkdocs mkdocs-material'),
+            ['/root/.cache'],
+          ),
+        ],
+        build: 'mkdocs build',
+        reasons: [version.reason],
+      }
+    },
+  },
+  ...['.', 'public', 'dist', 'build', 'docs', 'src', '_site', 'www'].map((directory): Site => ({
+    name: 'Static files',
+    looksFor: directory === '.' ? ['index.html'] : [],
+    isFound: (files) => files.has(directory === '.' ? 'index.html' : `${directory}/index.html`),
+    directory,
+    prepare: null,
+  })),
+]
+
+export const site: Rule = {
+  looksFor: sites.flatMap(({ looksFor }) => looksFor),
+  plan(options) {
+    const found = sites.find(({ isFound }) => isFound(options.files))
+    return found ? planSite(found, options) : null
+  },
+}
+
+function planSite({ name, directory: usual, prepare }: Site, options: Options): Plan {
+  const { settings, buildVariables } = options
+  const directory = settings.directory ?? usual
+  const spa = settings.spa ?? false
+  const made = prepare?.(options) ?? null
+  const build = settings.build ?? made?.build ?? null
+  return {
+    kind: name,
+    reasons: [
+      ...(made?.reasons ?? []),
+      ...(build === null ? [] : [`builds with ${build}`]),
+      `serves the files of ${directory === '.' ? 'the directory itself' : directory}`,
+    ],
+    dockerfile:
+      made === null
+        ? dockerfile(staticStage(directory, { spa, from: null }))
+        : dockerfile(
+            [
+              ...made.stage,
+              'COPY . .',
+              ...buildArguments(buildVariables),
+              build === null ? null : run(build),
+            ],
+            staticStage(directory === '.' ? '/app' : `/app/${directory}`, { spa, from: 'build' }),
+          ),
+    dockerignore: ignored(
+      'Dockerfile',
+      '.dockerignore',
+      '.gitignore',
+      '.github',
+      'README.md',
+      ...(made === null ? [] : [usual]),
+    ),
+    settings: effective({ directory, spa, ...(build !== null && { build }) }, settings),
+    links: [],
+    releaseCommand: null,
+  }
+}

@@ -1,0 +1,89 @@
+import { splitWords } from '../platform/shell-words.ts'
+import type { Settings } from './plan.ts'
+
+type Line = string | null | undefined | false
+
+/** Joins the lines of stages; stages are separated by an empty line. */
+export const dockerfile = (...stages: (Line[] | null)[]) =>
+  stages
+    .filter((stage) => stage !== null)
+    .map((stage) => stage.filter((line) => typeof line === 'string').join('\n'))
+    .join('\n\n') + '\n'
+
+/** Paths may have spaces and start with a hyphen, so the list form is used where one does. */
+export const copy = (paths: string[], to: string, flags = '') => {
+  const given = flags === '' ? '' : `${flags} `
+  const words = [...paths, to]
+  return words.every((word) => /^[\w./@+-]+$/.test(word) && !word.startsWith('-'))
+    ? `COPY ${given}${words.join(' ')}`
+    : `COPY ${given}${JSON.stringify(words)}`
+}
+
+/** A step with cache mounts, which are the owner's alone. */
+export const run = (command: string, caches: string[] = []) =>
+  ['RUN', ...caches.map((target) => `--mount=type=cache,target=${target}`), command].join(' ')
+
+/** Names of the system's packages are checked when settings are saved, and those of rules are constants. */
+export const installPackages = (packages: string[]) =>
+  packages.length === 0
+    ? null
+    : `RUN apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')} && rm -rf /var/lib/apt/lists/*`
+
+export const buildArguments = (names: string[]) => names.map((name) => `ARG ${name}`)
+
+/**
+ * The command of the image. A line that needs a shell gets one which it replaces, so that the stop signal
+ * reaches the app.
+ */
+export function command(line: string): string {
+  return `CMD ${JSON.stringify(words(line))}`
+}
+
+function words(line: string): string[] {
+  if (/[`$&|;<>()*?[\]{}~#!\n]|^\w+=/.test(line)) {
+    const isAlone = !/[&|;()<>`\n]|^\w+=/.test(line)
+    return ['sh', '-c', isAlone ? `exec ${line}` : line]
+  }
+  return splitWords(line, () => new Error(line))
+}
+
+/** Serves a folder with Caddy on PORT. Unknown paths get 404.html, or index.html where `spa` is set. */
+export const staticStage = (
+  directory: string,
+  { spa, from }: { spa: boolean; from: string | null },
+) => [
+  'FROM caddy:2.11-alpine',
+  'ENV PORT=8080 XDG_CONFIG_HOME=/tmp XDG_DATA_HOME=/tmp',
+  `RUN printf '%s\\n' ${caddyfile(spa)
+    .map((line) => `'${line}'`)
+    .join(' ')} > /etc/caddy/Caddyfile`,
+  copy([directory], '/srv', from === null ? '' : `--from=${from}`),
+  'USER 65534:65534',
+  'EXPOSE 8080',
+  'CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]',
+]
+
+const caddyfile = (spa: boolean) => [
+  '{',
+  '  admin off',
+  '  auto_https off',
+  '}',
+  ':{$PORT}',
+  'root * /srv',
+  'encode zstd gzip',
+  spa ? 'try_files {path} {path}.html {path}/ /index.html' : 'try_files {path} {path}.html {path}/',
+  'file_server',
+  ...(spa ? [] : ['handle_errors 404 {', '  rewrite * /404.html', '  file_server', '}']),
+]
+
+/** What no image needs; files of secrets that may lie about are left out too. */
+export const ignored = (...more: string[]) =>
+  ['.git', '.env', '.env.*', '!.env.example', '**/.DS_Store', ...more].join('\n') + '\n'
+
+/** The settings that are effective: what the user set, else what was found. */
+export const effective = (found: Settings, set: Settings): Settings =>
+  Object.fromEntries(
+    Object.entries({ ...found, ...set }).filter(
+      ([, value]) => value !== undefined && value !== null,
+    ),
+  )

@@ -1,0 +1,96 @@
+import { lacking } from './plan.ts'
+
+/**
+ * The minor versions of official images that a plan may name, newest first. `use` is the one for a repository
+ * that asks for none: the newest with long support. Sources: the tags of the official images, November 2026.
+ */
+const images = {
+  Node: {
+    image: 'node',
+    use: '24.20',
+    known: ['26.13', '24.20', '22.23', '20.20', '18.20'],
+    suffix: '-slim',
+  },
+  Bun: { image: 'oven/bun', use: '1.4', known: ['1.4', '1.3', '1.2'], suffix: '-slim' },
+  Deno: { image: 'denoland/deno', use: '2.5.6', known: ['2.5.6', '2.4.5', '1.46.3'], suffix: '' },
+  Python: {
+    image: 'python',
+    use: '3.14',
+    known: ['3.15', '3.14', '3.13', '3.12', '3.11', '3.10'],
+    suffix: '-slim',
+  },
+  Go: {
+    image: 'golang',
+    use: '1.27',
+    known: ['1.27', '1.26', '1.25', '1.24', '1.23', '1.22', '1.21'],
+    suffix: '',
+  },
+  Rust: {
+    image: 'rust',
+    use: '1.96',
+    known: ['1.96', '1.95', '1.94', '1.93', '1.92', '1.91', '1.90', '1.85', '1.80'],
+    suffix: '-slim',
+  },
+  Ruby: { image: 'ruby', use: '3.4', known: ['4.0', '3.4', '3.3', '3.2'], suffix: '-slim' },
+  PHP: { image: 'php', use: '8.5', known: ['8.5', '8.4', '8.3', '8.2'], suffix: '-apache' },
+  Java: { image: 'eclipse-temurin', use: '21', known: ['25', '21', '17', '11', '8'], suffix: '' },
+  '.NET': {
+    image: 'mcr.microsoft.com/dotnet/sdk',
+    use: '10.0',
+    known: ['10.0', '9.0', '8.0'],
+    suffix: '',
+  },
+  Elixir: {
+    image: 'elixir',
+    use: '1.20',
+    known: ['1.20', '1.19', '1.18', '1.17', '1.16'],
+    suffix: '-slim',
+  },
+} as const
+
+export type Language = keyof typeof images
+
+/** What a file of the repository asks for; `from` names it. */
+export type Asked = { range: string | null | undefined; from: string }
+
+export type Version = { version: string; image: string; reason: string }
+
+/**
+ * Chooses the version by the first file that asks for one: an exact minor version as it is, else the newest
+ * known one that the range allows.
+ *
+ * @throws Failure when no known version fits.
+ */
+export function chooseVersion(language: Language, asked: Asked[]): Version {
+  const { image, use, known, suffix } = images[language]
+  const named = (version: string, from: string): Version => ({
+    version,
+    image: `${image}:${version}${suffix}`,
+    reason: `${language} ${version}${from}`,
+  })
+  const wish = asked.find(({ range }) => range)
+  if (!wish) return named(use, '')
+  const range = wish.range!.trim().replace(/^(v|node-|go|python-|ruby-|php-)(?=\d)/i, '')
+  const from = ` from ${wish.from}`
+  if (/^(lts(\/.*)?|latest|current|stable|node)$/i.test(range)) return named(use, from)
+  const parts = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,4})?$/.exec(range)
+  const depth = use.split('.').length
+  if (parts?.[2] !== undefined && depth === 2) {
+    const exact = `${Number(parts[1])}.${Number(parts[2])}`
+    if (known.some((version) => version.startsWith(`${parts[1]}.`))) return named(exact, from)
+  } else if (parts) {
+    const newest = known.find((version) => version === range || version.startsWith(`${parts[1]}.`))
+    if (newest) return named(newest, from)
+  } else {
+    const fits = (version: string) => Bun.semver.satisfies(full(version), range)
+    const found = fits(use) ? use : known.find(fits)
+    if (found) return named(found, from)
+  }
+  throw lacking(
+    `${wish.from} asks for ${language} ${range.slice(0, 60)}, which isn’t known here.`,
+    `Ask for one of ${known.join(', ')}, or add a Dockerfile.`,
+  )
+}
+
+/** As ranges are about whole versions: the newest patch of a minor. */
+const full = (version: string) => [...version.split('.'), '999', '999'].slice(0, 3).join('.')

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'bun:test'
+import { detect } from '../../src/detection/detect.ts'
+import { manifestsOf } from '../../src/detection/manifests.ts'
+import type { Settings } from '../../src/detection/plan.ts'
+import { json, kinds, node } from './kinds.ts'
+import type { Texts } from './kinds.ts'
+
+const plan = (texts: Texts, settings: Settings = {}, buildVariables: string[] = []) => {
+  const paths = Object.keys(texts)
+  return detect({
+    paths: paths.join('\0'),
+    texts: manifestsOf(paths).map((path) => [path, texts[path]!]),
+    settings,
+    buildVariables,
+  })
+}
+
+/** The last stage's base, and its command. */
+function shape(dockerfile: string) {
+  const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base]) => base!)
+  const command = /^CMD (.*)$/m.exec(dockerfile)?.[1]
+  return { base: bases.at(-1), command: command === undefined ? null : JSON.parse(command) }
+}
+
+test.each(kinds)('%s is recognised from %j', (kind, texts, base, command) => {
+  const found = plan(texts)
+  expect({ kind: found.kind, ...shape(found.dockerfile) }).toEqual({ kind, base, command })
+})
+
+const lastStage = (text: string) => text.split(/^(?=FROM )/m).at(-1)!
+
+describe('a written Dockerfile', () => {
+  const all = kinds.map(([, texts]) => plan(texts, {}, ['API_URL']).dockerfile)
+
+  test('never runs as root', () => {
+    for (const text of all) expect(lastStage(text)).toMatch(/^USER (?!root|0)/m)
+  })
+
+  test('gives variables of the build to the stage that builds, and to no later one', () => {
+    for (const text of all) {
+      const stages = text.split(/^(?=FROM )/m)
+      if (stages.length > 1) expect(stages.at(-1)).not.toContain('API_URL')
+    }
+    const { dockerfile } = plan(
+      node({ scripts: { build: 'vite build' }, devDependencies: { vite: '7' } }),
+      {},
+      ['API_URL'],
+    )
+    expect(dockerfile).toMatch(/ARG API_URL\nRUN npm run build/)
+  })
+
+  test('pins every image to a version', () => {
+    for (const text of all)
+      for (const [, image] of text.matchAll(/^FROM (\S+)|--from=(\S+:\S+)/gm))
+        if (image?.includes(':')) expect(image).toMatch(/:(\d+\.\d+|\d+-jre|trixie)/)
+  })
+
+  test('installs by the lock file, and what the app needs alone in the last stage', () => {
+    const { dockerfile } = plan(node({ scripts: { build: 'tsc', start: 'node dist' } }))
+    expect(dockerfile).toContain('npm ci --include=dev')
+    expect(dockerfile).toContain('npm ci --omit=dev')
+    expect(dockerfile).toContain('COPY --from=modules')
+  })
+
+  test.each([
+    ['pnpm-lock.yaml', `lockfileVersion: '9.0'`, 'pnpm install --frozen-lockfile'],
+    ['yarn.lock', '# yarn lockfile v1', 'yarn install --frozen-lockfile'],
+    ['yarn.lock', '__metadata:\n  version: 8', 'yarn install --immutable'],
+    ['bun.lock', '', 'bun install --frozen-lockfile'],
+    ['package-lock.json', '{}', 'npm ci'],
+  ])('uses the package manager of %s', (lock, text, command) => {
+    const texts = {
+      'package.json': json({ scripts: { build: 'tsc', start: 'node x' } }),
+      [lock]: text,
+    }
+    expect(plan(texts).dockerfile).toContain(command)
+  })
+
+  test('installs with the code where scripts of the installation may need it', () => {
+    const { dockerfile } = plan(
+      node({ scripts: { postinstall: 'node setup.js', start: 'node x' } }),
+    )
+    expect(dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
+  })
+
+  test('has what the settings say in place of what was found', () => {
+    const settings = {
+      install: 'make deps',
+      build: 'make all',
+      start: 'node other.js',
+      version: '20',
+      packages: ['libvips42'],
+    }
+    const found = plan(node({ scripts: { build: 'tsc', start: 'node x' } }), settings)
+    for (const part of [
+      'make deps',
+      'make all',
+      '["node","other.js"]',
+      'node:20.20-slim',
+      'libvips42',
+    ])
+      expect(found.dockerfile).toContain(part)
+    expect(found.settings).toEqual(settings)
+  })
+
+  test('has names and scripts of a repository as data only', () => {
+    const evil = `node "a b.js" && echo 'x'\nUSER root\nRUN evil`
+    const { dockerfile } = plan(node({ scripts: { start: evil } }))
+    expect(dockerfile.split('\n').filter((line) => /^(USER root|RUN evil)/.test(line))).toEqual([])
+    const folders = plan({
+      'go.mod': 'module x',
+      'main.go': '',
+      'cmd/-x/main.go': '',
+      'templates/a': '',
+    })
+    expect(folders.dockerfile).toContain('COPY templates ./templates')
+  })
+})
+
+describe('what the code asks for', () => {
+  test.each([
+    ['pg', 'postgresql'],
+    ['mysql2', 'mysql'],
+    ['mongoose', 'mongodb'],
+    ['ioredis', 'redis'],
+    ['amqplib', 'rabbitmq'],
+  ])('%s proposes %s', (name, template) => {
+    const { links } = plan(node({ dependencies: { [name]: '1' }, scripts: { start: 'node x' } }))
+    expect(links).toEqual([{ template, reason: `${name} in package.json` }] as typeof links)
+  })
+
+  test.each([
+    [
+      'python manage.py migrate',
+      { 'manage.py': '', 'requirements.txt': 'django', 'a/wsgi.py': '' },
+    ],
+    [
+      'npx prisma migrate deploy',
+      node({ scripts: { start: 'node x' }, dependencies: { prisma: '6', '@prisma/client': '6' } }),
+    ],
+    ['bin/rails db:prepare', { Gemfile: `gem 'rails'` }],
+    [
+      'php artisan migrate --force',
+      { 'composer.json': json({ require: { 'laravel/framework': '12' } }) },
+    ],
+  ])('proposes %s before a release', (command, texts) => {
+    expect(plan(texts as Texts).releaseCommand).toBe(command)
+  })
+})
+
+describe('it says what is missing', () => {
+  test.each([
+    ['not_recognized', { 'README.md': '' }],
+    ['not_recognized', { 'web/package.json': '{}' }],
+    ['not_recognized', { 'compose.yaml': '' }],
+    ['not_recognized', { 'docker/Dockerfile': '' }],
+    ['not_recognized', { 'package.json': '{}' }],
+    ['not_recognized', { 'package.json': json({ engines: { node: '99' } }), 'index.js': '' }],
+    ['not_recognized', node({ devDependencies: { '@sveltejs/kit': '2' } })],
+    ['not_recognized', { 'requirements.txt': 'flask' }],
+    ['not_recognized', { 'go.mod': 'module x', 'cmd/a/main.go': '', 'cmd/b/main.go': '' }],
+    ['not_recognized', { 'Cargo.toml': '[workspace]\nmembers = ["a"]' }],
+    ['manifest_invalid', { 'package.json': '{"name":' }],
+    ['manifest_invalid', { 'Cargo.toml': '[package' }],
+  ])('%s for %j', (code, texts) => {
+    expect(() => plan(texts as Texts)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('two lock files are told, and the one that is used', () => {
+    const { reasons } = plan({
+      ...node({ scripts: { start: 'node x' } }),
+      'yarn.lock': '# yarn lockfile v1',
+    })
+    expect(reasons.join()).toContain('package-lock.json')
+  })
+
+  test('a Dockerfile elsewhere is named', () => {
+    const { reasons } = plan({ 'index.html': '', 'docker/Dockerfile.dev': '' })
+    expect(reasons.join()).toContain('docker/Dockerfile.dev')
+  })
+})
+
+test('texts made to be hard are read at once', () => {
+  const long = 'a'.repeat(250_000)
+  for (const texts of [
+    {
+      'package.json': json({
+        scripts: { start: long, [long]: long },
+        dependencies: { [long]: long },
+      }),
+    },
+    { 'requirements.txt': `${' '.repeat(250_000)}x`, 'main.py': '' },
+    { 'go.mod': `go ${'1'.repeat(250_000)}`, 'main.go': '' },
+    { 'pom.xml': `<java.version>${' '.repeat(250_000)}` },
+    { Gemfile: `gem '${long}`, 'config.ru': '' },
+    { 'mix.exs': `defmodule ${'a.'.repeat(100_000)} app: :x` },
+    { 'index.html': '', Procfile: ` ${'\n '.repeat(100_000)}web` },
+  ] as Texts[]) {
+    const begun = performance.now()
+    try {
+      plan(texts)
+    } catch (error) {
+      expect(error).toMatchObject({ code: expect.any(String) })
+    }
+    expect(performance.now() - begun).toBeLessThan(2000)
+  }
+})
