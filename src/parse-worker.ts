@@ -4,6 +4,7 @@ import {
   rewriteDockerfile,
 } from './deployments/dockerfile/inspect.ts'
 import { refuseTriggers } from './deployments/dockerfile/sources.ts'
+import { detect } from './detection/detect.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { watchedFiles } from './git/watched-path.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
@@ -18,6 +19,7 @@ declare const self: Worker
 
 /** Functions for `parse`: they take plain values only, and limit their own work where needed. */
 const tasks: Record<string, (...args: never[]) => unknown> = {
+  detect,
   ignoredPaths,
   inspectDockerfile,
   inspectStages,

@@ -1,4 +1,5 @@
 import { integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { Settings as BuildSettings } from '../detection/plan.ts'
 import { gitSources, owner } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 
@@ -53,6 +54,8 @@ export const projects = sqliteTable(
     dockerfilePath: text(),
     contextDir: text().notNull().default('.'),
     buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    /** In place of what is detected in a repository without a Dockerfile. */
+    buildSettings: text({ mode: 'json' }).$type<BuildSettings>().notNull().default({}),
     /** A build gets `.git`, with the whole history and all tags. */
     gitDirectory: flag().notNull().default(false),
     /** Commands of a build can reach a network. */

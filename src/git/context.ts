@@ -2,6 +2,7 @@ import { join } from 'node:path/posix'
 import { Readable } from 'node:stream'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { parse } from '../platform/parse.ts'
+import { findDockerignore, readProcfile, refuseLarge, warnOfPointers } from './context-files.ts'
 import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
@@ -9,29 +10,32 @@ import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
 import { gitDirectory } from './git-directory.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { dockerfileNames, noContext, noDockerfile } from './missing-path.ts'
-import {
-  alternatesEnv,
-  commitTree,
-  listTree,
-  modes,
-  readText,
-  writeTree,
-  readSizes,
-} from './objects.ts'
+import { alternatesEnv, commitTree, listTree, modes, readText, writeTree } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
-import { Failure } from '../platform/errors.ts'
-import { bytes, counted } from '../web/units.ts'
 
 export type ContextOptions = {
   contextDir: string
   dockerfilePath: string | null
+  /** Writes a Dockerfile where there is none and no path to one is set. */
+  plan?: (directory: Directory) => Promise<Planned>
   signal: AbortSignal
   log: Log
 }
+
+/** The files of the context's directory, before any is ignored. */
+export type Directory = {
+  paths: string[]
+  /** Null for a file of more than `most` bytes. */
+  read: (path: string, options: { most: number }) => Promise<string | null>
+}
+
+/** `dockerignore` is used when the repository has none. */
+export type Planned = { dockerfile: string; dockerignore: string }
+
 type Options = ContextOptions & { snapshot: Snapshot }
 
 /** Works on git trees, without a checkout of files. */
@@ -88,10 +92,14 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const tree = await openTree(objects, entries)
 
   const root = await findContextDir(tree, options)
-  const dockerfile = await findDockerfile(tree, { ...options, root })
   const prefix = root === '' ? '' : `${root}/`
   const inside = root === '' ? entries : entries.filter(({ path }) => path.startsWith(prefix))
-  const ignoreFile = await findDockerignore(tree, { ...options, root, dockerfile })
+  const dockerfile = await findDockerfile(tree, options)
+  const planned =
+    dockerfile === null ? await options.plan!(directoryOf(tree, inside, prefix)) : null
+  const ignoreFile =
+    (await findDockerignore(tree, { ...options, root, dockerfile })) ??
+    (planned && { file: 'the .dockerignore of the written Dockerfile', text: planned.dockerignore })
   await warnOfPointers(tree, { entries: inside, log })
 
   const ignored = ignoreFile && (await findIgnored(ignoreFile, { inside, prefix, signal }))
@@ -105,14 +113,24 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
     if (isNeeded || ignored?.[index] !== 1) kept.push(entry)
   }
   await refuseLarge(objects, kept)
-  const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
+  const moved =
+    dockerfile === null || dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
 
   const names = namesIn(kept, prefix)
-  const place = moved ? freeName(names) : dockerfile.slice(prefix.length)
+  const place = moved || dockerfile === null ? freeName(names) : dockerfile.slice(prefix.length)
   const spareName = freeName(names.add(place))
   const procfile = await readProcfile(tree, { path: `${prefix}Procfile`, log })
-  const result = { mirror, alternates, spareName, shows, files: kept.length, procfile }
+  const text = planned?.dockerfile ?? null
+  const result = {
+    mirror,
+    alternates,
+    spareName,
+    shows,
+    files: kept.length,
+    procfile,
+    planned: text,
+  }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
   if (moved) chosen.push({ ...moved, path: place, bytes: place })
@@ -171,8 +189,9 @@ async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Pr
   return root
 }
 
-async function findDockerfile(tree: Tree, options: Options & { root: string }): Promise<string> {
-  const { dockerfilePath, contextDir, snapshot } = options
+/** Null where one is to be planned. */
+async function findDockerfile(tree: Tree, options: Options): Promise<string | null> {
+  const { dockerfilePath, contextDir, snapshot, plan } = options
   const paths =
     dockerfilePath === null
       ? dockerfileNames.map((name) => join(contextDir, name))
@@ -182,18 +201,20 @@ async function findDockerfile(tree: Tree, options: Options & { root: string }): 
     const mode = tree.entries.get(found)?.mode
     if (mode !== undefined && mode !== modes.submodule) return found
   }
+  if (dockerfilePath === null && plan) return null
   const all = [...tree.entries.keys()]
   throw noDockerfile({ path: paths[0]!, paths: all, branch: snapshot.branch })
 }
 
-/** Files in Git LFS aren't fetched: the build sees their pointer files. */
-async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
-  const attributes = tree.entries.get('.gitattributes')
-  if (!attributes || entries.length === 0) return
-  if (/filter=lfs/.test((await tree.read(attributes, { most: 1024 * 1024 })) ?? '')) {
-    log('This repository uses Git LFS, which isn’t supported: the build only sees pointer files.')
-  }
-}
+const directoryOf = (tree: Tree, inside: Entry[], prefix: string): Directory => ({
+  paths: inside.flatMap(({ mode, path }) =>
+    mode === modes.submodule ? [] : [path.slice(prefix.length)],
+  ),
+  async read(path, { most }) {
+    const entry = tree.entries.get(await followPath(tree, `${prefix}${path}`))
+    return entry && entry.mode !== modes.submodule ? tree.read(entry, { most }) : ''
+  },
+})
 
 const namesIn = (entries: Entry[], prefix: string) =>
   new Set(entries.map(({ path }) => path.slice(prefix.length).split('/', 1)[0]!))
@@ -212,89 +233,3 @@ const without = (entry: Entry, prefix: string): Entry => ({
 
 const explained = (error: unknown) =>
   error instanceof GitError ? explainGit(error, { where: '' }) : error
-
-const mostFiles = 100_000
-
-/** The engine unpacks all of it, on the disk that apps use too. */
-async function refuseLarge(objects: Objects, entries: Entry[]) {
-  if (entries.length > mostFiles)
-    throw tooMuch(
-      `${counted(entries.length, 'file')}, of at most ${mostFiles.toLocaleString('en')}`,
-    )
-  const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
-  const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
-  const most = objects.tools.limits.size
-  if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
-}
-
-const tooMuch = (what: string) =>
-  new Failure(
-    'context_too_large',
-    `The build would see ${what}.`,
-    'Exclude what the build doesn’t need with .dockerignore, or choose a smaller context directory.',
-  )
-
-/** `<Dockerfile>.dockerignore` takes precedence over the context's own; null when there is neither. */
-async function findDockerignore(
-  tree: Tree,
-  { root, dockerfile, dockerfilePath, signal }: Options & { root: string; dockerfile: string },
-): Promise<{ file: string; text: string } | null> {
-  for (const path of [
-    `${dockerfilePath ?? dockerfile}.dockerignore`,
-    root === '' ? '.dockerignore' : `${root}/.dockerignore`,
-  ]) {
-    const entry = tree.entries.get(await followPath(tree, path))
-    signal.throwIfAborted()
-    if (!entry || entry.mode === modes.submodule) continue
-    const text = await tree.read(entry, { most: mostIgnored })
-    if (text === null) throw tooLong(path)
-    return { file: path, text }
-  }
-  return null
-}
-
-/** In bytes, as each of its patterns is compared with each file. */
-const mostIgnored = 65_536
-
-const tooLong = (path: string) =>
-  new Failure(
-    'dockerignore_too_hard',
-    `The file ${path} is larger than ${mostIgnored / 1024} KiB.`,
-    'Exclude whole folders rather than single files.',
-  )
-
-/** In bytes; a Procfile has one line per process. */
-const mostProcfile = 16 * 1024
-
-/** Never fails a deployment: an unreadable one is skipped, and links aren't followed. */
-async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log }) {
-  const entry = tree.entries.get(path)
-  if (!entry || entry.mode === modes.link || entry.mode === modes.submodule) return null
-  const text = await tree.read(entry, { most: mostProcfile })
-  if (text === null) log(`The Procfile is larger than ${mostProcfile / 1024} KiB and was not read.`)
-  return text
-}
-
-/** In bytes: some 5,000 lines. */
-const mostDockerfile = 256 * 1024
-
-/** Reads it from the context's tree, in which links are resolved already. */
-export async function readDockerfile(
-  tools: GitTools,
-  { context, signal }: { context: BuildContext; signal: AbortSignal },
-): Promise<string> {
-  const { mirror, alternates, tree, dockerfile } = context
-  const objects = { tools, mirror, alternates, signal }
-  const entry = (await listTree(objects, tree)).find(({ path }) => path === dockerfile)
-  if (!entry) return ''
-  const text = await readText(objects, entry.hash, { most: mostDockerfile })
-  if (text === null) throw dockerfileTooLarge()
-  return text
-}
-
-const dockerfileTooLarge = () =>
-  new Failure(
-    'dockerfile_too_large',
-    'The Dockerfile is larger than 256 KiB.',
-    'Move long scripts and data into files of the repository, and copy them in the Dockerfile.',
-  )

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { archiveContext, prepareContext, readDockerfile } from './context.ts'
+import { archiveContext, prepareContext } from './context.ts'
+import { readDockerfile } from './context-files.ts'
 import type { ContextOptions } from './context.ts'
-import { findDockerfiles, looksFolder } from './find-dockerfiles.ts'
+import { looksFolder, readTip } from './tip.ts'
 import { gitDirectories } from './git-directory.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
@@ -43,8 +44,8 @@ export function connectGit(options: GitOptions) {
     /** The paths are joined, each ended by a NUL. Null when the commit isn't in the mirror any more. */
     pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
       pathsOf({ ...tools, keys: what }, what),
-    findDockerfiles: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
-      findDockerfiles({ ...tools, keys: what }, what),
+    readTip: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
+      readTip({ ...tools, keys: what }, what),
     /** Checks paths, applies .dockerignore, and merges submodules, which use the same keys. */
     context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
       prepareContext({ ...tools, keys: what }, { ...what, snapshot }),

@@ -31,6 +31,8 @@ export const lookedAt = component('LookedAt', () =>
     defaultBranch: z.string().nullable(),
     branches: z.array(z.string()),
     dockerfiles: z.array(z.string()).nullable(),
+    /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
+    detected: z.object({ kind: z.string(), reasons: z.array(z.string()) }).nullable(),
   }),
 )
 

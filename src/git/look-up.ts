@@ -1,11 +1,15 @@
 import type { Config } from '../config.ts'
+import type { detect } from '../detection/detect.ts'
+import type { Plan } from '../detection/plan.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import { parse } from '../platform/parse.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { ShortCache } from '../platform/short-cache.ts'
 import type { Git } from './git.ts'
 import type { Access, Listing, Provider, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
+import type { Tip } from './tip.ts'
 import { accessTo } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
 import type { Source } from './store.ts'
@@ -17,6 +21,8 @@ export type Looked = {
   branches: string[]
   /** Null when there were too many files, or they took too long. */
   dockerfiles: string[] | null
+  /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
+  detected: Pick<Plan, 'kind' | 'reasons'> | null
 }
 
 export type LookupDeps = SourceDeps & { git: Git }
@@ -111,14 +117,27 @@ async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): 
 
 async function lookAt(deps: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Looked> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
+  const optional = () => {
+    signal.throwIfAborted() // an aborted lookup must not be cached as a result
+    return null
+  }
+  const [{ items, defaultBranch }, tip] = await Promise.all([
     askGit(deps, { url, userId, signal }),
-    deps.git.findDockerfiles({ url, userId, signal: both }).catch(() => {
-      signal.throwIfAborted() // an aborted lookup must not be cached as a result
-      return null
-    }),
+    deps.git.readTip({ url, userId, signal: both }).catch(optional),
   ])
-  return { defaultBranch, branches: items.slice(0, mostNamed).map(({ name }) => name), dockerfiles }
+  const branches = items.slice(0, mostNamed).map(({ name }) => name)
+  const plan = tip?.files && (await planOf(tip.files, { userId, signal: both }).catch(optional))
+  const detected = plan ? { kind: plan.kind, reasons: plan.reasons } : null
+  return { defaultBranch, branches, dockerfiles: tip?.dockerfiles ?? null, detected }
+}
+
+function planOf(
+  { paths, texts }: NonNullable<Tip['files']>,
+  { userId, signal }: { userId: string; signal: AbortSignal },
+) {
+  const tooLong = () => new Error('a repository took too long to recognise')
+  const question = { paths: paths.join('\0'), texts, settings: {}, buildVariables: [] }
+  return parse<typeof detect>('detect', [question], { tooLong, owner: userId, signal })
 }
 
 /** The cause may be a wrong address, a missing repository, or a server that doesn't respond. */

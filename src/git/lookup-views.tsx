@@ -93,7 +93,7 @@ const cut = 'The list is incomplete: it is too long, or didn’t arrive within t
 /** The id of the datalist for a form's branch field. */
 export const branchList = 'repository-branches'
 
-export const RepositoryFound = ({ defaultBranch, branches, dockerfiles }: Looked) => (
+export const RepositoryFound = ({ defaultBranch, branches, dockerfiles, detected }: Looked) => (
   <>
     <p class="found">
       <Icon name="check" />
@@ -111,7 +111,9 @@ export const RepositoryFound = ({ defaultBranch, branches, dockerfiles }: Looked
         </>
       )}
     </p>
-    {dockerfiles && branches.length > 0 && <DockerfileNote paths={dockerfiles} />}
+    {dockerfiles && branches.length > 0 && (
+      <DockerfileNote paths={dockerfiles} detected={detected} />
+    )}
     <datalist id={branchList}>
       {branches.map((name) => (
         <option value={name} />
@@ -120,9 +122,24 @@ export const RepositoryFound = ({ defaultBranch, branches, dockerfiles }: Looked
   </>
 )
 
-const DockerfileNote = ({ paths: [first, ...others] }: { paths: string[] }) => {
+const DockerfileNote = ({
+  paths: [first, ...others],
+  detected,
+}: {
+  paths: string[]
+  detected: Looked['detected']
+}) => {
+  if (detected)
+    return (
+      <p>
+        No Dockerfile, so Davit writes one for <strong>{detected.kind}</strong>:{' '}
+        <bdi>{detected.reasons.join('; ')}</bdi>.
+      </p>
+    )
   if (first === undefined)
-    return <p>It has no Dockerfile. Davit needs one to build the app: add it to the repository.</p>
+    return (
+      <p>It has no Dockerfile, and nothing that says how it is built. Add one to the repository.</p>
+    )
   return (
     <p>
       <code>{first}</code>

@@ -22,6 +22,8 @@ export type BuildContext = {
   alternates: string[]
   /** The Dockerfile's path inside the context. */
   dockerfile: string
+  /** The Dockerfile's text where the repository has none; the tree lacks it. */
+  planned: string | null
   /** A name that no file in the context has, for a generated Dockerfile. */
   spareName: string
   /** The commit that `.git` in the context shows; null without a `.git`. */

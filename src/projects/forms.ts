@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import type { Settings } from '../detection/plan.ts'
 import { AppError } from '../platform/errors.ts'
 import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
@@ -117,6 +118,51 @@ export const argumentName = name200.regex(
   'must have names of letters, digits and underscores that don’t start with a digit.',
 )
 
+/** A line of a Dockerfile's RUN, so nothing in it may start another form of one. */
+const shellLine = (what: string) =>
+  line(what, { max: 2000 })
+    .refine((text) => !text.endsWith('\\'), 'can’t end in a backslash.')
+    .refine(
+      (text) => !/^(\[|--)/.test(text),
+      'must be a shell command: it can’t start with [ or --.',
+    )
+    .refine((text) => !text.includes('<<'), 'can’t have a here-document. Use a script.')
+
+const versionText = line('a version such as 22 or 3.13', { max: 40 }).regex(
+  /^[\w.~^<>=| *-]+$/,
+  'must be a version such as 22 or 3.13.',
+)
+
+const packageName = line('a package of Debian', { max: 100 }).regex(
+  /^[a-z0-9][a-z0-9+.-]+$/,
+  'must be names of Debian’s packages, such as libpq5.',
+)
+
+/** Of a repository without a Dockerfile; the whole of it is replaced. */
+export const buildSettings = z
+  .strictObject(
+    {
+      install: shellLine('a command that installs the dependencies').nullish(),
+      build: shellLine('a command that builds the app').nullish(),
+      start: shellLine('a command that starts the app').nullish(),
+      version: versionText.nullish(),
+      directory: insidePath('the directory of the built files').nullish(),
+      packages: lines(packageName, { max: 50 }).nullish(),
+      spa: flag().nullish(),
+    },
+    {
+      error: ({ code }) =>
+        code === 'unrecognized_keys'
+          ? 'has an unknown key. The keys are install, build, start, version, directory, packages and spa.'
+          : 'must be an object.',
+    },
+  )
+  .transform((given) => {
+    const isSet = ([, value]: [string, unknown]) =>
+      value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)
+    return Object.fromEntries(Object.entries(given).filter(isSet)) as Settings
+  })
+
 export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
   contextDir: insidePath('a directory of the repository').nullish(),
@@ -126,6 +172,7 @@ export const buildForm = z.object({
     }),
     { max: 100 },
   ).nullish(),
+  buildSettings: buildSettings.nullish(),
   buildNetwork: flag().nullish(),
   gitDirectory: flag().nullish(),
   autoDeploy: flag().nullish(),
@@ -138,6 +185,9 @@ export const buildForm = z.object({
 export const watchedFilesQuery = z.object({
   watchPaths: lines(line('a path or a pattern', { max: 500 }), { max: 100 }).optional(),
 })
+
+/** `dockerfile` requests the text as a file. */
+export const detectionQuery = z.object({ format: z.enum(['dockerfile']).optional() })
 
 export const removalForm = z.object({ volumes: flag().nullish() })
 

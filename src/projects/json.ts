@@ -3,6 +3,33 @@ import { component, id, time, does, lists, creates, works, removal } from '../we
 import type { SliceOperations } from '../web/operation.ts'
 import type { Project } from './store.ts'
 
+const buildSettings = () =>
+  z.object({
+    install: z.string().optional(),
+    build: z.string().optional(),
+    start: z.string().optional(),
+    version: z.string().optional(),
+    directory: z.string().optional(),
+    packages: z.array(z.string()).optional(),
+    spa: z.boolean().optional(),
+  })
+
+const detection = component('Detection', () =>
+  z.object({
+    /** Null when it couldn't be fetched. */
+    commit: z.string().nullable(),
+    /** `Dockerfile` when the repository has one. Null when nothing was recognised. */
+    kind: z.string().nullable(),
+    reasons: z.array(z.string()),
+    dockerfile: z.string().nullable(),
+    settings: buildSettings(),
+    links: z.array(z.object({ template: z.string(), reason: z.string() })),
+    releaseCommand: z.string().nullable(),
+    /** Why nothing was recognised; null otherwise. */
+    problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+  }),
+)
+
 export const project = component('Project', () =>
   z.object({
     id,
@@ -15,6 +42,8 @@ export const project = component('Project', () =>
     contextDir: z.string(),
     buildArgs: z.record(z.string(), z.string()),
     buildNetwork: z.boolean(),
+    /** In place of what is detected; only what was set. */
+    buildSettings: buildSettings(),
     gitDirectory: z.boolean(),
     autoDeploy: z.boolean(),
     watchPaths: z.array(z.string()),
@@ -55,6 +84,7 @@ export const projectJson = (project: Project) => ({
   contextDir: project.contextDir,
   buildArgs: project.buildArgs,
   buildNetwork: project.buildNetwork,
+  buildSettings: project.buildSettings,
   gitDirectory: project.gitDirectory,
   autoDeploy: project.autoDeploy,
   watchPaths: project.watchPaths,
@@ -80,6 +110,7 @@ export const operations: SliceOperations = () => ({
     'PUT /projects/:id': does('Change name, repository or branch', project()),
     'GET /projects/:id/settings': does('Get the settings of a project', project()),
     'PUT /projects/:id/settings': does('Change how a project is built', projectWithSecret()),
+    'GET /projects/:id/detection': does('Show what the repository is built as', detection()),
     'GET /projects/:id/watched-files': does('List what watched paths match', watchedFiles()),
     'DELETE /projects/:id': works('Delete a project and what it runs', removal()),
   },

@@ -54,10 +54,7 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
         <li>
           The project gets an environment called <code>production</code>, with its own address.
         </li>
-        <li>
-          Each deployment fetches the branch, builds its <code>Dockerfile</code> and starts the
-          result.
-        </li>
+        <li>Each deployment fetches the branch, builds it and starts the result.</li>
         <li>A deployment only counts as running when the app responds.</li>
       </ol>
     </section>

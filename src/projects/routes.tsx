@@ -1,4 +1,6 @@
+import { AppError } from '../platform/errors.ts'
 import { showsSecret } from '../web/compress.ts'
+import { textFile } from '../web/text-file.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { LookupPage } from '../git/lookup-views.tsx'
@@ -16,11 +18,13 @@ import { show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import {
   buildForm,
+  detectionQuery,
   projectUpdateForm,
   removalForm,
   watchedFilesQuery,
   whyNotWatched,
 } from './forms.ts'
+import { DetectionForm, DetectionView, detectProject } from './detection.tsx'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
@@ -50,7 +54,9 @@ export const projectRoutes = (deps: RemovalDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
   const projectInput = input(projectUpdateForm(config), projectForm)
-  const buildInput = input(buildForm, buildingForm)
+  const buildInput = input(buildForm, (c, draft) =>
+    (isDetection(draft.values) ? detectionForm : buildingForm)(c, draft),
+  )
 
   return factory
     .createApp()
@@ -100,7 +106,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
         said: 'Build settings saved.',
-        ...buildingForm(c, emptyDraft),
+        ...(changes.buildSettings === undefined ? buildingForm : detectionForm)(c, emptyDraft),
         json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),
       })
     })
@@ -118,6 +124,24 @@ export const projectRoutes = (deps: RemovalDeps) => {
         ),
         partial: () => <WatchedFilesList {...watched} />,
         json: () => watched,
+      })
+    })
+    .get('/projects/:id/detection', query(detectionQuery), async (c) => {
+      const project = findProject(db, ownKey(c))
+      const found = await detectProject(deps, { project, signal: c.req.raw.signal })
+      if (c.req.valid('query').format === 'dockerfile') {
+        if (found.dockerfile === null) throw new AppError('conflict', found.problem!.message)
+        return textFile(c, { name: 'Dockerfile', pieces: once(found.dockerfile) })
+      }
+      return show(c, {
+        title: 'What the repository is',
+        page: () => (
+          <LookupPage title="What the repository is">
+            <DetectionView {...{ project, found }} />
+          </LookupPage>
+        ),
+        partial: () => <DetectionView {...{ project, found }} />,
+        json: () => found,
       })
     })
     .get('/projects/:id/delete', async (c) => {
@@ -175,6 +199,12 @@ export const projectRoutes = (deps: RemovalDeps) => {
     return { ...settings(c, project, draft), partial }
   }
 
+  function detectionForm(c: Context, draft: Draft) {
+    const project = findProject(db, ownKey(c))
+    const partial = () => <DetectionForm {...{ project, draft }} />
+    return { ...settings(c, project, draft), partial }
+  }
+
   function buildingForm(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
     const partial = () => <BuildForm {...{ project, draft }} />
@@ -193,4 +223,11 @@ function withStored(draft: Draft, project: Project): Draft {
   return { ...draft, errors }
 }
 
+const isDetection = (values: Draft['values']) =>
+  Object.keys(values).some((name) => name.startsWith('build_settings.'))
+
 const isEmpty = (input: object) => Object.keys(input).length === 0
+
+function* once(text: string) {
+  yield text
+}

@@ -3,6 +3,7 @@ import type { Source } from '../git/store.ts'
 import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
+import { DetectionForm } from './detection.tsx'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
@@ -16,6 +17,7 @@ export const ProjectSettings = (props: ProjectFormProps) => (
   <div class="settings">
     <ProjectForm {...props} />
     <BuildForm project={props.project} draft={props.draft} />
+    <DetectionForm project={props.project} draft={props.draft} />
     <SettingsSection
       id="danger"
       title="Delete project"

@@ -25,14 +25,23 @@ export async function readBody(c: Context): Promise<Body> {
   return {
     kind: 'form',
     // repeated names are joined as lines: a list has one entry per line, and the last line of a flag counts
-    data: Object.fromEntries(
-      entries.map(([name, all]) => [camelCase(name), all.join('\n') || null]),
-    ),
+    data: nested(entries.map(([name, all]) => [camelCase(name), all.join('\n') || null])),
     // the first of several is the hidden field for none
     values: Object.fromEntries(
       shown.map(([name, all]) => [name, all.slice(all.length > 1 ? 1 : 0).join('\n')]),
     ),
   }
+}
+
+/** A form's `build_settings.start` is the `start` of the object `buildSettings`. */
+function nested(entries: [string, string | null][]): Record<string, unknown> {
+  const data: Record<string, unknown> = {}
+  for (const [name, value] of entries) {
+    const [outer, inner] = name.split('.', 2) as [string, string?]
+    if (inner === undefined) data[outer] = value
+    else Object.assign((data[outer] ??= {}) as object, { [inner]: value })
+  }
+  return data
 }
 
 /** A field's name as the sender of this request writes it. */

@@ -80,7 +80,7 @@ export function check<Schema extends ZodType>(
   if (checked.success && issues.length === 0) return checked.data
   const fields = new Map<string, FieldError>()
   for (const { path, message } of issues) {
-    const name = String(path[0] ?? '')
+    const name = path.slice(0, typeof path[1] === 'string' ? 2 : 1).join('.')
     const field = kind === 'form' ? snakeCase(name) : name
     if (!fields.has(field)) fields.set(field, { field, message })
   }

@@ -33,7 +33,12 @@ describe('cloning fails with an explanation', () => {
 
 describe('building fails with an explanation', () => {
   const cases: Record<string, [Files, string, string | RegExp]> = {
-    'without a Dockerfile': [{ 'package.json': '{}' }, 'no_dockerfile', 'package.json'],
+    'without anything that says how': [{ 'README.md': 'x' }, 'not_recognized', 'built'],
+    'with a manifest that can not be read': [
+      { 'package.json': '{' },
+      'manifest_invalid',
+      'package.json',
+    ],
     'with a base image that nobody has': [
       dockerfile('FROM davit-no-such-image:1.2.3\nCMD ["sh"]\n'),
       'base_image_not_found',

@@ -42,6 +42,7 @@ describe('a look at an address', () => {
       defaultBranch: 'main',
       branches: ['main'],
       dockerfiles: ['Dockerfile', 'apps/api/Dockerfile', 'apps/web/Dockerfile.dev'],
+      detected: null,
     })
     expect(readdirSync(join(config.dataDir, 'git-home', 'looks'))).toEqual([])
   })
@@ -51,6 +52,24 @@ describe('a look at an address', () => {
     const { ada } = start()
     const { text } = await ada.htmx('GET', look(`${gitServer.url}lower.git`))
     expect(text).toMatch(/<code>dockerfile<\/code>\s*is there/)
+  })
+
+  test('recognises what it is where there is no Dockerfile', async () => {
+    commitFiles(makeRepository(dir, 'express.git'), {
+      'package.json': JSON.stringify({
+        scripts: { start: 'node x' },
+        dependencies: { express: '5' },
+      }),
+      'package-lock.json': '{}',
+      'docker/Dockerfile': 'FROM busybox',
+    })
+    const { ada, config } = start()
+    const { json } = await ada.get(look(`${gitServer.url}express.git`))
+    expect(json).toMatchObject({
+      dockerfiles: ['docker/Dockerfile'],
+      detected: { kind: 'Express' },
+    })
+    expect(readdirSync(join(config.dataDir, 'git-home', 'looks'))).toEqual([])
   })
 
   test('says so where there is none, and what it found for the form', async () => {
@@ -92,8 +111,8 @@ describe('a look at an address', () => {
     const leaving = new AbortController()
     const git = {
       listBranches: async () => ({ head: 'main', branches: [] }),
-      async findDockerfiles({ signal }: { signal: AbortSignal }) {
-        if (leaving.signal.aborted) return ['Dockerfile']
+      async readTip({ signal }: { signal: AbortSignal }) {
+        if (leaving.signal.aborted) return { dockerfiles: ['Dockerfile'], files: null }
         begun.resolve()
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
         throw signal.reason

@@ -165,7 +165,7 @@ describe('a server', () => {
       })
     const asked = { url: short, userId: 'ada', signal: never }
     expect((await davit.listBranches(asked)).head).toBe('main')
-    expect(await davit.findDockerfiles(asked)).toEqual(['Dockerfile'])
+    expect((await davit.readTip(asked)).dockerfiles).toEqual(['Dockerfile'])
   })
 
   test.each([

@@ -236,11 +236,11 @@ function gitOver(connection: Connection): Git {
       })),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
     pathsOf: async () => null,
-    findDockerfiles: async () => ['Dockerfile'],
+    readTip: async () => ({ dockerfiles: ['Dockerfile'], files: null }),
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
       ...{ spareName: 'Dockerfile.other', shows: null },
-      procfile: null,
+      ...{ procfile: null, planned: null },
     }),
     readDockerfile: async () => 'FROM busybox\n',
     archive: () => new ReadableStream({ start: (controller) => controller.close() }),

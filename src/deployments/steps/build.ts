@@ -3,6 +3,8 @@ import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
 import { readProcfile } from '../../environments/procfile.ts'
 import { updateEnvironment } from '../../environments/store.ts'
 import type { BuildContext, Snapshot } from '../../git/tools.ts'
+import type { Directory } from '../../git/context.ts'
+import { planBuild } from '../../projects/plan-build.ts'
 import { steeringRefusal, steersBuilder } from '../../projects/forms.ts'
 import { labelsFor, portsLabel } from '../../docker/labels.ts'
 import { buildApart } from '../../runtime/images/pull-image.ts'
@@ -37,10 +39,12 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { contextDir, dockerfilePath } = project
   const machine = await docker.machine({ signal })
   if (!docker.remote) await checkRoom(machine.folder, { whose: 'Docker', what: 'a build' })
+  const buildArgs = buildArguments(run)
   const context = await git.context(snapshot, {
     ...keys,
     contextDir,
     dockerfilePath,
+    plan: (directory) => plan(run, directory, Object.keys(buildArgs)),
     signal,
     log,
   })
@@ -49,7 +53,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${without}`)
   await using bases = new Bases(run)
   await using remoteFiles = new RemoteFiles(run)
-  const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
+  const given = { context, buildArgs, bases, remoteFiles }
   const prepared = await prepare(run, given)
   const tag = imageNameOf(run, deployment)
   await run.takeSlot()
@@ -85,6 +89,13 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     }
   })
   return tag
+}
+
+/** For a repository without a Dockerfile. */
+async function plan({ project, log, signal }: Run, directory: Directory, buildVariables: string[]) {
+  const found = await planBuild(project, directory, { buildVariables, signal })
+  log(`No Dockerfile, so Davit writes one for ${found.kind}: ${found.reasons.join('; ')}.`)
+  return found
 }
 
 /** Its entries are suggested to the user, who decides. */

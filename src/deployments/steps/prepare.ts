@@ -21,7 +21,7 @@ type PrepareOptions = {
 export type Prepared = {
   dockerfile: string
   buildArgs: Record<string, string>
-  /** The text of a rewritten Dockerfile; null for the commit's own. */
+  /** The text of a Dockerfile that the commit lacks; null for the commit's own. */
   text: string | null
   /** The ports that the Dockerfile itself exposes, in its order. */
   ports: number[]
@@ -56,7 +56,7 @@ export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared
   ])
   const files = await remoteFiles.fetch(run, remotes)
   if (Object.keys({ ...own, ...files }).length === 0 && !isExpanded)
-    return { dockerfile: context.dockerfile, buildArgs, text: null, ports }
+    return { dockerfile: context.dockerfile, buildArgs, text: context.planned, ports }
   const replacements = { images: argumentOf, files }
   const written = await read<typeof rewriteDockerfile>(run, 'rewriteDockerfile', [
     text,

@@ -1,0 +1,1 @@
+ALTER TABLE `projects` ADD `build_settings` text DEFAULT '{}' NOT NULL;

@@ -1,0 +1,194 @@
+import type { Link, Plan } from '../detection/plan.ts'
+import type { Config } from '../config.ts'
+import { Failure } from '../platform/errors.ts'
+import { CopyButton } from '../web/copy.tsx'
+import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/draft.ts'
+import { SettingsForm } from '../web/settings-frame.tsx'
+import { openKeys } from './keys.ts'
+import { planBuild } from './plan-build.ts'
+import type { RemovalDeps } from './remove.ts'
+import type { Project } from './store.ts'
+
+export type Detection = Omit<Plan, 'kind' | 'dockerfile' | 'dockerignore'> & {
+  /** Null when it couldn't be fetched. */
+  commit: string | null
+  /** `Dockerfile` when the repository has one; null when nothing was recognised. */
+  kind: string | null
+  dockerfile: string | null
+  problem: { code: string; message: string; hint: string } | null
+}
+
+const services: Record<Link['template'], string> = {
+  postgresql: 'PostgreSQL',
+  mysql: 'MySQL',
+  mongodb: 'MongoDB',
+  redis: 'Redis',
+  rabbitmq: 'RabbitMQ',
+}
+
+const nothing = { reasons: [], settings: {}, links: [], releaseCommand: null, problem: null }
+
+/** Fetches the head of the project's branch, and recognises what its next deployment builds. */
+export async function detectProject(
+  deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'> & { config: Config },
+  { project, signal }: { project: Project; signal: AbortSignal },
+): Promise<Detection> {
+  const keys = openKeys(deps, project)
+  const { repositoryUrl: url, branch, contextDir, dockerfilePath } = project
+  const log = () => {}
+  const where = { url, branch, commit: null, history: false, signal, log }
+  let commit: string | null = null
+  let found: Plan | null = null
+  try {
+    const snapshot = await deps.git.fetch({ ...keys, ...where })
+    commit = snapshot.commit.hash
+    const context = await deps.git.context(snapshot, {
+      ...keys,
+      ...{ contextDir, dockerfilePath, signal, log },
+      plan: async (directory) =>
+        (found = await planBuild(project, directory, { buildVariables: [], signal })),
+    })
+    if (found) return { ...withoutIgnored(found), commit, problem: null }
+    const dockerfile = await deps.git.readDockerfile(context, { signal })
+    const reasons = [`${context.dockerfile} in the repository`]
+    return { ...nothing, commit, kind: 'Dockerfile', reasons, dockerfile }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const { code, message, hint } = error
+    return { ...nothing, commit, kind: null, dockerfile: null, problem: { code, message, hint } }
+  }
+}
+
+const withoutIgnored = ({ dockerignore: _, ...plan }: Plan) => plan
+
+/** The response replaces the form, with errors if there are any. */
+export const DetectionForm = ({ project, draft }: { project: Project; draft: Draft }) => {
+  const { install, build, start, version, directory, packages, spa } = project.buildSettings
+  return (
+    <SettingsForm
+      id="detection"
+      title="Without a Dockerfile"
+      about="For a repository without a Dockerfile, Davit recognises what it is and writes one. Leave a field empty to use what was found."
+      action={`/projects/${project.id}/settings`}
+      draft={draft}
+    >
+      <div
+        class="repository-look waits"
+        hx-get={`/projects/${project.id}/detection`}
+        hx-trigger="load"
+        aria-live="polite"
+      />
+      <div class="field-row">
+        <TextField
+          name="build_settings.version"
+          label="Version"
+          value={version}
+          placeholder="24"
+          hint="Of the language."
+          code
+        />
+        <TextField
+          name="build_settings.directory"
+          label="Output directory"
+          value={directory}
+          placeholder="dist"
+          hint="Where the build leaves the files of a static site."
+          code
+        />
+      </div>
+      <TextField
+        name="build_settings.install"
+        label="Install command"
+        value={install}
+        placeholder="npm ci"
+        code
+      />
+      <TextField
+        name="build_settings.build"
+        label="Build command"
+        value={build}
+        placeholder="npm run build"
+        code
+      />
+      <TextField
+        name="build_settings.start"
+        label="Start command"
+        value={start}
+        placeholder="node server.js"
+        code
+      />
+      <TextArea
+        name="build_settings.packages"
+        label="System packages"
+        value={packages?.join('\n') ?? ''}
+        placeholder="libvips42"
+        hint="Names of Debian’s packages, one per line. They are installed for the build and the app."
+        code
+      />
+      <SelectField
+        name="build_settings.spa"
+        label="Single-page app"
+        value={spa === undefined ? '' : spa ? '1' : '0'}
+        options={[
+          { value: '', label: 'As found' },
+          { value: '1', label: 'Yes: unknown paths get index.html' },
+          { value: '0', label: 'No' },
+        ]}
+        hint="Of a static site."
+      />
+    </SettingsForm>
+  )
+}
+
+export const DetectionView = ({ project, found }: { project: Project; found: Detection }) => {
+  const { kind, reasons, dockerfile, links, releaseCommand, problem } = found
+  if (problem)
+    return (
+      <p>
+        {problem.message} {problem.hint}
+      </p>
+    )
+  if (kind === 'Dockerfile')
+    return <p>The repository has a Dockerfile, so these settings aren’t used.</p>
+  return (
+    <>
+      <p>
+        <strong>{kind}</strong>
+      </p>
+      <ul>
+        {reasons.map((reason) => (
+          <li>
+            <bdi>{reason}</bdi>
+          </li>
+        ))}
+        {links.map(({ template, reason }) => (
+          <li>
+            <bdi>{reason}</bdi> needs a service:{' '}
+            <a href={`/services/${template}/configure`}>create {services[template]}</a>, then link
+            it
+          </li>
+        ))}
+        {releaseCommand !== null && (
+          <li>
+            Suggested release command, in the settings of the environment:{' '}
+            <code>{releaseCommand}</code>
+          </li>
+        )}
+      </ul>
+      <details>
+        <summary>Dockerfile</summary>
+        <pre class="compose-file" tabindex={0}>
+          {dockerfile}
+        </pre>
+        <p>
+          <CopyButton text={dockerfile!} what="Dockerfile" />{' '}
+          <a href={`/projects/${project.id}/detection?format=dockerfile`} download="Dockerfile">
+            Download
+          </a>
+          . Add it to the repository to change it yourself.
+        </p>
+      </details>
+    </>
+  )
+}
