@@ -10,6 +10,7 @@ import { parseAddress } from '../../src/docker/address.ts'
 import { checkEdge } from '../../src/doctor/edge.ts'
 import { checkEngine } from '../../src/doctor/engine.ts'
 import { checkPublishing } from '../../src/doctor/publishing.ts'
+import { refusedApart } from '../../src/edge/mode.ts'
 import { refuseUnreachable } from '../../src/services/local-access.ts'
 import { aProject, anApp, logOf } from '../deployments/apps.ts'
 import { answer, fakeEngine } from '../docker/fake-engine.ts'
@@ -69,7 +70,7 @@ describe('with Docker on another machine', () => {
       { todo: null },
     ])
     for (const edge of [{ DAVIT_EDGE: 'caddy' }, others])
-      expect(await refusal(edge, docker)).toContain('because Docker is on another machine')
+      expect(await refusal(edge, docker)).toContain(refusedApart('remote').message)
   })
 })
 
@@ -98,7 +99,7 @@ describe('with a rootless Docker', () => {
       todo: expect.stringContaining('control groups v2'),
     })
     for (const edge of [{ DAVIT_EDGE: 'caddy' }, others])
-      expect(await refusal(edge, docker)).toContain('because Docker runs rootless')
+      expect(await refusal(edge, docker)).toContain(refusedApart('rootless').message)
   })
 })
 
