@@ -28,7 +28,11 @@ export const deployKind =
     let isBegun = false
     return {
       log: progress.writer,
-      mask: async () => (await deps.masks.of(environment.id)).mask,
+      // the log's own lacks values that were marked secret meanwhile, but has those of the repository
+      async mask() {
+        const { mask } = await deps.masks.of(environment.id)
+        return (text) => progress.writer.mask.mask(mask(text))
+      },
       doing: deployment.status,
       again: 'deploy again',
       async run(work) {

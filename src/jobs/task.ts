@@ -18,7 +18,7 @@ export type Kind = (job: Job) => Task | undefined
 export type Task = {
   /** Gets the last line of `end` when that is stored. */
   log?: LogWriter
-  /** Hides the subject's secrets in failures. */
+  /** Hides the subject's secrets in failures. Default: as the log does. */
   mask?: () => Mask | Promise<Mask>
   /** Continues "Davit crashed twice while". */
   doing: string
@@ -91,9 +91,9 @@ export function publish(
 /** For the journal. */
 export const fieldsOf = ({ id, kind, subjectId }: Job) => ({ job: id, kind, subject: subjectId })
 
-async function withoutSecrets({ mask = () => noMask, log }: Task, failure: Failure) {
-  const ofSubject = await Promise.try(mask).catch(() => noMask)
-  const hide = (text: string) => ofSubject(log?.mask.mask(text) ?? text)
+async function withoutSecrets({ log, mask }: Task, failure: Failure) {
+  const ofLog = log?.mask.mask ?? noMask
+  const hide = mask ? await Promise.try(mask).catch(() => ofLog) : ofLog
   return new Failure(failure.code, hide(failure.message), hide(failure.hint))
 }
 

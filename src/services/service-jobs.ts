@@ -9,7 +9,7 @@ import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deleteSome, listJobLogs } from '../logs/store.ts'
 import { openServiceSecrets } from '../logs/secret-store.ts'
-import { masking } from '../logs/mask.ts'
+import { masking, noMask } from '../logs/mask.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { explain } from '../runtime/explain.ts'
@@ -72,7 +72,7 @@ export const serviceKind =
     let volumes: string[] | undefined
     return {
       log,
-      mask: () => masking(openServiceSecrets(deps, id)), // values that can't be decrypted were never sent
+      mask: () => maskOf(deps, id),
       doing: `the service was ${service.status}`,
       again: 'start the service again',
       async run(work) {
@@ -106,6 +106,15 @@ export const serviceKind =
       },
     }
   }
+
+/** Error messages of the engine can quote the request, including secrets. */
+function maskOf(deps: ServiceDeps, id: string) {
+  try {
+    return masking(openServiceSecrets(deps, id))
+  } catch {
+    return noMask // values that can't be decrypted were never sent to the engine
+  }
+}
 
 /** Its log replaces that of the previous job. */
 async function begin(

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { insertServiceJob } from '../../src/services/service-jobs.ts'
+import { getService, updateService } from '../../src/services/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made } from './instances.ts'
@@ -50,4 +52,20 @@ test('why a start failed is the end of its log', async () => {
   const texts = await textsOf(ada, id)
   expect(texts.at(-1)).toBe('The service is failed.')
   expect(texts.at(-2)).toBe(`${error.message} ${error.hint}`)
+})
+
+test('that a service’s values can’t be decrypted is no secret of it', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { json } = await ada.post('/services/compose', {
+    name: 'thing',
+    compose: compose('sleep 9'),
+  })
+  await t.jobs.idle()
+  const service = updateService(t.db, json.id, { values: 'sealed', secretValues: 'sealed' })
+  insertServiceJob(t.deps, service, 'restart')
+  t.jobs.wake()
+  await t.jobs.idle()
+  const { errorCode, errorMessage } = getService(t.db, json.id)!
+  expect(errorCode).toBe('values_unreadable')
+  expect(errorMessage).toContain('thing')
 })
