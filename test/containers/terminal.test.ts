@@ -1,20 +1,20 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { deleteSessionsOf } from '../../src/accounts/store.ts'
 import { execIn } from '../support/exec.ts'
-import { testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { listening } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 import { anOwn, aRunning, aStranger } from './engine.ts'
 import { openShell } from './shell.ts'
+
+const { t, ada } = withAda(testApp({}, { atEnd: afterAll }))
+const { id } = await aRunning(t, ada)
 
 const upgrade = { Upgrade: 'websocket', Connection: 'Upgrade' }
 
 const programsIn = async (id: string) => (await execIn(id, ['ps'])).output
 
 test('a shell runs in the container, as wide as the page says, and leaves nothing behind', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
   await shell.resize(132, 43)
@@ -30,9 +30,6 @@ test('a shell runs in the container, as wide as the page says, and leaves nothin
 })
 
 test('the shell’s own end is reported with its exit code, and ends what it left', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
   shell.type('sleep 1111 &\nexit 3\n')
@@ -42,8 +39,7 @@ test('the shell’s own end is reported with its exit code, and ends what it lef
 })
 
 test('a container that stops or restarts ends its terminals, and they say so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   for (const verb of ['restart', 'stop']) {
     const shell = openShell(t, ada, id)
@@ -54,8 +50,7 @@ test('a container that stops or restarts ends its terminals, and they say so', a
 })
 
 test('a terminal ends with its session', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
@@ -67,8 +62,7 @@ test('a terminal ends with its session', async () => {
 })
 
 test('Davit waits for what its terminals run when it stops', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
@@ -78,8 +72,7 @@ test('Davit waits for what its terminals run when it stops', async () => {
 })
 
 test('who opened a terminal where and for how long is recorded, but not what was typed', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
@@ -96,9 +89,6 @@ test('who opened a terminal where and for how long is recorded, but not what was
 })
 
 test('a client that does not draw is sent no more than a window, and may still interrupt', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
   shell.say({ drawn: 0 })
@@ -115,9 +105,6 @@ test('a client that does not draw is sent no more than a window, and may still i
 })
 
 test('what no program reads is buffered up to a limit, then the terminal ends', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const shell = openShell(t, ada, id)
   await shell.shows('/ #')
   shell.type('stty raw -echo; sleep 1111\n')
@@ -130,9 +117,6 @@ test('what no program reads is buffered up to a limit, then the terminal ends', 
 })
 
 test('what isn’t a message ends the terminal with what one looks like', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const server = listening(t)
   for (const message of [{ resize: [0, 1] }, { resize: ['a', 1] }, { resize: [1] }, [], 7]) {
     const shell = openShell(t, ada, id, { server })
@@ -143,9 +127,6 @@ test('what isn’t a message ends the terminal with what one looks like', async 
 })
 
 test('a terminal is refused where none can be, each with its own answer', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada)
   const stopped = await anOwn(t, ada, 'exit')
   const ask = async (path: string, headers = {}, by = ada) => {
     const answer = await by.send(path, { headers: { ...upgrade, ...headers } })
@@ -177,7 +158,7 @@ test('an admin opens terminals in containers of others only where the settings s
     ['all', 200, 200],
     ['off', 403, 403],
   ] as const) {
-    const t = testApp({ DAVIT_TERMINAL: setting })
+    const t = simulatedApp({ DAVIT_TERMINAL: setting })
     const [root, ada] = [t.logInAsAdmin(), t.logIn('ada@example.com')]
     const { id } = await aRunning(t, ada)
     const stranger = await aStranger(t, 'sleep 99')
@@ -207,8 +188,7 @@ test('a hundred at once: as many as one user may have, the others are told', asy
 })
 
 test('a container without a shell says that it has none', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada, 'rm /bin/sh; sleep 999')
   expect(await openShell(t, ada, id).ends()).toContain('its image has no shell (sh).')
 })
