@@ -2,8 +2,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { firstFree, slugOf } from '../platform/names.ts'
 import { isDavits } from './hosts.ts'
-import { hasLabel, listNamed, setLabel } from './label-store.ts'
-import { hasHostBelow, listGivenHosts } from './store.ts'
+import { hasHostBelow, hasLabel, listGivenHosts, listNamed, setLabel } from './store.ts'
 
 type Named = { project: string; environment: string }
 

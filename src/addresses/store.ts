@@ -2,7 +2,7 @@ import { and, asc, count, eq, inArray, isNotNull, isNull, like, or, sql } from '
 import type { SQL } from 'drizzle-orm'
 import type { Config } from '../config.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow, listRows, listValues } from '../db/queries.ts'
+import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
 import {
   certificates,
   domains,
@@ -253,3 +253,24 @@ export const listGivenHosts = (db: Tx, hosts: string[]) =>
 /** True when someone was given a name below a host. */
 export const hasHostBelow = (db: Tx, host: string) =>
   listValues(db, domains.host, like(domains.host, `%.${host}`)).length > 0
+
+export const hasLabel = (db: Tx, label: string) =>
+  countRows(db, environments, eq(environments.label, label)) > 0
+
+/** Environments of one project or all, with the parts of their names, oldest first. */
+export const listNamed = (db: Db, projectId?: string) =>
+  db
+    .select({
+      id: environments.id,
+      label: environments.label,
+      project: projects.name,
+      environment: environments.name,
+    })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(projectId === undefined ? undefined : eq(projects.id, projectId))
+    .orderBy(asc(environments.id))
+    .all()
+
+export const setLabel = (db: Db, id: string, label: string | null) =>
+  db.update(environments).set({ label }).where(eq(environments.id, id)).run()

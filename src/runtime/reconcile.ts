@@ -1,6 +1,8 @@
 import { listRestored } from '../db/restored.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
+import { report } from '../platform/journal.ts'
+import { openComponents } from './component.ts'
 import { removeReplaced } from './drain.ts'
 import { adoptAddress } from './endpoint-store.ts'
 import { listPlaces, listUnplaced, ownNetworkOf } from './routing-store.ts'
@@ -8,7 +10,6 @@ import { listOnce } from './once-store.ts'
 import { restoreRouting } from './restore-routing.ts'
 import { isContainerOf, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
-import { restoreRestartPolicy } from './restart-policy.ts'
 import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
   getInstance,
@@ -159,6 +160,26 @@ async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
   for (const { instance, container } of seen)
     if (instance.state === 'unhealthy' && container) awaitReturn(deps, workload, instance)
   return seen
+}
+
+/**
+ * Restores the restart policy of a running container after an interrupted restart: during its gate it has
+ * none, so that a crash ends it.
+ */
+async function restoreRestartPolicy(
+  { db, docker, secrets }: RuntimeDeps,
+  { id: workloadId }: WorkloadKey,
+  { instance, container }: { instance: Instance; container: Container },
+) {
+  if (container.restartPolicy.name !== 'no') return
+  const components = openComponents(secrets, getLiveRelease(db, workloadId)) ?? []
+  const policy = components.find(({ name }) => name === instance.component)?.options.restart
+  if (!policy || policy.name === 'no') return
+  try {
+    await docker.setRestartPolicy(container.id, policy)
+  } catch (error) {
+    report('a container has no restart policy for now', error, { id: container.id })
+  }
 }
 
 /** Without an edge, a running container is enough. */
