@@ -5,7 +5,7 @@ import { LogBatch } from '../../src/logs/log-batch.ts'
 import { followLog } from '../../src/logs/follow-log.ts'
 import { writeOutput } from './writing.ts'
 import { getExtent } from '../../src/logs/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { allLines, anEnvironment } from './collecting.ts'
 
@@ -69,8 +69,7 @@ test('lines older than the days go, and numbers go on where none is left', async
 })
 
 test('an app that says little does not make a row of the database for each line', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, output } = await anEnvironment(t, ada)
   const texts = Array.from({ length: 2000 }, (_, at) => `at ${at}: GET /healthz 200`)
   for (const [at, text] of texts.entries()) {
@@ -82,8 +81,7 @@ test('an app that says little does not make a row of the database for each line'
 })
 
 test('what is left of an environment that is gone goes', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anEnvironment(t, ada)
   writeOutput(t, cursorOf(id), [line('one')])
   t.db.$client.run('DELETE FROM projects')
@@ -92,8 +90,7 @@ test('what is left of an environment that is gone goes', async () => {
 })
 
 test('who follows gets stored lines, then new ones, once each, however slowly', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anEnvironment(t, ada)
   const write = (from: number, count: number) =>
     writeOutput(

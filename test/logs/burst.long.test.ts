@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
 import {
   anEnvironment,
@@ -9,16 +9,14 @@ import {
   linesUntil,
   marks,
   written,
+  collectedEnvironment,
 } from './collecting.ts'
 
 /** As apps of Davit have them. */
 const logs = { maxSize: '10m', maxFiles: 3 }
 
 test('a burst of 100,000 lines is kept whole while the files rotate', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   await environment.run('echo ready; sleep 6; seq 1000000 1099999; sleep 2', { logs })
   await linesUntil(ada, environment.output, hasEnded)
   const lines = await allLines(ada, environment.output)
@@ -29,8 +27,7 @@ test('a burst of 100,000 lines is kept whole while the files rotate', async () =
 })
 
 test('what the engine threw away before it was read is said to be missing, about how much and when', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const stop = collect(t)
   const count = 200_000

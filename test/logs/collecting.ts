@@ -3,6 +3,7 @@ import type { ContainerOptions } from '../../src/docker/index.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { labelsFor, partLabel } from '../../src/docker/labels.ts'
 import { readEvents } from '../demo/events.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -33,6 +34,14 @@ export function collect(t: Pick<TestApp, 'deps'>) {
   }
   onTestFinished(end)
   return end
+}
+
+/** Ada with such an environment, whose output is collected until the test ends. */
+export async function collectedEnvironment() {
+  const { t, ada } = withAda(testApp())
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  return { t, ada, environment }
 }
 
 /** An environment whose containers are made by hand: no deployment slows the test down. */

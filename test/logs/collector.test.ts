@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {
   allLines,
@@ -9,15 +9,13 @@ import {
   linesUntil,
   marks,
   written,
+  collectedEnvironment,
 } from './collecting.ts'
 import type { Line } from './collecting.ts'
 import { until } from '../support/until.ts'
 
 test('what a container writes is kept in order, between marks of its start and end', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   await environment.run('seq 1 5000; sleep 0.1; echo oops >&2; sleep 2; echo later; exit 3')
   const lines = await linesUntil(ada, environment.output, hasEnded)
   const numbers = Array.from({ length: 5000 }, (_, at) => String(at + 1))
@@ -28,8 +26,7 @@ test('what a container writes is kept in order, between marks of its start and e
 })
 
 test('what was written while no one collected is found later, once', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const stop = collect(t)
   const id = await environment.run(
@@ -52,20 +49,14 @@ test('what was written while no one collected is found later, once', async () =>
 })
 
 test('an idle container rings when it writes again', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   await environment.run('echo one; sleep 5; date +%s; sleep 60')
   const lines = await linesUntil(ada, environment.output, ({ text }) => /^\d+$/.test(text))
   expect(Date.now() / 1000 - Number(lines.at(-1)!.text)).toBeLessThan(30) // it is looked at each minute though nothing rings
 })
 
 test('a container that restarts in a loop leaves a mark for each start and end', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   await environment.run('echo up; exit 1', { restart: { name: 'on-failure', maximumRetries: 3 } })
   let ends = 0
   const lines = await linesUntil(ada, environment.output, (line) => hasEnded(line) && ++ends === 4)
@@ -99,10 +90,7 @@ async function ranOut(
 }
 
 test('a container that used up its memory is said to have', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { t, ada, environment } = await collectedEnvironment()
   await ranOut(t, environment)
   const lines = await linesUntil(ada, environment.output, hasEnded)
   expect(written(lines)).toEqual(['eating'])
@@ -110,10 +98,7 @@ test('a container that used up its memory is said to have', async () => {
 })
 
 test('a process that is killed for memory while the app lives on is marked', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { t, ada, environment } = await collectedEnvironment()
   await ranOut(t, environment, 'tail -c 200m /dev/zero; echo lives; sleep 60')
   const isLost = (line: Line) => marks([line])[0]?.includes('16 MB') === true
   const lines = await linesUntil(ada, environment.output, isLost)

@@ -1,12 +1,19 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../../src/platform/journal.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
-import { anEnvironment, collect, hasEnded, linesUntil, marks, written } from './collecting.ts'
+import {
+  anEnvironment,
+  collect,
+  hasEnded,
+  linesUntil,
+  marks,
+  written,
+  collectedEnvironment,
+} from './collecting.ts'
 
 test('the marks of a start and an end are kept though nothing could be stored meanwhile', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   t.logDb.$client.run(
     `CREATE TEMP TRIGGER broken BEFORE INSERT ON output_cursors
@@ -28,10 +35,7 @@ test('the marks of a start and an end are kept though nothing could be stored me
 })
 
 test('all who wait for the last lines of a container are reported when they are stored', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { t, ada, environment } = await collectedEnvironment()
   const id = await environment.run('echo one; sleep 60')
   await linesUntil(ada, environment.output, ({ text }) => text === 'one')
   const late = spyOn(journal, 'warn')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
@@ -18,8 +18,7 @@ const texts = [
 
 /** An environment with 3,000 lines of all levels, told apart by their numbers. */
 async function manyLevels() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const cursor = { sourceId: environment.id, deploymentId: '', name: 'web', replica: null }
   const write = (from: number, count: number, more = '', process = 'web') =>

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
 import { writeOutput } from './writing.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { allLines, anEnvironment } from './collecting.ts'
 
 test('ten thousand lines of 16 KiB are answered in parts', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, output } = await anEnvironment(t, ada)
   const cursor = {
     containerId: 'c',

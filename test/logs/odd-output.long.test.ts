@@ -1,12 +1,8 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
-import { anEnvironment, collect, hasEnded, linesUntil, marks, written } from './collecting.ts'
+import { hasEnded, linesUntil, marks, written, collectedEnvironment } from './collecting.ts'
 
 async function outputOf(script: string, options: { tty?: boolean } = {}) {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   await environment.run(script, options)
   return linesUntil(ada, environment.output, hasEnded)
 }
@@ -55,10 +51,7 @@ test('the output of a container with a terminal is kept too', async () => {
 })
 
 test('a container whose labels name no deployment as Davit does is not read', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { t, ada, environment } = await collectedEnvironment()
   const random = Bun.randomUUIDv7().slice(-12)
   const deploymentId = `"><b>x</b>\no1 forged ${random}`
   await t.docker.waitForExit(await environment.run('echo odd', { deploymentId }))

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { writeOutput } from './writing.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { allLines, anEnvironment, collect, hasEnded, linesUntil, written } from './collecting.ts'
 
 const start = Date.parse('2026-11-20T03:00:00Z')
 
 /** An environment with 30,000 lines, one a second, of three deployments. */
 async function aNight() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   for (let batch = 0; batch < 30; batch++) {
     const cursor = {
@@ -145,8 +144,7 @@ test('the output of an environment is its owner’s alone', async () => {
 })
 
 test('an environment that has not written anything says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { output } = await anEnvironment(t, ada)
   expect((await ada.page(output)).text).toContain('Nothing has been written yet')
   expect((await ada.get(output)).json).toEqual({
@@ -160,8 +158,7 @@ test('an environment that has not written anything says so', async () => {
 })
 
 test('secrets are masked before anything is stored, also the ones a container still has', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const variable = { key: 'TOKEN', value: 'new-token-value', secret: true }
   await ada.post(`/envs/${environment.id}/variables`, variable)
@@ -179,8 +176,7 @@ test('secrets are masked before anything is stored, also the ones a container st
 })
 
 test('what is kept goes with its environment, and nothing comes after', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const { json: second } = await ada.post(`/projects/${environment.projectId}/envs`, {
     name: 'two',

@@ -7,7 +7,7 @@ import { noOrigin, readBlock } from '../../src/logs/block.ts'
 import { randomBytesOf } from '../../src/platform/secrets.ts'
 import { writeOutput } from './writing.ts'
 import { readEvents } from '../demo/events.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
@@ -20,8 +20,7 @@ const value = 'hunter2-of-production'
 
 /** An environment with a variable, and ways to write and to read its kept output and a deployment's log. */
 async function aSite({ secret }: { secret: boolean }) {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const variables = `/envs/${environment.id}/variables`
   const { id: variableId } = (await ada.post(variables, { key: 'TOKEN', value, secret })).json
@@ -234,8 +233,7 @@ describe('a value that was secret stays masked in what was written then', () => 
 })
 
 test('a container that still has a deleted secret shows it neither live nor in what is kept', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   collect(t)
   const script = 'trap "echo then $TOKEN; exit" TERM; echo first $TOKEN; sleep 60 & wait'
   const env = { TOKEN: value }

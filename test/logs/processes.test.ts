@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { insertInstance, insertRelease, updateInstance } from '../../src/runtime/store.ts'
 import { aCommand, aProject } from '../deployments/apps.ts'
 import { made } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { allLines, anEnvironment, collect, linesUntil, written } from './collecting.ts'
 import type { Line } from './collecting.ts'
 import { writeOutput } from './writing.ts'
@@ -17,8 +17,7 @@ const slots = [
 
 /** An environment whose release has a web process and two workers, which have written lines in turns. */
 async function threeContainers() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const id = Bun.randomUUIDv7()
   const workload = { id: environment.id, kind: 'app' as const }
@@ -133,8 +132,7 @@ services:
 `
 
 test('what the components of a service write is distinguished, without its secrets', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   collect(t)
   const service = await made(t, ada, two, { TOKEN_SECRET: 'never-to-be-seen' })
   const output = `/services/${service.id}/output`

@@ -6,7 +6,13 @@ import { ReadBatches } from '../../src/logs/read-batches.ts'
 import type { Batch } from '../../src/logs/read-batches.ts'
 import { getNewestBlock } from '../../src/logs/store.ts'
 import { testApp } from '../support/app.ts'
-import { allLines, anEnvironment, collect, hasEnded, linesUntil } from './collecting.ts'
+import {
+  allLines,
+  anEnvironment,
+  hasEnded,
+  linesUntil,
+  collectedEnvironment,
+} from './collecting.ts'
 import type { Line } from './collecting.ts'
 import { storedLines } from './stored-lines.ts'
 
@@ -25,10 +31,7 @@ const numbers = (lines: Line[], name: string) =>
 const oneTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
 
 test('what several containers write at once stands in the order of time, each line once', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const environment = await anEnvironment(t, ada)
-  collect(t)
+  const { ada, environment } = await collectedEnvironment()
   let ends = 0
   const followed = linesUntil(
     ada,

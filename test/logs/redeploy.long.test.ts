@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { aCommand, aProject } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { allLines, collect, linesUntil } from './collecting.ts'
 
 const serving = (text: string) =>
@@ -9,8 +9,7 @@ const serving = (text: string) =>
   )
 
 test('the lines of a replaced container stay, up to its last ones, with marks between', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   collect(t)
   const project = await aProject(t, ada, serving('first'))
   const output = `/projects/${project.id}/envs/${project.environmentId}/output`
@@ -39,8 +38,7 @@ test('the lines of a replaced container stay, up to its last ones, with marks be
 })
 
 test('a worker that is replaced ends cleanly, and a failed one leaves its last words', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   collect(t)
   const worker = (text: string) =>
     aCommand(`trap 'seq 1 50000; echo ${text} ends; exit 0' TERM; echo ${text}; sleep 9999 & wait`)
