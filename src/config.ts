@@ -215,7 +215,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     rateBurst: set.DAVIT_RATE_BURST,
     requestTimeout: set.DAVIT_REQUEST_TIMEOUT,
     /** Milliseconds that a request waits for long work before it gets 202. */
-    patience: Math.min(10_000, (set.DAVIT_REQUEST_TIMEOUT * 1000 * 2) / 3),
+    acceptTimeout: Math.min(10_000, (set.DAVIT_REQUEST_TIMEOUT * 1000 * 2) / 3),
     streamsPerUser: set.DAVIT_STREAMS_PER_USER,
     networkPool: set.DAVIT_NETWORK_POOL,
     allowHosts: set.DAVIT_ALLOW_HOSTS,

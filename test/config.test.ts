@@ -25,7 +25,7 @@ test('without settings Davit is for this machine only', () => {
     rateLimit: 30,
     rateBurst: 60,
     requestTimeout: 15,
-    patience: 10_000,
+    acceptTimeout: 10_000,
     streamsPerUser: 20,
     networkPool: '10.201.0.0/16',
     allowHosts: [],

@@ -51,8 +51,8 @@ export function authorizationUrl(c: Context, deps: AccountDeps, userId: string |
 /** Returns the attempt that this browser started, once. Throws when it is unknown, used or expired. */
 export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
   const held = takeBoundCookie(c, deps, cookie)
-  const brought = c.req.queries('state') ?? []
-  if (brought.length !== 1 || !held || !sameSecret(brought[0]!, held))
+  const states = c.req.queries('state') ?? []
+  if (states.length !== 1 || !held || !sameSecret(states[0]!, held))
     throw new AppError(
       'bad_request',
       'This login wasn’t started in this browser, or has expired. Try to log in again.',

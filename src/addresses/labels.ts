@@ -7,7 +7,7 @@ import { hasHostBelow, hasLabel, listGivenHosts, listNamed, setLabel } from './s
 type Named = { project: string; environment: string }
 
 /** The settings with Davit's own names. */
-type Naming = Pick<Config, 'url' | 'domain'>
+type NameConfig = Pick<Config, 'url' | 'domain'>
 
 /** The environment that every project starts with; its label is just the project's name. */
 const main = 'production'
@@ -19,7 +19,7 @@ const maxLabel = 63
  * A free name under DAVIT_DOMAIN: `hello` for the production environment of the project Hello, else
  * `staging-hello`; with a number appended when that is taken.
  */
-export function freeLabel(db: Db, { project, environment, ...config }: Named & Naming) {
+export function freeLabel(db: Db, { project, environment, ...config }: Named & NameConfig) {
   const slug = slugOf(project) || 'app'
   const wanted = environment === main ? slug : `${environment}-${slug}`
   return firstFree(
@@ -35,7 +35,7 @@ export function freeLabel(db: Db, { project, environment, ...config }: Named & N
 }
 
 /** Names the environments of earlier versions, and renames those whose name became Davit's. */
-export function fillLabels(db: Db, { url, domain }: Naming) {
+export function fillLabels(db: Db, { url, domain }: NameConfig) {
   for (const { id, label, ...named } of listNamed(db))
     if (label === null || isDavits(`${label}.${domain}`, { url, domain }))
       setLabel(db, id, freeLabel(db, { ...named, url, domain }))
@@ -44,7 +44,7 @@ export function fillLabels(db: Db, { url, domain }: Naming) {
 /** Renames the environments of a renamed project. */
 export function renameLabels(
   db: Db,
-  { id: projectId, name, url, domain }: { id: string; name: string } & Naming,
+  { id: projectId, name, url, domain }: { id: string; name: string } & NameConfig,
 ) {
   for (const { id, environment } of listNamed(db, projectId)) {
     setLabel(db, id, null) // it may keep its current label

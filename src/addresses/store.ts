@@ -49,7 +49,7 @@ const heldBy = (holder: Holder): SQL =>
     : eq(domains.serviceId, holder.serviceId)
 
 /** The settings with Davit's own names. */
-type Naming = { config: Pick<Config, 'url' | 'domain'> }
+type WithNameConfig = { config: Pick<Config, 'url' | 'domain'> }
 
 /**
  * Call it in a transaction. Sets the owner's hosts in this order; existing ones keep their options. Throws
@@ -58,7 +58,7 @@ type Naming = { config: Pick<Config, 'url' | 'domain'> }
 export function setHosts(
   tx: Tx,
   holder: Holder,
-  { hosts, ...naming }: { hosts: string[] } & Naming,
+  { hosts, ...naming }: { hosts: string[] } & WithNameConfig,
 ) {
   const wanted = [...new Set(hosts)]
   const had = listDomains(tx, holder)
@@ -91,7 +91,7 @@ export function insertDomain(
   tx: Tx,
   holder: Holder,
   values: DomainValues,
-  { field = 'host', ...naming }: { field?: string } & Naming,
+  { field = 'host', ...naming }: { field?: string } & WithNameConfig,
 ): Domain {
   const { host, path = '/' } = values
   refuseTaken(tx, holder, { host, path, field, ...naming })
@@ -140,7 +140,7 @@ export function refuseTaken(
     config,
     field = 'host',
     id = '',
-  }: { host: string; path: string; field?: string; id?: string } & Naming,
+  }: { host: string; path: string; field?: string; id?: string } & WithNameConfig,
 ) {
   if (isDavits(host, config)) throw invalidField(field, `${host} is Davit’s own name.`)
   const others = listOfHost(tx, host).filter((other) => other.id !== id)

@@ -55,13 +55,13 @@ export type Serving = {
   edge: { sync(): Promise<void> }
   /** Checks new names, for their certificates. */
   certificates: { look(): void }
-  config: Pick<Config, 'patience'>
+  config: Pick<Config, 'acceptTimeout'>
 }
 
 /** Waits until the edge serves what was just stored, as long as a request may wait. */
 export function served({ edge, certificates, config }: Serving) {
   certificates.look()
-  return endsWithin(config.patience, edge.sync())
+  return endsWithin(config.acceptTimeout, edge.sync())
 }
 
 /** Addresses that stand for all of this host, each with one that this machine can connect to. */

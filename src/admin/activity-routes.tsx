@@ -82,7 +82,7 @@ export const activityRoutes = (deps: {
     work: Promise<unknown>,
     { action, object, ownerId }: Pick<Occurrence, 'action' | 'object'> & { ownerId?: string },
   ) {
-    await awaitOrAccept(c, work, { patience: deps.config.patience, at: activityPath })
+    await awaitOrAccept(c, work, { acceptTimeout: deps.config.acceptTimeout, at: activityPath })
     const details = ownerId ? { owner: findUser(db, ownerId).email } : {}
     audit(c, action, { object, details })
     if (clientOf(c) === 'partial') return show(c, view(c))

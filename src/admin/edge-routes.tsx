@@ -46,8 +46,8 @@ const view = (c: Context, { config, db, edge, certificates }: EdgeDeps, apart: A
     domain: config.domain,
     davit: own && own.name,
     caddy,
-    trouble: edge.leftOut.some(({ failure }) => failure === trouble) ? null : trouble,
-    leftOut: edge.leftOut,
+    trouble: edge.rejected.some(({ failure }) => failure === trouble) ? null : trouble,
+    leftOut: edge.rejected,
     publicAddresses: [...certificates.expected],
     troubled: listTroubled(db).filter(({ host }) => hosts.has(host)),
   }

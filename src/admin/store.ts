@@ -4,7 +4,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { getRow, listRows } from '../db/queries.ts'
 import { firstFree } from '../platform/names.ts'
 import { freeHost } from '../services/hosts.ts'
-import { listHosts } from '../services/store.ts'
+import { listServiceHosts } from '../services/store.ts'
 import {
   deliveries,
   deployments,
@@ -96,7 +96,7 @@ export function setOwner(db: Tx, { from, to }: { from: string; to: string }) {
 /** Returns its own host, or a free one if the new owner has a service with that host. */
 function hostFor(db: Tx, { id, to }: { id: string; to: string }) {
   const host = getRow(db, services, eq(services.id, id))?.host ?? null
-  if (host === null || !listHosts(db, to).includes(host)) return host
+  if (host === null || !listServiceHosts(db, to).includes(host)) return host
   return freeHost(db, { ownerId: to, name: host })
 }
 

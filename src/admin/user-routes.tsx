@@ -129,7 +129,10 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   /** Longer work continues in the background, with a response of 202. */
   async function waitFor(c: Context, work: Promise<unknown>) {
     deps.streams.recheck() // now, not only after the response
-    await awaitOrAccept(c, work, { patience: deps.config.patience, at: '/settings/users' })
+    await awaitOrAccept(c, work, {
+      acceptTimeout: deps.config.acceptTimeout,
+      at: '/settings/users',
+    })
     work.catch((error) => report('a user’s work was not ended', error, { path: c.req.path }))
   }
 

@@ -48,7 +48,10 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     const to = environmentPath(environment)
     // a program waits for the end, for a while; a browser shows it on the page
     if (clientOf(c) === 'program')
-      await awaitOrAccept(c, jobs.ended(job.id), { patience: deps.config.patience, at: to })
+      await awaitOrAccept(c, jobs.ended(job.id), {
+        acceptTimeout: deps.config.acceptTimeout,
+        at: to,
+      })
     const json = await jsonOf(deps, liveEnvironment(deps, c).environment, project)
     const from = pageBefore(c, deps.config)
     const isItsPage = from?.startsWith(`/envs/${id}/`) || from?.startsWith(`${to}/`)

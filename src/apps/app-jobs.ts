@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { observe, tellState } from '../deployments/observe.ts'
+import { observe, publishStatus } from '../deployments/observe.ts'
 import { getCurrent, getJob as getDeployed, updateDeployment } from '../deployments/store.ts'
 import { appSteps, isAppJob, stepOfJob } from '../environments/app-steps.ts'
 import type { AppJob, AppStep } from '../environments/app-steps.ts'
@@ -119,7 +119,7 @@ export const appKind =
       },
       explain: (error) => explain(error, { subject: 'environment', what: failed[kind] }),
       end(end) {
-        if (isBegun) tellState(deps, id) // if it couldn't be observed, the action is enough
+        if (isBegun) publishStatus(deps, id) // if it couldn't be observed, the action is enough
         if (isBegun || end.status === 'failed') storeEnd(deps, job, { kind, end })
       },
     }

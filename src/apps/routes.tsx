@@ -230,7 +230,7 @@ export const environmentRoutes = (
         audit(c, 'environment.deleted', about(environment, project))
       })
       const work = removeEnvironment(deps, environment)
-      const removed = await within(deps.config.patience, work)
+      const removed = await within(deps.config.acceptTimeout, work)
       if (!removed) {
         const fields = { environment: environment.id }
         work.catch((error) => report('environment removal failed', error, fields))

@@ -134,11 +134,11 @@ export function engineLog(
             ? {}
             : { tail, since }
         const order = new LogOrder()
-        let brought = false
+        let hasRead = false
         const span = isOver(container) ? { until: endOf(container, seenAt) } : { follow: true }
         for await (const lines of ahead(read({ ...from, ...span, signal }))) {
-          if (place?.missed && !brought) yield gapNote(before!)
-          brought = hasBegun = true
+          if (place?.missed && !hasRead) yield gapNote(before!)
+          hasRead = hasBegun = true
           pause = pauses.first
           const news: Line[] = lines.filter((line) => order.isNew(line))
           behind = news.at(-1)?.id ?? behind
@@ -148,7 +148,7 @@ export function engineLog(
         hasBegun = true
         behind ??= await lastId(signal)
         if (isOver(container)) await waker.wait(container.state === 'restarting' ? 1000 : null)
-        else if (!brought) await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
+        else if (!hasRead) await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
       } catch (error) {
         if (signal.aborted) return
         if (isUnreadable(error)) return yield endNote('unreadable')

@@ -48,16 +48,16 @@ export function keptLog(
         const { lines, previous } = await findLastLines(deps, log, { ...asked, before })
         return { lines: lines.map(lineOf), previous, next: null }
       }
-      const { lines, next } = await findLines(deps, log, { ...asked, ...placeOf(after) })
+      const { lines, next } = await findLines(deps, log, { ...asked, ...positionOf(after) })
       return { lines: lines.map(lineOf), previous: null, next }
     },
     async *each({ after, ...wanted }) {
-      const asked = { ...filterOf(wanted), ...placeOf(after) }
+      const asked = { ...filterOf(wanted), ...positionOf(after) }
       for await (const { lines } of eachLines(deps, log, asked)) yield lines.map(lineOf)
     },
     async *follow({ tail, after, signal, ...wanted }) {
       const { until: _, ...filter } = filterOf(wanted)
-      let place = placeOf(after)
+      let place = positionOf(after)
       if (after === undefined && tail !== undefined) {
         place = { after: getExtent(deps.logDb, log).last }
         const asked = { ...filter, before: place.after + 1, limit: tail, maxLength: usualLength }
@@ -93,7 +93,7 @@ export function keptLog(
 type Event = LogBatch | { status: string }
 
 /** The id of a stored line is its time in milliseconds and its number: several lines can share a time. */
-function placeOf(after: string | undefined) {
+function positionOf(after: string | undefined) {
   if (after === undefined) return { after: 0 }
   const [, sequence] = /^(?:.*\.\d{3}0{6}Z\/)?(\d+)$/.exec(after) ?? []
   if (sequence) return { after: Number(sequence) }

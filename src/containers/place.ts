@@ -3,7 +3,12 @@ import type { ContainerSummary } from '../docker/index.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
 import { web } from '../environments/processes.ts'
-import { getDeployedPlaces, getServicePlaces, listDeployed, stopReasonOf } from './store.ts'
+import {
+  getDeployedPlaces,
+  getServicePlaces,
+  listDeployedContainers,
+  stopReasonOf,
+} from './store.ts'
 import type { StopReason } from './store.ts'
 
 type Named = { id: string; name: string }
@@ -41,7 +46,7 @@ export function placeContainers(
     .filter((said) => said.instanceId === instanceId)
   const named = (field: 'deploymentId' | 'serviceId') => ours.flatMap((said) => said[field] || [])
   const deployed = getDeployedPlaces(db, named('deploymentId'))
-  const instances = listDeployed(db, [...deployed.keys()])
+  const instances = listDeployedContainers(db, [...deployed.keys()])
   const services = getServicePlaces(db, named('serviceId'))
 
   return ({ id, labels }) => {

@@ -75,7 +75,7 @@ export const containerRoutes = (deps: RouteDeps) => {
   ) {
     const found = await find(c)
     const { id, name } = found.container
-    const done = await endsWithin(deps.config.patience, perform(deps, found))
+    const done = await endsWithin(deps.config.acceptTimeout, perform(deps, found))
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))

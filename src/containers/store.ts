@@ -30,7 +30,7 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
 }
 
 /** The containers of releases and their processes. The container id is null while it is being created. */
-export const listDeployed = (db: Db, deploymentIds: string[]) =>
+export const listDeployedContainers = (db: Db, deploymentIds: string[]) =>
   Map.groupBy(
     db
       .select({

@@ -53,7 +53,7 @@ export const jobs = sqliteTable(
  * What was running when this database's backup was made. The next server looks for it on the engine; a row is
  * deleted once its containers were found or redeployed.
  */
-export const broughtBack = sqliteTable('brought_back', {
+export const restoredObjects = sqliteTable('brought_back', {
   id: id(),
   kind: text({ enum: ['deployment', 'service'] }).notNull(),
   objectId: text().notNull(),

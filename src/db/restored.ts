@@ -1,8 +1,8 @@
 import { eq, inArray } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
-import { broughtBack, deployments, services } from './schema.ts'
+import { restoredObjects, deployments, services } from './schema.ts'
 
-export type Restored = typeof broughtBack.$inferSelect
+export type Restored = typeof restoredObjects.$inferSelect
 
 /** Records what a database from a backup says is running, for the next server to look for. */
 export const noteWhatRan = (db: Db) =>
@@ -10,14 +10,14 @@ export const noteWhatRan = (db: Db) =>
     const running = eq(deployments.status, 'running')
     const up = inArray(services.status, ['running', 'unhealthy'])
     for (const { id } of tx.select({ id: deployments.id }).from(deployments).where(running).all())
-      tx.insert(broughtBack).values({ kind: 'deployment', objectId: id }).run()
+      tx.insert(restoredObjects).values({ kind: 'deployment', objectId: id }).run()
     for (const { id } of tx.select({ id: services.id }).from(services).where(up).all())
-      tx.insert(broughtBack).values({ kind: 'service', objectId: id }).run()
+      tx.insert(restoredObjects).values({ kind: 'service', objectId: id }).run()
   })
 
 export const listRestored = (db: Db, kind: Restored['kind']) =>
-  db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
+  db.select().from(restoredObjects).where(eq(restoredObjects.kind, kind)).all()
 
 /** Call it when the workload was found, or is being redeployed. */
 export const forgetRestored = (db: Tx, id: string) =>
-  db.delete(broughtBack).where(eq(broughtBack.id, id)).run()
+  db.delete(restoredObjects).where(eq(restoredObjects.id, id)).run()

@@ -38,10 +38,10 @@ export function commitStatuses(
     const status = now && commitStatusOf(now, deps.config)
     if (!status || Bun.deepEquals(status, told)) return
     told = status
-    before = before.then(() => tellOne(now, status)).catch(say)
+    before = before.then(() => reportOne(now, status)).catch(say)
   }
 
-  async function tellOne(now: Job, status: CommitStatus) {
+  async function reportOne(now: Job, status: CommitStatus) {
     // Stored first, so that the next process resends a status that a stop of Davit interrupts.
     updateDeployment(deps.db, id, { commitStatus: 'pending' })
     try {

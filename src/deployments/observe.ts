@@ -18,11 +18,14 @@ export async function observe(
   options: { orphans: boolean; signal: AbortSignal },
 ) {
   const seen = await reconcile(deps, { id: environmentId, kind: 'app' }, options)
-  if (seen) tellState(deps, environmentId)
+  if (seen) publishStatus(deps, environmentId)
 }
 
 /** Updates the state from the stored states of its containers. */
-export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, environmentId: string) {
+export function publishStatus(
+  { db, logs }: Pick<ObserveDeps, 'db' | 'logs'>,
+  environmentId: string,
+) {
   const current = getCurrent(db, environmentId)
   if (!current) return
   const status = statusOf(listLiveInstances(db, environmentId))

@@ -67,7 +67,7 @@ export async function runPipeline(
       commit: (tx, outcome) => progress.succeed(tx, outcome),
       committed({ url }) {
         progress.log(url ? `Running at ${url}` : 'Running')
-        progress.tellSuccess()
+        progress.reportSuccess()
         reportCommitStatus()
       },
       undone({ downtimeMs, problems }) {

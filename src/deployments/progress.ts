@@ -67,7 +67,7 @@ export class Progress {
   }
 
   /** Call it after the transaction was committed. */
-  tellSuccess() {
+  reportSuccess() {
     this.writer.end()
     this.#publish('running')
   }

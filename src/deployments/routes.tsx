@@ -140,8 +140,8 @@ export const deploymentRoutes = (
       const { project, deployment } = own(c)
       const by = userOf(c).email
       const to = deploymentPath(deployment)
-      const { patience } = deps.config
-      await awaitOrAccept(c, cancelDeployment(deps, { deployment, by }), { patience, at: to })
+      const { acceptTimeout } = deps.config
+      await awaitOrAccept(c, cancelDeployment(deps, { deployment, by }), { acceptTimeout, at: to })
       audit(c, 'deployment.cancelled', about(deployment, project))
       const said = `Deployment #${deployment.number} is being cancelled.`
       return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })

@@ -167,7 +167,7 @@ export class CertificateKeeper {
           nextTryAt: this.#later(host, isAuto ? waitingAgain : otherAgain),
         })
       else if (this.#kept.edge.mode === 'external') await this.#readForeign(host, dns, signal)
-      else if (row.status === 'issued') await this.#lookAtIssued(row, dns, signal)
+      else if (row.status === 'issued') await this.#checkIssued(row, dns, signal)
       else if (dns.mayAsk) await this.#ask(row, dns, signal)
       else await this.#wait(row, dns, signal)
     } catch (error) {
@@ -229,7 +229,7 @@ export class CertificateKeeper {
   }
 
   /** Connecting makes Caddy renew it in time. It stays allowed, or Caddy would drop it. */
-  async #lookAtIssued(row: Certificate, dns: DnsCheck, signal: AbortSignal) {
+  async #checkIssued(row: Certificate, dns: DnsCheck, signal: AbortSignal) {
     const { host } = row
     const { config } = this.#kept
     const { https: port } = config.edgePorts

@@ -141,9 +141,9 @@ const Actions = ({ domain, name }: Pick<Props, 'domain'> & { name: string }) => 
 
 const Problem = ({ domain, view }: Props) => {
   const { id, host, dns, certificate } = domain
-  const leftOut = view.leftOut.get(host)
-  const problem = leftOut
-    ? { message: leftOut.message, hint: leftOut.hint, records: [] }
+  const rejected = view.rejected.get(host)
+  const problem = rejected
+    ? { message: rejected.message, hint: rejected.hint, records: [] }
     : view.off === null && problemOf(domain)
   if (!problem) return null
   const nextTryAt = certificate?.status === 'failed' ? certificate.nextTryAt : null
@@ -156,7 +156,7 @@ const Problem = ({ domain, view }: Props) => {
           {problem.hint}
         </p>
       )}
-      {!leftOut && id !== '' && (
+      {!rejected && id !== '' && (
         <PostForm class="row-check" action={`/domains/${id}/check`}>
           <Button variant="outline" small aria-label={`Check ${host} now`}>
             Check now

@@ -68,7 +68,7 @@ export type ShownDeps = {
   db: Db
   config: Config
   secrets: Pick<Secrets, 'open'>
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut'>
+  edge: Pick<Edge, 'isOn' | 'trouble' | 'rejected'>
 }
 
 export type ShownDomain = ReturnType<typeof shown>
@@ -147,7 +147,7 @@ const notOfYourCaddy = {
 /** Why a host isn't served correctly; null when it is, as far as known. */
 function errorOf(deps: ShownDeps, domain: Domain) {
   const { edge, config } = deps
-  const isOthers = edge.leftOut.some(({ failure }) => failure === edge.trouble)
+  const isOthers = edge.rejected.some(({ failure }) => failure === edge.trouble)
   const failure =
     whyLeftOut(deps, domain) ?? (isOthers ? null : forOwners(edge.trouble)) ?? offBySetting(config)
   return failure && { code: failure.code, message: failure.message, hint: failure.hint }
@@ -190,7 +190,7 @@ export function whyLeftOut(deps: ShownDeps, domain: Domain): Failure | null {
       `${host} isn’t served, because its certificate is also for ${foreign}, which isn’t yours.`,
       'Upload one for your own names, or choose automatic HTTPS.',
     )
-  const own = deps.edge.leftOut.find((one) => 'host' in one && one.host === host)
+  const own = deps.edge.rejected.find((one) => 'host' in one && one.host === host)
   return own?.failure ?? null
 }
 

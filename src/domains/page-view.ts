@@ -36,9 +36,9 @@ export function addressesOf(deps: AddressDeps, of: DomainOwner) {
     freeHost: domains.some(({ host }) => host === free) ? null : free,
     /** Why no names are served, although they could be. */
     off: edge.isOn ? null : (forOwners(edge.trouble) ?? offBySetting(config)),
-    trouble: edge.isOn && !edge.leftOut.length ? forOwners(edge.trouble) : null,
-    leftOut: new Map([
-      ...edge.leftOut.flatMap((one) => ('host' in one ? [[one.host, one.failure] as const] : [])),
+    trouble: edge.isOn && !edge.rejected.length ? forOwners(edge.trouble) : null,
+    rejected: new Map([
+      ...edge.rejected.flatMap((one) => ('host' in one ? [[one.host, one.failure] as const] : [])),
       ...rows.flatMap((row) => {
         const why = whyLeftOut(deps, row)
         return why ? [[row.host, why] as const] : []

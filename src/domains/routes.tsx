@@ -45,7 +45,7 @@ export type DomainDeps = Serving & {
   db: Db
   secrets: Secrets
   config: Config
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut'>
+  edge: Pick<Edge, 'isOn' | 'trouble' | 'rejected'>
   routing: Pick<Routing, 'route'>
   certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
 }
@@ -148,7 +148,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     .post('/domains/:id/check', async (c) => {
       const { of, domain } = own(c)
       const { signal } = c.req.raw
-      await endsWithin(deps.config.patience, deps.certificates.check(domain.host, { signal }))
+      await endsWithin(deps.config.acceptTimeout, deps.certificates.check(domain.host, { signal }))
       record(c, 'domain.checked', { of, domain })
       return answer(c, { of, domain, said: `${domain.host} checked.` })
     })

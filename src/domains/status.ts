@@ -8,13 +8,13 @@ const day = 24 * 60 * 60 * 1000
 /** Milliseconds before its end at which a certificate should have been renewed or replaced. */
 const soon = 21 * day
 
-/** A word or two. `off` says why no names are served, `leftOut` why some aren't although others are. */
+/** A word or two. `off` says why no names are served, `rejected` why some aren't although others are. */
 export function lookOf(
   { host, dns, certificate, https, maintenance }: ShownDomain,
-  { off, leftOut }: { off: Failure | null; leftOut: ReadonlyMap<string, Failure> },
+  { off, rejected }: { off: Failure | null; rejected: ReadonlyMap<string, Failure> },
 ): Look {
   if (off) return looks.off
-  if (leftOut.has(host)) return looks.leftOut
+  if (rejected.has(host)) return looks.rejected
   if (dns.checkedAt === null || (https === 'auto' && certificate === null)) return looks.checking
   if (dns.ok === false) return dns.found.length === 0 ? looks.waiting : looks.wrongDns
   if (certificate) {
@@ -30,7 +30,7 @@ export function lookOf(
 
 const looks = {
   off: { word: 'Off', tone: 'quiet', icon: 'minus' },
-  leftOut: { word: 'Not served', tone: 'bad', icon: 'x' },
+  rejected: { word: 'Not served', tone: 'bad', icon: 'x' },
   checking: { word: 'Checking', tone: 'active', icon: 'loader-circle' },
   waiting: { word: 'Waiting for DNS', tone: 'quiet', icon: 'clock' },
   wrongDns: { word: 'Wrong DNS', tone: 'bad', icon: 'triangle-alert' },

@@ -59,7 +59,7 @@ export class Edge {
   #isStopped = false
   #isOver = false
   #trouble: Failure | null = null
-  #leftOut: RejectedHost[] = []
+  #rejected: RejectedHost[] = []
   #loadedAt: Date | null = null
   #noted = ''
   #known = Promise.withResolvers<void>()
@@ -93,8 +93,8 @@ export class Edge {
   }
 
   /** Hosts and ports that aren't served although all others are, each with the reason. */
-  get leftOut(): readonly RejectedHost[] {
-    return this.#leftOut
+  get rejected(): readonly RejectedHost[] {
+    return this.#rejected
   }
 
   /** Null while no Caddy serves. */
@@ -208,26 +208,26 @@ export class Edge {
       this.#given.fill()
       this.#isFilled = true
     }
-    const place = { folderInside: caddy.folder, leftOut: hostsOf(this.#leftOut) }
+    const place = { folderInside: caddy.folder, rejected: hostsOf(this.#rejected) }
     const isWhole = setHosts(folder, plan.hosts, { ...place, isInForce: false })
     setCertificates(folder, plan.authority ? plan.hosts : [])
-    const { state, leftOut, loadedAt } = await caddy.serve(plan, { signal })
-    const names = hostsOf(leftOut)
-    if (!isWhole || names.length + place.leftOut.length > 0)
-      setHosts(folder, plan.hosts, { ...place, leftOut: names })
+    const { state, rejected, loadedAt } = await caddy.serve(plan, { signal })
+    const names = hostsOf(rejected)
+    if (!isWhole || names.length + place.rejected.length > 0)
+      setHosts(folder, plan.hosts, { ...place, rejected: names })
     const served = plan.hosts.filter(({ name }) => !names.includes(name))
     setRedirects(folder, served) // only to certificates that exist by now
     if (state === 'in force') sweepHosts(folder, plan.hosts)
     this.#loadedAt = loadedAt
     this.#pace.count(loadedAt)
-    this.#leftOut = leftOut
-    this.#say(leftOut[0]?.failure ?? failure)
+    this.#rejected = rejected
+    this.#say(rejected[0]?.failure ?? failure)
     this.#settle(this.#given.isEnding ? 'direct' : caddy.mode)
   }
 
   async #turnOff(caddy: Caddy, signal: AbortSignal) {
     this.#emptied()
-    this.#leftOut = []
+    this.#rejected = []
     this.#settle('direct')
     this.#trouble = null
     if (this.#isStopped) return
@@ -269,7 +269,7 @@ export class Edge {
 
   /** Written for `davit doctor`, which is another process. */
   #note() {
-    const failures = new Set([...this.#leftOut.map(({ failure }) => failure), this.#trouble])
+    const failures = new Set([...this.#rejected.map(({ failure }) => failure), this.#trouble])
     failures.delete(null)
     const troubles = [...failures].map((one) => ({ message: one!.message, hint: one!.hint }))
     const forwarders = this.forwarders.list()
@@ -289,5 +289,5 @@ export class Edge {
   }
 }
 
-const hostsOf = (leftOut: RejectedHost[]) =>
-  leftOut.flatMap((one) => ('host' in one ? [one.host] : []))
+const hostsOf = (rejected: RejectedHost[]) =>
+  rejected.flatMap((one) => ('host' in one ? [one.host] : []))

@@ -6,7 +6,7 @@ import type { Admin, AdminAddress } from './admin.ts'
 import { foreignId, foreignListeners, foreignRoute } from './configuration.ts'
 import { tooOld } from './container.ts'
 import type { Caddy, Plan } from './plan.ts'
-import { LeftOuts, noHandler } from './rejected-hosts.ts'
+import { RejectedHosts, noHandler } from './rejected-hosts.ts'
 import { isEngineAway, refusedApart } from './mode.ts'
 import type { Engine } from './own.ts'
 import { listenerOf } from './sockets.ts'
@@ -30,7 +30,7 @@ export function foreignCaddy({
   engine,
 }: ForeignOptions): Caddy {
   const admin = connectAdmin(address)
-  const leftOuts = new LeftOuts({
+  const rejectedHosts = new RejectedHosts({
     listening: (options) => admin.list(`id/${foreignId.listeners}/listen`, options),
     tryOut: async (plan, options) => void (await putRoute(admin, plan, [noHandler], options)),
   })
@@ -52,14 +52,14 @@ export function foreignCaddy({
     },
     async serve(plan, { signal }) {
       for (;;) {
-        const { served, leftOut } = await leftOuts.served(plan, { signal })
+        const { served, rejected } = await rejectedHosts.served(plan, { signal })
         try {
           if (await applyForeign(admin, served, { signal })) loadedAt = new Date()
-          leftOuts.holds(served)
-          return { state: 'in force', loadedAt, leftOut }
+          rejectedHosts.holds(served)
+          return { state: 'in force', loadedAt, rejected }
         } catch (error) {
           if (!(error instanceof Failure) || error.code !== 'edge_refused') throw error
-          if (!(await leftOuts.learn(served, error, { signal }))) throw error
+          if (!(await rejectedHosts.learn(served, error, { signal }))) throw error
         }
       }
     },

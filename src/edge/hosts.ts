@@ -20,7 +20,7 @@ type HostOptions = {
   /** True when Caddy's configuration has all hosts except rejected ones. */
   isInForce?: boolean
   /** Names that Caddy rejects: they get the page for unknown hosts. */
-  leftOut?: string[]
+  rejected?: string[]
 }
 
 /**
@@ -31,10 +31,10 @@ type HostOptions = {
 export function setHosts(
   folder: string,
   wantedHosts: Host[],
-  { folderInside, isInForce = true, leftOut = [] }: HostOptions,
+  { folderInside, isInForce = true, rejected = [] }: HostOptions,
 ) {
-  const hosts = placeOf(folder)
-  const served = wantedHosts.filter(({ name }) => !leftOut.includes(name))
+  const hosts = hostsFolder(folder)
+  const served = wantedHosts.filter(({ name }) => !rejected.includes(name))
   const wanted = new Map(served.flatMap(keysOf))
   setSlots(folder, nobody, [pageAddress(folderInside, 'nobody')])
   // the configuration may still have it
@@ -73,7 +73,7 @@ function setNames(place: string, hosts: Host[]) {
 
 /** Removes the links of all other hosts. Call it once the active configuration has none of them. */
 export function sweepHosts(folder: string, wantedHosts: Host[]) {
-  const hosts = placeOf(folder)
+  const hosts = hostsFolder(folder)
   const wanted = new Map(wantedHosts.flatMap(keysOf))
   for (const name of readdirSync(hosts))
     if (!wanted.has(name) && targetOf(hosts, name) === pathTo(nobody)) rmSync(join(hosts, name))
@@ -94,7 +94,7 @@ function link(hosts: string, name: string, key: string) {
 
 const pathTo = (key: string) => `../slots/${key}`
 
-function placeOf(folder: string) {
+function hostsFolder(folder: string) {
   const hosts = join(folder, 'hosts')
   mkdirSync(hosts, { recursive: true, mode: 0o700 })
   rmSync(join(hosts, '.link'), { force: true })

@@ -7,7 +7,7 @@ import type { Wanted } from './apply.ts'
 import { configurationOf, differInPlainHosts } from './configuration.ts'
 import { folderInside, savedConfiguration } from './container.ts'
 import type { Caddy, Plan } from './plan.ts'
-import { LeftOuts, noHandler } from './rejected-hosts.ts'
+import { RejectedHosts, noHandler } from './rejected-hosts.ts'
 import { cannotRun, isEngineAway, refusedHere } from './mode.ts'
 import type { Apart } from './mode.ts'
 import { adminSocket, davitSocket } from './plan.ts'
@@ -48,7 +48,7 @@ const mostTries = 5
 /** The Caddy that Davit runs itself, in a container. */
 export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
   const admin = connectAdmin({ socket: adminSocket(folder) })
-  const leftOuts = new LeftOuts({
+  const rejectedHosts = new RejectedHosts({
     listening: (options) => admin.list('config/apps/http/servers/listeners/listen', options),
     tryOut: (plan, options) =>
       admin.load(configurationOf({ ...plan, timesBodies }, [noHandler]), options),
@@ -100,8 +100,8 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
         throw signal.aborted ? error : noImage(error)
       })
     if (!here.isRunning) {
-      leftOuts.holdsNothing()
-      const { served } = await leftOuts.served(plan, { signal })
+      rejectedHosts.holdsNothing()
+      const { served } = await rejectedHosts.served(plan, { signal })
       const starting = { ...served, timesBodies: mayStartWithTimes }
       const saved = JSON.stringify(configurationOf(starting))
       writeFileAtomically(savedConfiguration(folder), saved)
@@ -128,7 +128,7 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     const state = await apply({ admin }, last!, options)
     if (state === 'loaded') loadedAt = new Date()
     if (state !== 'waits') {
-      leftOuts.holds(plan)
+      rejectedHosts.holds(plan)
       mayStartWithTimes = timesBodies
     }
     return state === 'waits' ? state : 'in force'
@@ -149,15 +149,15 @@ export function ownCaddy({ folder, ports, engine }: OwnOptions): Caddy {
     },
     async serve(plan, { signal }) {
       for (;;) {
-        const { served, leftOut } = await leftOuts.served(plan, { signal })
+        const { served, rejected } = await rejectedHosts.served(plan, { signal })
         try {
-          return { state: await put(served, signal), loadedAt, leftOut }
+          return { state: await put(served, signal), loadedAt, rejected }
         } catch (error) {
           const code = error instanceof Failure ? error.code : null
           if (code === 'edge_refused' && timesBodies && isUntimed(error as Failure)) {
             timesBodies = false
           } else if (code === 'edge_refused') {
-            if (!(await leftOuts.learn(served, error as Failure, { signal }))) throw error
+            if (!(await rejectedHosts.learn(served, error as Failure, { signal }))) throw error
           } else if (code === 'edge_unreachable' && isSure) {
             isSure = false
             await start(plan, { signal })

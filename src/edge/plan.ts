@@ -141,7 +141,7 @@ export type Caddy = {
   serve(
     plan: Plan,
     options: { signal: AbortSignal },
-  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; leftOut: RejectedHost[] }>
+  ): Promise<{ state: 'in force' | 'waits'; loadedAt: Date | null; rejected: RejectedHost[] }>
   /** Stops serving anything for Davit. */
   stop(options: { signal: AbortSignal }): Promise<void>
 }

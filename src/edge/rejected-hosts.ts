@@ -17,7 +17,7 @@ type RejectionDeps = {
  * Finds the parts of a plan that Caddy can't serve, so that it serves the rest: ports that another program
  * listens on, and hosts whose settings it refuses.
  */
-export class LeftOuts {
+export class RejectedHosts {
   readonly #asked: RejectionDeps
   /** Addresses on which Caddy itself listens. */
   #held = new Set<string>()
@@ -30,20 +30,20 @@ export class LeftOuts {
 
   /** The part of a plan that can be served, as far as is known. */
   async served(plan: Plan, { signal }: { signal: AbortSignal }) {
-    const leftOut: RejectedHost[] = []
+    const rejected: RejectedHost[] = []
     const hosts = plan.hosts.filter((host) => {
       const refused = this.#hosts.get(host.name)
       if (refused?.settings !== JSON.stringify(host)) return this.#hosts.delete(host.name) || true
-      leftOut.push({ host: host.name, failure: refused.failure })
+      rejected.push({ host: host.name, failure: refused.failure })
       return false
     })
     const busy = await this.#busy(plan.listeners, signal)
     const listeners = plan.listeners.filter((listener) => {
       if (!busy.has(listener)) return true
-      leftOut.push({ port: listener.port, failure: portBusy(listener) })
+      rejected.push({ port: listener.port, failure: portBusy(listener) })
       return false
     })
-    return { served: { ...plan, hosts, listeners }, leftOut }
+    return { served: { ...plan, hosts, listeners }, rejected }
   }
 
   /** Call it when Caddy has activated this plan. */

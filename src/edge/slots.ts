@@ -19,7 +19,7 @@ import { davitKey, slotCount } from './plan.ts'
  * disk, the old ones remain.
  */
 export function setSlots(folder: string, key: string, addresses: [string, ...string[]]) {
-  const slots = placeOf(folder, key)
+  const slots = slotsFolder(folder, key)
   const wanted = Array.from({ length: slotCount }, (_, slot) => addresses[slot % addresses.length]!)
   const current = linkOf(slots, key)
   if (current !== null && Bun.deepEquals(readFolder(join(slots, current)), wanted)) return
@@ -51,13 +51,13 @@ function nameOf(wanted: string[]) {
 
 /** Null when the key has none. */
 export function readSlots(folder: string, key: string): string[] | null {
-  const slots = placeOf(folder, key)
+  const slots = slotsFolder(folder, key)
   const current = linkOf(slots, key)
   return current === null ? null : readFolder(join(slots, current))
 }
 
 export function forgetSlots(folder: string, key: string) {
-  const slots = placeOf(folder, key)
+  const slots = slotsFolder(folder, key)
   rmSync(join(slots, key), { force: true })
   if (existsSync(slots)) removeFolders(slots, key, [])
 }
@@ -91,7 +91,7 @@ export function makeFolder(folder: string) {
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
 }
 
-function placeOf(folder: string, key: string) {
+function slotsFolder(folder: string, key: string) {
   if (!/^[\w-]+$/.test(key)) throw new Error(`“${key}” isn’t a key of slots.`)
   return join(folder, 'slots')
 }

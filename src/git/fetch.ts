@@ -7,7 +7,7 @@ import {
   explained,
   findRemoteHead,
   listRemoteRefs,
-  placeOf,
+  locationOf,
   type Remote,
   runRemoteGit,
 } from './remote.ts'
@@ -109,7 +109,7 @@ async function findHead(source: Source) {
   const head = await findRemoteHead(source.tools, source)
   if (head) return head
   const listing = await listRemoteRefs(source.tools, { ...source, kinds: ['heads'] })
-  const where = placeOf(source.remote)
+  const where = locationOf(source.remote)
   throw await unknownBranch({ where, branch: null, listing, signal: source.signal })
 }
 
@@ -117,7 +117,7 @@ async function findHead(source: Source) {
 async function fetchNamed(source: Source, name: string) {
   const to = localRef(name)
   if (await fetchIfThere(source, { from: branchRef(name), to })) return
-  const where = placeOf(source.remote)
+  const where = locationOf(source.remote)
   if (await fetchIfThere(source, { from: `refs/tags/${name}`, to })) {
     if (await hasCommit(source, to)) return source.log(`${name} is a tag.`)
     throw tagWithoutCommit({ where, tag: name })
@@ -147,7 +147,7 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     if (error.says(/not our ref|no such remote ref|couldn't find remote ref/)) {
-      throw unknownCommit({ where: placeOf(source.remote), commit })
+      throw unknownCommit({ where: locationOf(source.remote), commit })
     }
     if (!error.says(/unadvertised object|does not allow request/)) throw error
   }
@@ -155,7 +155,7 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
   if (branch !== null) await fetchNamed(whole, branch)
   else await fetchRef(whole, { from: 'refs/heads/*', to: 'refs/davit/all/*' })
   if (!(await hasCommit(source, commit))) {
-    throw unknownCommit({ where: placeOf(source.remote), commit })
+    throw unknownCommit({ where: locationOf(source.remote), commit })
   }
 }
 
@@ -164,7 +164,7 @@ async function fetchRef(source: Source, what: { from: string; to: string }) {
   const depth = history ? 2_147_483_647 : 1
   // git fails without a message if it has no refs to deepen.
   const isTags = what.from === allTags
-  const watched = { mirror, where: placeOf(remote), limits: tools.limits, signal: source.signal }
+  const watched = { mirror, where: locationOf(remote), limits: tools.limits, signal: source.signal }
   await underSize(watched, (signal) =>
     runRemoteGit(tools, remote, {
       command: 'fetch',

@@ -66,9 +66,9 @@ export function openLookups(deps: LookupDeps) {
       return cache.remember(`url ${url}`, { signal: asked.signal, find })
     },
 
-    lookAt({ url: text, ...asked }: UrlLookup): Promise<Looked> {
+    lookUp({ url: text, ...asked }: UrlLookup): Promise<Looked> {
       const url = readUrl(text, deps.config)
-      const find = () => lookAt(deps, { ...asked, url })
+      const find = () => lookUp(deps, { ...asked, url })
       return cache.remember(`look at ${url}`, { signal: asked.signal, find })
     },
   }
@@ -115,7 +115,7 @@ async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): 
   }
 }
 
-async function lookAt(deps: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Looked> {
+async function lookUp(deps: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Looked> {
   const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const optional = () => {
     signal.throwIfAborted() // an aborted lookup must not be cached as a result

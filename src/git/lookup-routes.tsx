@@ -50,7 +50,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       const { signal } = c.req.raw
       if (isSsh(url) && clientOf(c) !== 'program') return showLook(c, <OpenedByKey />)
       try {
-        const found = await lookups.lookAt({ url, userId: userOf(c).id, signal })
+        const found = await lookups.lookUp({ url, userId: userOf(c).id, signal })
         return showLook(c, <RepositoryFound {...found} />, found)
       } catch (error) {
         if (signal.aborted) return showLook(c, <></>) // the person is still typing

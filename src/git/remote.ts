@@ -193,11 +193,11 @@ function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
 /** Turns git's errors about a remote into Failures. */
 export const explained = (error: unknown, remote: Remote) =>
   error instanceof GitError
-    ? explainGit(error, { where: placeOf(remote), opened: remote.keys.kind })
+    ? explainGit(error, { where: locationOf(remote), opened: remote.keys.kind })
     : error
 
 /** The repository's name in messages: host, unusual port, and path. */
-export const placeOf = ({ url: { protocol, host, port, path } }: Remote) =>
+export const locationOf = ({ url: { protocol, host, port, path } }: Remote) =>
   `${host}${port === usualPorts[protocol] ? '' : `:${port}`}${path}`
 
 /** Pins the host key for each port, as ssh does without an alias. */

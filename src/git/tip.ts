@@ -7,7 +7,7 @@ import type { GitTools } from './tools.ts'
 import { initMirror } from './mirror.ts'
 import { dockerfileNames, isDockerfile } from './missing-path.ts'
 import { readObjects } from './objects.ts'
-import { connectRemote, placeOf, runRemoteGit } from './remote.ts'
+import { connectRemote, locationOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
 
@@ -46,7 +46,7 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
     await initMirror({ ...tools, mirrors: folder }, { mirror, format: 'sha1', signal })
     const limits = { size: maxBytes.size, look: 200 }
     const fetch = (options: string[], values: string[]) =>
-      underSize({ mirror, where: placeOf(remote), limits, signal }, (signal) =>
+      underSize({ mirror, where: locationOf(remote), limits, signal }, (signal) =>
         runRemoteGit(tools, remote, {
           command: 'fetch',
           options: [

@@ -65,8 +65,8 @@ function ofDisk({ isAdmin, server: { disk } }: AttentionQuery): Attention[] {
 
 /** Problems of Caddy as a whole; those of a single host are listed with that host. */
 function ofEdge({ edge }: ShownDeps, { isAdmin, items }: AttentionQuery): Attention[] {
-  const { trouble, isOn, leftOut } = edge
-  if (!trouble || (isOn && leftOut.length > 0) || (!isAdmin && items.length === 0)) return []
+  const { trouble, isOn, rejected } = edge
+  if (!trouble || (isOn && rejected.length > 0) || (!isAdmin && items.length === 0)) return []
   const href = isAdmin ? '/settings/edge' : '/docs/edge#when-something-is-down'
   return [
     {
@@ -120,11 +120,11 @@ function ofDomains(deps: ShownDeps, ownerId: string): Attention[] {
   const { edge, config, db } = deps
   const off = edge.isOn ? null : (edge.trouble ?? offBySetting(config))
   if (off) return []
-  const leftOut = edge.leftOut.flatMap((one) => ('host' in one ? [one.host] : []))
-  const given = listTroubledDomains(db, { ownerId, leftOut })
+  const rejected = edge.rejected.flatMap((one) => ('host' in one ? [one.host] : []))
+  const given = listTroubledDomains(db, { ownerId, rejected })
   return [
     ...ofRows(deps, given),
-    ...together(deps, ofRows(deps, listTroubledNames(deps, { ownerId, leftOut }), isBroken)),
+    ...together(deps, ofRows(deps, listTroubledNames(deps, { ownerId, rejected }), isBroken)),
   ]
 }
 
@@ -146,8 +146,8 @@ function ofRows(deps: ShownDeps, rows: Domain[], isTrouble: typeof isBroken = is
   return domainsJson(deps, rows, { expected: [] }).flatMap((domain, at): Attention[] => {
     const row = rows[at]!
     const why = whyLeftOut(deps, row)
-    const leftOut = new Map(why ? [[row.host, why]] : [])
-    const look = lookOfDomain(domain, { off: null, leftOut })
+    const rejected = new Map(why ? [[row.host, why]] : [])
+    const look = lookOfDomain(domain, { off: null, rejected })
     if (!isTrouble({ ...domain, look })) return []
     const of = row.environmentId ? `/envs/${row.environmentId}` : `/services/${row.serviceId}`
     const href = `${of}/domains`

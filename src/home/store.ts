@@ -90,7 +90,7 @@ const isTroubled = or(
 /** Domains of a user with a problem of DNS or certificate, or that the edge rejected. */
 export const listTroubledDomains = (
   db: Db,
-  { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
+  { ownerId, rejected }: { ownerId: string; rejected: string[] },
 ): Domain[] =>
   db
     .select({ domain: domains })
@@ -102,7 +102,7 @@ export const listTroubledDomains = (
     .where(
       and(
         or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)),
-        or(isTroubled, eq(domains.https, 'own'), inArray(domains.host, leftOut)),
+        or(isTroubled, eq(domains.https, 'own'), inArray(domains.host, rejected)),
       ),
     )
     .limit(mostDomains)
@@ -112,7 +112,7 @@ export const listTroubledDomains = (
 /** The same for automatic names under DAVIT_DOMAIN, except those that are also domains. */
 export function listTroubledNames(
   { db, config }: { db: Db; config: Pick<Config, 'domain'> },
-  { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
+  { ownerId, rejected }: { ownerId: string; rejected: string[] },
 ): Domain[] {
   if (!config.domain) return []
   const host = sql<string>`${environments.label} || ${`.${config.domain}`}`
@@ -121,7 +121,7 @@ export function listTroubledNames(
     .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(certificates, eq(certificates.host, host))
-    .where(and(eq(projects.ownerId, ownerId), or(isTroubled, inArray(host, leftOut))))
+    .where(and(eq(projects.ownerId, ownerId), or(isTroubled, inArray(host, rejected))))
     .orderBy(environments.id)
     .limit(mostDomains)
     .all()

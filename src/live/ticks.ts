@@ -15,9 +15,9 @@ export async function* ticks(
   while (!signal.aborted) {
     yield
     await sleep(interval, undefined, { signal }).catch(() => {})
-    const patience = setTimeout(wake, longest - interval)
+    const timer = setTimeout(wake, longest - interval)
     await woken.promise
-    clearTimeout(patience)
+    clearTimeout(timer)
     woken = Promise.withResolvers()
   }
 }

@@ -126,7 +126,7 @@ function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>)
   const { deps, owned, rates } = known
   const names = namesOf(known)
   const off = deps.edge.isOn ? null : (deps.edge.trouble ?? offBySetting(deps.config))
-  const leftOut = new Map(
+  const rejected = new Map(
     names.flatMap((domain) => {
       const why = whyLeftOut(deps, domain)
       return why ? [[domain.host, why] as const] : []
@@ -140,7 +140,7 @@ function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>)
     const own = [...(ofHolder.get(holder.id) ?? [])]
     const addresses = own.map(([at, domain]) => {
       const { redirectTo } = domain
-      const look = lookOfDomain(shown[at]!, { off, leftOut })
+      const look = lookOfDomain(shown[at]!, { off, rejected })
       const name = keyOf(domain.host, domain)
       return address(holder, {
         id: domain.id || `name-${holder.id}`,

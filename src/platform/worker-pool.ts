@@ -17,7 +17,7 @@ type Options = {
   signal?: AbortSignal | undefined
 }
 
-type Patience = { deadline: number; signal: AbortSignal }
+type ReplyLimits = { deadline: number; signal: AbortSignal }
 type Request = { name: string; args: unknown[] }
 
 /** A worker's reply to a task. It also sends one when it is ready for the first. */
@@ -62,7 +62,7 @@ export class WorkerPool {
     return owner === undefined ? inTurn() : this.#owners.run(owner, signal, inTurn)
   }
 
-  async #ask(request: Request, { deadline, signal }: Patience) {
+  async #ask(request: Request, { deadline, signal }: ReplyLimits) {
     const worker = this.#wake() ?? (await this.#start(signal))
     const reply = await this.#hear(worker, { deadline, signal }, request)
     this.#rest(worker)
@@ -88,7 +88,11 @@ export class WorkerPool {
   }
 
   /** Sends a message, if any, and resolves with the worker's next reply. Ends a worker that doesn't reply. */
-  async #hear(worker: Worker, { deadline, signal }: Patience, request?: Request): Promise<Reply> {
+  async #hear(
+    worker: Worker,
+    { deadline, signal }: ReplyLimits,
+    request?: Request,
+  ): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const timer = setTimeout(() => reject(new DeadlineError()), deadline)
     const abort = () => reject(signal.reason)

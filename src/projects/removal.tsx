@@ -84,10 +84,10 @@ export const RemovalModal = ({
 export async function answerRemoval(
   c: Context,
   work: Promise<Removed[]>,
-  { patience, ...removal }: Removal & { patience: number },
+  { acceptTimeout, ...removal }: Removal & { acceptTimeout: number },
 ) {
   const { of, id, name } = removal
-  const removed = await within(patience, work)
+  const removed = await within(acceptTimeout, work)
   if (!removed) {
     work.catch((error) => report(`a ${of} was not removed`, error, { [of]: id }))
     c.header('Location', `/${of}s/${id}`)

@@ -171,7 +171,12 @@ export const projectRoutes = (deps: RemovalDeps) => {
         audit(c, 'project.deleted', aboutProject(project))
       })
       const work = removeProject(deps, { project, volumes })
-      return answerRemoval(c, work, { of: 'project', id, name, patience: config.patience })
+      return answerRemoval(c, work, {
+        of: 'project',
+        id,
+        name,
+        acceptTimeout: config.acceptTimeout,
+      })
     })
     .route('/', webhookRoutes(deps))
 

@@ -89,7 +89,7 @@ export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
       const { run } = find(c)
       const to = runPath(run)
       const work = cancelRun(deps, { run, by: userOf(c).email })
-      await awaitOrAccept(c, work, { patience: deps.config.patience, at: to })
+      await awaitOrAccept(c, work, { acceptTimeout: deps.config.acceptTimeout, at: to })
       audit(c, 'run.cancelled', about(c, run))
       const said = 'The command is being cancelled.'
       return moveOn(c, { to, said, json: () => runJson(find(c).run) })

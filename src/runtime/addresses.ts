@@ -31,7 +31,7 @@ export async function reserveAddresses<Replaced extends Row>(
     signal,
   }: { network: string; instances: { id: string }[]; replaced: Replaced[]; signal: AbortSignal },
 ): Promise<{ addresses: ReadonlyMap<string, string>; takenOver: Replaced[] }> {
-  const use = instances.length > 0 ? await lookAt({ db, docker }, network, signal) : null
+  const use = instances.length > 0 ? await networkUse({ db, docker }, network, signal) : null
   const addresses = new Map<string, string>()
   return db.transaction(
     (tx) => {
@@ -67,7 +67,7 @@ export async function reserveAddresses<Replaced extends Row>(
 }
 
 /** Returns null when the network doesn't exist or has no IPv4. */
-async function lookAt({ db, docker }: AddressDeps, network: string, signal: AbortSignal) {
+async function networkUse({ db, docker }: AddressDeps, network: string, signal: AbortSignal) {
   const found = await docker.networkUse(network, { signal })
   if (!found?.subnet) return null
   const { subnet, gateway, addresses } = found
@@ -109,7 +109,7 @@ export async function refuseFullNetwork(
   const network = networkNameOf(joins === undefined ? workload : { id: joins })
   if (countEndpoints(db, network) + wanted <= fewContainers) return
   const signal = AbortSignal.timeout(timeoutMs)
-  const use = await lookAt({ db, docker }, network, signal).catch(() => null)
+  const use = await networkUse({ db, docker }, network, signal).catch(() => null)
   if (!use) return
   const held = listHeld(db, network)
   const used = use.used.union(new Set(held.values()))

@@ -197,7 +197,7 @@ async function versionIn({ docker }: EdgeDeps, id: string, { signal }: { signal:
 
 type Watched = Pick<RuntimeDeps, 'instanceId'> & {
   feed: EngineFeed
-  edge: Pick<Edge, 'invalidate' | 'sync' | 'leftOut'>
+  edge: Pick<Edge, 'invalidate' | 'sync' | 'rejected'>
 }
 
 /** Events after which a container no longer works. */
@@ -215,6 +215,6 @@ export async function watchEdge(
     if (event === resync || !ends.includes(event.action)) continue
     const labels = readLabels(event.attributes)
     if (labels.kind === 'edge' && labels.instanceId === instanceId) edge.invalidate()
-    else if (edge.leftOut.length > 0) void edge.sync()
+    else if (edge.rejected.length > 0) void edge.sync()
   }
 }

@@ -51,21 +51,22 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
 
   for await (const event of deps.feed.listen(signal)) {
     if (event === resync) {
-      await keepTrying('', lookAtAll)
+      await keepTrying('', observeAll)
       continue
     }
     const { instanceId, [idField[kind]]: id } = readLabels(event.attributes)
     if (instanceId === deps.instanceId && id && relevantEvents.test(event.action))
-      await lookAt(id, { orphans: false })
+      await observeOne(id, { orphans: false })
   }
 
-  async function lookAtAll() {
+  async function observeAll() {
     const different = await listDifferent(deps, kind, { signal })
-    for (const id of different.union(new Set(listAlways(deps)))) await lookAt(id, { orphans: true })
+    for (const id of different.union(new Set(listAlways(deps))))
+      await observeOne(id, { orphans: true })
   }
 
   /** A retry covers everything that was requested meanwhile. */
-  function lookAt(id: string, { orphans }: { orphans: boolean }) {
+  function observeOne(id: string, { orphans }: { orphans: boolean }) {
     return keepTrying(id, () => observe(deps, id, { orphans: orphans || failing.has(id), signal }))
   }
 

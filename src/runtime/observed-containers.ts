@@ -137,7 +137,7 @@ export class ObservedContainers {
         if (event.action === 'destroy') this.#heard.delete(event.id)
         else this.#heard.set(event.id, ++this.#turn)
         this.#waiting.add(event.id)
-        if (this.isLooping(event.id)) this.#tellWhenCalm(signal)
+        if (this.isLooping(event.id)) this.#publishWhenCalm(signal)
         onEvent(event)
         this.#inspect(signal)
       }
@@ -180,7 +180,7 @@ export class ObservedContainers {
     )
   }
 
-  #tellWhenCalm(signal: AbortSignal) {
+  #publishWhenCalm(signal: AbortSignal) {
     void sleep(calm, undefined, { signal, ref: false }).then(
       () => this.#changes.publish('all'),
       () => {},

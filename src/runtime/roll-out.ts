@@ -71,7 +71,7 @@ async function switchOver(run: RollOutRun, before: Release) {
   const undo = new Undo()
   let quietFrom: number | null = null
   const downtime = (until: number) =>
-    quietFrom === null ? null : tellDowntime(run, until - quietFrom)
+    quietFrom === null ? null : reportDowntime(run, until - quietFrom)
   try {
     hooks.enter?.('creating')
     undo.push('The release was not deleted', () => forget(run, failed))
@@ -166,7 +166,7 @@ const previous = ({ length }: Placed[]) =>
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
 /** Returns it in whole milliseconds. */
-function tellDowntime({ hooks }: RollOutRun, milliseconds: number) {
+function reportDowntime({ hooks }: RollOutRun, milliseconds: number) {
   hooks.log?.(`Downtime during the switch: ${(milliseconds / 1000).toFixed(1)} s.`)
   return Math.round(milliseconds)
 }

@@ -78,7 +78,7 @@ export async function removeOnce(
 
 async function toItsEnd(run: OnceRun): Promise<Ended> {
   const { docker, collector, signal } = run
-  const id = await bring(run)
+  const id = await createOrResume(run)
   // the container shows what the engine did while it was unreachable
   const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
     const container = await docker.inspectContainer(id, { signal })
@@ -95,7 +95,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
 }
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */
-async function bring(run: OnceRun) {
+async function createOrResume(run: OnceRun) {
   const { db, workload, id, releaseId, component, resumes, signal } = run
   const known = resumes ? getOnce(db, id)?.containerId : null
   if (known) return known

@@ -173,7 +173,7 @@ async function pullImages(
   const found = new Map<string, Awaited<ReturnType<typeof pullImage>>>()
   for (const [image, platform] of wanted) {
     let pulls = false
-    const brought = await pullImage(deps, {
+    const pulled = await pullImage(deps, {
       ownerId,
       image,
       platform,
@@ -189,7 +189,7 @@ async function pullImages(
       progress.end(image)
       log.write(`Pulled ${image}.`)
     }
-    found.set(image, brought)
+    found.set(image, pulled)
   }
   return components.map((component) => {
     const { name, image } = found.get(component.options.image)!

@@ -72,7 +72,7 @@ export class Catalogue {
     const known = this.#looked.get(file.path)
     const stamp = file.isOwn ? '' : await stampOf(file)
     if (known?.stamp === stamp) return known
-    const looked = { stamp, ...(await lookAt(file)) }
+    const looked = { stamp, ...(await readAbout(file)) }
     if (looked.refusal && looked.refusal !== known?.refusal)
       journal.warn('a template was skipped', { file: file.path, reason: looked.refusal })
     this.#looked.set(file.path, looked)
@@ -80,8 +80,8 @@ export class Catalogue {
   }
 }
 
-async function lookAt(file: File): Promise<Omit<Looked, 'stamp'>> {
-  if (file.isOwn) return lookAtOwn(await textOf(file))
+async function readAbout(file: File): Promise<Omit<Looked, 'stamp'>> {
+  if (file.isOwn) return readOwnAbout(await textOf(file))
   const refusal = file.refusal ?? refuseName(file.template)
   if (refusal) return { refusal }
   try {
@@ -132,7 +132,7 @@ function refuseName(name: string): string | null {
  * Reads the description of one of Davit's own templates. It is known to be valid, so Bun's YAML reader is
  * enough: it takes a hundredth of the time of the one that locates errors.
  */
-function lookAtOwn(text: string) {
+function readOwnAbout(text: string) {
   const parsed = z.object({ 'x-davit': ownAbout }).parse(Bun.YAML.parse(text))
   const { provides, ...about } = parsed['x-davit']
   return { about, isLinkable: Object.keys(provides).length > 0 }

@@ -113,7 +113,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
   ) {
     const to = servicePath(service)
     if (clientOf(c) !== 'program') return moveOn(c, { to, said, json: () => ({}) })
-    await awaitOrAccept(c, work, { patience: deps.config.patience, at: to })
+    await awaitOrAccept(c, work, { acceptTimeout: deps.config.acceptTimeout, at: to })
     const shown = await shownService(deps, getService(db, service.id) ?? service)
     return moveOn(c, { to, json: () => serviceJson(shown) })
   }

@@ -1,7 +1,7 @@
 import type { Tx } from '../db/index.ts'
 import { firstFree, slugOf } from '../platform/names.ts'
 import type { Stack } from './compose/model.ts'
-import { listHosts } from './store.ts'
+import { listServiceHosts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** In characters, so that a component's suffix fits into a name of 63. */
@@ -13,7 +13,7 @@ export function freeHost(db: Tx, { ownerId, name }: Pick<Service, 'ownerId' | 'n
   const slug = slugOf(name).slice(0, maxHost).replace(/-$/, '')
   // A name that begins with a digit may be mistaken for an address.
   const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`
-  const taken = listHosts(db, ownerId)
+  const taken = listServiceHosts(db, ownerId)
   return firstFree(
     (end) => wanted + end,
     (host) => !taken.includes(host),

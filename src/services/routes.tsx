@@ -203,7 +203,12 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serv
         })
       })
       const work = removeService(deps, { service, volumes })
-      return answerRemoval(c, work, { of: 'service', id, name, patience: deps.config.patience })
+      return answerRemoval(c, work, {
+        of: 'service',
+        id,
+        name,
+        acceptTimeout: deps.config.acceptTimeout,
+      })
     })
 
   async function logShown(service: Service, chosen: ShownQuery) {

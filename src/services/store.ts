@@ -60,7 +60,7 @@ export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
 export const getServiceByHost = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>
   getRow(db, services, and(ownedBy(ownerId), eq(services.host, host)))
 
-export const listHosts = (db: Tx, ownerId: string) =>
+export const listServiceHosts = (db: Tx, ownerId: string) =>
   listValues(db, services.host, ownedBy(ownerId))
 
 export const listBeingDeleted = (db: Db) => listRows(db, services, isNotNull(services.deletingAt))

@@ -133,9 +133,9 @@ export function moveOn(
 export async function awaitOrAccept(
   c: Context,
   work: Promise<unknown>,
-  { patience, at }: { patience: number; at: string },
+  { acceptTimeout, at }: { acceptTimeout: number; at: string },
 ) {
-  if (await endsWithin(patience, work)) return
+  if (await endsWithin(acceptTimeout, work)) return
   c.status(202)
   c.header('Location', at)
 }

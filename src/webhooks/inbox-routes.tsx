@@ -20,7 +20,7 @@ import { providers } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
 import { canReplay, replay } from './replay.ts'
-import { placeOf } from './repository-names.ts'
+import { repositoryAddressOf } from './repository-names.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
 import type { Delivery } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
@@ -100,7 +100,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   /** Returns the URL for the project's provider, or the URLs for all when the provider is unknown. */
   function receiversOf(c: Context, project: Project) {
     const origin = requestOrigin(c, config)
-    const host = placeOf(project.repositoryUrl)?.host ?? ''
+    const host = repositoryAddressOf(project.repositoryUrl)?.host ?? ''
     const known = getSourceProvider(db, project) ?? providerOf.get(host)
     return (known ? [known] : (Object.keys(providers) as ProviderName[])).map((provider) => ({
       provider,

@@ -39,7 +39,7 @@ export function namesIn(
  * Normalises an address; null when it is invalid. Protocol, user, port, a trailing `.git` and case are
  * ignored: `https://Host/Team/app` and `git@host:team/app.git` are one repository.
  */
-export function placeOf(address: string): RepositoryAddress | null {
+export function repositoryAddressOf(address: string): RepositoryAddress | null {
   try {
     const { host, path } = readRepositoryUrl(withoutUser(address), { allowLocal: true })
     return { host, path: plainPath(path) }
@@ -68,7 +68,7 @@ export async function findReceivers(
   db: Db,
   { fullName, addresses }: RepositoryNames,
 ): Promise<Named[]> {
-  const places = addresses.map(placeOf).filter((place) => place !== null)
+  const places = addresses.map(repositoryAddressOf).filter((place) => place !== null)
   const name = fullName && plainPath(fullName)
   const paths = new Set([name, ...places.map(({ path }) => path)].filter((path) => !!path))
   if (paths.size === 0) return []
@@ -76,7 +76,7 @@ export async function findReceivers(
   const found: Named[] = []
   for (const candidate of listCandidates(db, [...(paths as Set<string>)])) {
     const { repositoryUrl, repository } = candidate
-    const own = placeOf(repositoryUrl)
+    const own = repositoryAddressOf(repositoryUrl)
     const exact = places.some(({ host, path }) => host === own?.host && path === own.path)
     const named = name !== null && [own?.path, repository?.toLowerCase()].includes(name)
     if (exact || named) found.push({ ...candidate, exact })

@@ -116,7 +116,7 @@ describe('an admin', () => {
   })
 
   test('sees starts of environments and runs, without their commands, and cancels them', async () => {
-    const t = simulatedApp({}, { config: { patience: 50 } })
+    const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
     const [root, bob] = [t.logInAsAdmin(), t.logIn('bob@example.com')]
     const project = await aProject(t, bob, anApp('x'), { name: 'one' })
     const deployment = await project.deploy()

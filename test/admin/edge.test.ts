@@ -39,12 +39,12 @@ test('they see why it is so, and what isn’t served, each with what to do', asy
   expect((await admin.page('/settings/edge')).text).toContain('Caddy isn’t running')
 
   const failure = new Failure('edge_port', 'Port 20001 is taken.', 'Choose another.')
-  const leftOut = [{ port: 20_001, failure }]
+  const rejected = [{ port: 20_001, failure }]
   stub({
     mode: 'caddy',
     isOn: true,
     trouble: failure,
-    leftOut,
+    rejected,
     caddy: { version: '2.11.4', loadedAt: null },
   })
   expect((await admin.get('/settings/edge')).json).toMatchObject({

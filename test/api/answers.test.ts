@@ -67,7 +67,7 @@ test('every answer is what the document says, and every body that it takes', asy
       DAVIT_OAUTH_CLIENT_ID: 'davit',
       DAVIT_OAUTH_CLIENT_SECRET: 'hush',
     },
-    { config: { patience: 60_000 } },
+    { config: { acceptTimeout: 60_000 } },
   )
   t.faults.checkRegistry = () => Promise.resolve()
   const ada = t.logInAsAdmin('ada@example.com')

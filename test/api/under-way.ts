@@ -28,10 +28,10 @@ export async function whileHeld(
   const held = Promise.withResolvers<void>()
   const call: (...given: any[]) => Promise<any> = t.docker[asked]
   t.faults[asked] = (...given: unknown[]) => held.promise.then(() => call(...given))
-  const { patience } = t.config
-  Object.assign(t.config, { patience: 50 })
+  const { acceptTimeout } = t.config
+  Object.assign(t.config, { acceptTimeout: 50 })
   await begin()
-  Object.assign(t.config, { patience })
+  Object.assign(t.config, { acceptTimeout })
   setTimeout(held.resolve, 100)
   await end()
   delete t.faults[asked]

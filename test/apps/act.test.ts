@@ -8,7 +8,7 @@ import { listen, sooner } from '../containers/engine.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 
 /** Answers wait for the end, however busy the machine is. */
-const patient = { config: { patience: 60_000 } }
+const patient = { config: { acceptTimeout: 60_000 } }
 
 type Project = Awaited<ReturnType<typeof aProject>>
 
@@ -174,7 +174,7 @@ test('what can’t be started or stopped now is refused with what to do', async 
 })
 
 test('a stop ends a restart that hangs', async () => {
-  const t = simulatedApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
@@ -194,7 +194,7 @@ test('a stop ends a restart that hangs', async () => {
 })
 
 test('a deployment waits for the restart that is at work, and is not ended by a stop', async () => {
-  const t = simulatedApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()

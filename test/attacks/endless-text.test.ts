@@ -21,7 +21,7 @@ import { registryOf } from '../../src/registries/image-registry.ts'
 import { ansiHtml } from '../../src/web/ansi.ts'
 import { camelCase, snakeCase } from '../../src/web/body.ts'
 import { networkOf } from '../../src/web/client-address.ts'
-import { placeOf, plainPath } from '../../src/webhooks/repository-names.ts'
+import { repositoryAddressOf, plainPath } from '../../src/webhooks/repository-names.ts'
 import { sent } from '../webhooks/senders.ts'
 import { testApp } from '../support/app.ts'
 
@@ -55,7 +55,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'a repository’s address': (text) => readRepositoryUrl(text, { allowLocal: true }),
   'the path of an address': (text) =>
     readRepositoryUrl(`https://a.b/${text}`, { allowLocal: true }),
-  'a place of a webhook': placeOf,
+  'a place of a webhook': repositoryAddressOf,
   'a path of a webhook': plainPath,
   'a branch': refuseBranch,
   'a path': refusePath,

@@ -135,7 +135,7 @@ test('a browser is sent to the container’s page, htmx gets the updated fragmen
 })
 
 test('a stop that takes long is answered 202 with where to look, and goes on', async () => {
-  const t = testApp({}, { config: { patience: 100 } })
+  const t = testApp({}, { config: { acceptTimeout: 100 } })
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada, "trap '' TERM; echo trapped; while :; do sleep 1; done", {
     stopTimeout: 3,

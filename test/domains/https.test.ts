@@ -10,7 +10,7 @@ const { issue } = anIssuer()
 const own = { https: 'own' }
 
 async function aSite(env: Record<string, string> = {}) {
-  const t = testApp(env, { jobsWait: true, config: { patience: 100 } })
+  const t = testApp(env, { jobsWait: true, config: { acceptTimeout: 100 } })
   const ada = t.logIn('ada@example.com')
   const { id } = await anEnvironment(t, ada)
   const path = `/envs/${id}/domains`

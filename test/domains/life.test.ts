@@ -151,7 +151,7 @@ test('what is taken over from a user comes with all of its addresses', async () 
 })
 
 test('of what isn’t served, only its owner reads why', async () => {
-  const { t, ada, add } = await aSite({ config: { patience: 1 } }, { DAVIT_EDGE: 'auto' })
+  const { t, ada, add } = await aSite({ config: { acceptTimeout: 1 } }, { DAVIT_EDGE: 'auto' })
   const bob = t.logIn('bob@example.com')
   const his = (await anEnvironment(t, bob)).id
   const [mine, foreign] = [
@@ -160,7 +160,7 @@ test('of what isn’t served, only its owner reads why', async () => {
   ]
   const failure = new Failure('edge_host', 'his.test isn’t served: secrets of bob', 'Check it.')
   Object.defineProperties(t.edge, {
-    leftOut: { value: [{ host: 'his.test', failure }] },
+    rejected: { value: [{ host: 'his.test', failure }] },
     trouble: { value: failure, configurable: true },
   })
   expect((await ada.get(`/domains/${mine}`)).json.error).toBeNull()
@@ -175,10 +175,10 @@ test('of what isn’t served, only its owner reads why', async () => {
 })
 
 test('what Caddy says of the whole configuration is for admins', async () => {
-  const { t, ada, add } = await aSite({ config: { patience: 1 } }, { DAVIT_EDGE: 'auto' })
+  const { t, ada, add } = await aSite({ config: { acceptTimeout: 1 } }, { DAVIT_EDGE: 'auto' })
   const { id, environmentId } = (await add({ host: 'a.test' })).json
   const trouble = new Failure('edge_refused', 'Caddy refused bob.test of /srv/bob.pem.', 'Look.')
-  Object.defineProperties(t.edge, { leftOut: { value: [] }, trouble: { value: trouble } })
+  Object.defineProperties(t.edge, { rejected: { value: [] }, trouble: { value: trouble } })
   const { json } = await ada.get(`/domains/${id}`)
   expect(json.error.message).toBe('Caddy has a problem. Ask an admin to look at it.')
   const { text } = await ada.page(`/envs/${environmentId}/domains`)

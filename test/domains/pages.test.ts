@@ -208,8 +208,8 @@ describe('where no names are served', () => {
 
   test('one host that is left out is named, and the others are well', async () => {
     const failure = new Failure('edge_refused', 'Caddy refused it.', 'Edit it.')
-    const leftOut = [{ host: 'bad.example.com', failure }]
-    const { add, know, row } = await aSite({}, { leftOut, trouble: failure })
+    const rejected = [{ host: 'bad.example.com', failure }]
+    const { add, know, row } = await aSite({}, { rejected, trouble: failure })
     for (const host of ['bad.example.com', 'good.example.com']) {
       await add(host)
       know(host, { ...right, status: 'issued' })

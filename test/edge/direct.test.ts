@@ -33,7 +33,7 @@ function aCaddy() {
     },
     async serve({ hosts }) {
       told.push(`serve ${hosts.map(({ name }) => name).join(' ')}`)
-      return { state: 'in force', loadedAt: null, leftOut: [] }
+      return { state: 'in force', loadedAt: null, rejected: [] }
     },
     async stop() {
       told.push('stop')

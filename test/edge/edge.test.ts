@@ -151,7 +151,7 @@ test('a host that Caddy refuses is left out, and all others are served', async (
   const https = { kind: 'own', redirect: true, certificate: 'none', key: 'none' } as const
   hosts = [aHost('bad.test', {}, { https }), ...good, aHost('fourth.test')]
   await davits.sync()
-  expect(davits.leftOut).toMatchObject([{ host: 'bad.test', failure: { code: 'edge_host' } }])
+  expect(davits.rejected).toMatchObject([{ host: 'bad.test', failure: { code: 'edge_host' } }])
   expect(davits.trouble?.message).toContain('bad.test isn’t served')
   expect((await edge.get('http://bad.test/')).status).toBe(404)
   expect(await serves('third.test')).toBe(true)
@@ -167,12 +167,12 @@ test('a port that is taken is left out until it is free', async () => {
   const free = { address: '127.0.0.1', port: freePort(), slots: 'app' }
   listeners = [taken, free]
   await davits.sync()
-  expect(davits.leftOut).toMatchObject([{ port: other.port, failure: { code: 'edge_port' } }])
+  expect(davits.rejected).toMatchObject([{ port: other.port, failure: { code: 'edge_port' } }])
   const textAt = async ({ port }: Listener) => (await fetch(`http://127.0.0.1:${port}/`)).text()
   expect(await textAt(free)).toBe('app')
   other.stop(true)
   await davits.sync()
-  expect(davits.leftOut).toEqual([])
+  expect(davits.rejected).toEqual([])
   expect(await textAt(taken)).toBe('app')
 
   // one that is taken while Caddy is down keeps it from nothing
@@ -181,7 +181,7 @@ test('a port that is taken is left out until it is free', async () => {
   const thief = Bun.listen({ hostname: '127.0.0.1', port: taken.port, socket: { data() {} } })
   davits.invalidate()
   await davits.sync()
-  expect(davits.leftOut).toMatchObject([{ port: taken.port }])
+  expect(davits.rejected).toMatchObject([{ port: taken.port }])
   expect(await textAt(free)).toBe('app')
   thief.stop(true)
   listeners = []

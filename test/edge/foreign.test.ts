@@ -107,7 +107,7 @@ test('a host that it refuses is left out, and all others are served', async () =
   hosts = [aHost('bad.test', { allow: ['no range'] }), aHost('third.test')]
   davits.route('app', [appAddress])
   await davits.sync()
-  expect(davits.leftOut).toMatchObject([{ host: 'bad.test' }])
+  expect(davits.rejected).toMatchObject([{ host: 'bad.test' }])
   expect(await textOf('http://third.test/')).toBe('app')
 })
 

@@ -52,7 +52,7 @@ test('slots of keys that no one has are removed', () => {
 test('a host with options has its address once they are in force, one that Caddy refuses has none', () => {
   const strict = aHost('strict.test', { maxBody: 1 })
   const hosts = [aHost('app.test'), strict, aHost('bad.test')]
-  const given = { folderInside: '/edge', leftOut: ['bad.test'] }
+  const given = { folderInside: '/edge', rejected: ['bad.test'] }
   const leads = () => readdirSync(join(folder, 'hosts')).toSorted()
   expect(setHosts(folder, hosts, { ...given, isInForce: false })).toBe(false)
   expect(leads()).toEqual(['app.test'])
@@ -60,7 +60,7 @@ test('a host with options has its address once they are in force, one that Caddy
   expect(leads()).toEqual(['app.test', 'strict.test'])
   // a change of a host that is served doesn't interrupt it
   expect(setHosts(folder, hosts, { ...given, isInForce: false })).toBe(true)
-  setHosts(folder, hosts, { ...given, leftOut: ['strict.test'] })
+  setHosts(folder, hosts, { ...given, rejected: ['strict.test'] })
   expect(readlinkSync(join(folder, 'hosts/strict.test'))).toBe('../slots/nobody')
 })
 

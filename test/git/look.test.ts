@@ -118,11 +118,11 @@ describe('a look at an address', () => {
         throw signal.reason
       },
     }
-    const { lookAt } = openLookups({ git, config } as unknown as LookupDeps)
+    const { lookUp } = openLookups({ git, config } as unknown as LookupDeps)
     const url = `${gitServer.url}app.git`
-    const first = lookAt({ url, userId: 'ada', signal: leaving.signal })
+    const first = lookUp({ url, userId: 'ada', signal: leaving.signal })
     await begun.promise
-    const second = lookAt({ url, userId: 'ada', signal: new AbortController().signal })
+    const second = lookUp({ url, userId: 'ada', signal: new AbortController().signal })
     leaving.abort()
     expect(await first.catch((error) => error.name)).toBe('AbortError')
     expect((await second).dockerfiles).toEqual(['Dockerfile'])

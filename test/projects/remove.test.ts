@@ -233,7 +233,7 @@ test('of two environments deleted at once one stays', async () => {
 })
 
 test('an environment that takes long to go is recorded at once, and goes on after the answer', async () => {
-  const t = simulatedApp({}, { config: { patience: 50 } })
+  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
     name: 'site',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { placeOf } from '../../src/webhooks/repository-names.ts'
+import { repositoryAddressOf } from '../../src/webhooks/repository-names.ts'
 import {
   aProject,
   aPush,
@@ -25,12 +25,12 @@ describe('one repository', () => {
     'ssh://git@git.example.com:2222/team/app.git',
     'https://git.example.com/team/app?x=1',
   ])('%s', (address) => {
-    expect(placeOf(address)).toEqual({ host: 'git.example.com', path: 'team/app' })
+    expect(repositoryAddressOf(address)).toEqual({ host: 'git.example.com', path: 'team/app' })
   })
 
   test.each(['', 'team/app', 'javascript:alert(1)', 'https://', '--upload-pack=x', 'ext::sh -c x'])(
     'is not “%s”',
-    (address) => expect(placeOf(address)).toBeNull(),
+    (address) => expect(repositoryAddressOf(address)).toBeNull(),
   )
 })
 

@@ -58,7 +58,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
         // nothing selected in a form means nothing, not the defaults
         items: items === null ? [] : items,
       })
-      const done = await endsWithin(deps.config.patience, jobs.ended(id))
+      const done = await endsWithin(deps.config.acceptTimeout, jobs.ended(id))
       diskUse.latest = null
       const run = cleanUps.latest!
       if (run.error && run.outcome.removed.length === 0) throw run.error
@@ -169,7 +169,7 @@ async function orTooLong<Value>(
   { config }: { config: Config },
   work: Promise<Value>,
 ): Promise<Value> {
-  const value = await within(config.patience, work)
+  const value = await within(config.acceptTimeout, work)
   if (value !== null) return value
   work.catch(() => {}) // its result is no longer needed
   throw new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')

@@ -19,14 +19,14 @@ export class Bases implements AsyncDisposable {
   readonly #docker: Docker
   readonly #images: BaseImages
   readonly #borrowed: string[] = []
-  readonly brought = new Map<string, PulledImage>()
+  readonly pulled = new Map<string, PulledImage>()
 
   constructor({ docker, baseImages }: { docker: Docker; baseImages: BaseImages }) {
     this.#docker = docker
     this.#images = baseImages
   }
 
-  async bring(run: Run, wanted: WantedImage): Promise<PulledImage> {
+  async pull(run: Run, wanted: WantedImage): Promise<PulledImage> {
     const { project, signal, log } = run
     const key = keyOf(wanted)
     const asked = {
@@ -37,18 +37,18 @@ export class Bases implements AsyncDisposable {
       signal,
       onPull: () => log(`Pulling ${wanted.image}`),
     }
-    const brought = await this.#images.alone(wanted.image, signal, async () => {
-      const brought = await pullImage(run, asked).catch((error) => {
+    const pulled = await this.#images.alone(wanted.image, signal, async () => {
+      const pulled = await pullImage(run, asked).catch((error) => {
         throw asBase(error, wanted)
       })
-      if (!isPrivate(brought)) {
-        this.#images.borrow(wanted.image, brought)
+      if (!isPrivate(pulled)) {
+        this.#images.borrow(wanted.image, pulled)
         this.#borrowed.push(wanted.image)
       }
-      return brought
+      return pulled
     })
-    this.brought.set(key, brought)
-    return brought
+    this.pulled.set(key, pulled)
+    return pulled
   }
 
   async [Symbol.asyncDispose]() {

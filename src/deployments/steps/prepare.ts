@@ -39,14 +39,14 @@ export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared
   const own: Record<string, string> = {}
   const argumentOf: Record<string, string> = {}
   for (const wanted of images) {
-    const brought = await bases.bring(run, wanted)
-    const { onBuild, env } = brought.image
+    const pulled = await bases.pull(run, wanted)
+    const { onBuild, env } = pulled.image
     known[keyOf(wanted)] = { onBuild, env }
     if (onBuild.length > 0)
       await read<typeof refuseTriggers>(run, 'refuseTriggers', [onBuild, wanted.image])
-    if (!isPrivate(brought)) continue
+    if (!isPrivate(pulled)) continue
     const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
-    own[argument] = brought.name
+    own[argument] = pulled.name
     argumentOf[keyOf(wanted)] = argument
   }
   const informed = { ...reader, bases: known }

@@ -67,7 +67,7 @@ type Task = Omit<PullRequest, 'platform'> & {
  * isn't available to the user.
  */
 export const pullImage = (deps: ImageDeps, asked: PullRequest): Promise<PulledImage> =>
-  bring(deps, asked).catch((error) => {
+  pullOrReuse(deps, asked).catch((error) => {
     throw isOverloaded(error) ? named(error, asked.image) : error
   })
 
@@ -75,7 +75,7 @@ export const pullImage = (deps: ImageDeps, asked: PullRequest): Promise<PulledIm
 const named = ({ code, message, hint }: Failure, image: string) =>
   new Failure(code, message.replace('The image', `The image ${image}`), hint)
 
-async function bring(deps: ImageDeps, asked: PullRequest): Promise<PulledImage> {
+async function pullOrReuse(deps: ImageDeps, asked: PullRequest): Promise<PulledImage> {
   const { db, docker } = deps
   const { ownerId, image, platform = '', signal } = asked
   const reference = parseReference(image)

@@ -48,7 +48,7 @@ export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed
   try {
     return await (made.component.oneShot ? exit : Promise.race([well(), exit]))
   } catch (error) {
-    if (!outer.signal.aborted) await output?.tellLast().catch(() => {}) // the original error says more
+    if (!outer.signal.aborted) await output?.reportLast().catch(() => {}) // the original error says more
     throw error
   } finally {
     over.abort()

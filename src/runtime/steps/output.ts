@@ -10,7 +10,7 @@ export type Output = {
   /** Resolves when reading has ended. */
   ended: Promise<void>
   /** Logs the last lines of a failed container, unless its whole output is in the log already. */
-  tellLast: () => Promise<void>
+  reportLast: () => Promise<void>
 }
 
 /** Logs the output of a starting container up to a limit, until the run's signal. */
@@ -32,7 +32,7 @@ export function followOutput(
 
   return {
     ended,
-    async tellLast() {
+    async reportLast() {
       if (seen <= maxLive) return
       log(`Its last ${lastLines} lines:`)
       for await (const lines of docker.containerLogs(id, { tail: lastLines, signal: last }))

@@ -14,7 +14,7 @@ export function pack({ source, ...template }: Template): PackedTemplate {
   return { ...template, source: { file, field, places } }
 
   function note(node: Tree, path: Path) {
-    const place = source.placeOf(path)
+    const place = source.positionOf(path)
     if (place) places.set(keyOf(path), place)
     if (node instanceof Map) for (const [key, child] of node) note(child, [...path, key])
     else if (Array.isArray(node)) node.forEach((child, index) => note(child, [...path, index]))
@@ -23,14 +23,14 @@ export function pack({ source, ...template }: Template): PackedTemplate {
 
 export function unpack({ source, ...template }: PackedTemplate): Template {
   const { file, field, places } = source
-  const placeOf = (path: Path): Position | null => {
+  const positionOf = (path: Path): Position | null => {
     for (let length = path.length; length > 0; length--) {
       const place = places.get(keyOf(path.slice(0, length)))
       if (place) return place
     }
     return null
   }
-  return { ...template, source: new Source(file, field, placeOf) }
+  return { ...template, source: new Source(file, field, positionOf) }
 }
 
 const keyOf = (path: Path) => path.join('\0')

@@ -15,14 +15,14 @@ export class Source {
     /** The field of the form or the JSON body with the text. */
     readonly field: string | null,
     /** The position of a key or item; if it isn't in the text, that of the nearest one above it. */
-    readonly placeOf: (path: Path) => Position | null,
+    readonly positionOf: (path: Path) => Position | null,
   ) {}
 
   /** The complaint follows the key as its subject, and says what to do. */
   refuse(path: Path, complaint: string) {
     const key = keyOf(path)
     const said = key === '' ? complaint : `${key} ${complaint}`
-    return refuseAt(this, this.placeOf(path), said, path)
+    return refuseAt(this, this.positionOf(path), said, path)
   }
 }
 

@@ -129,7 +129,7 @@ test('while the engine is away nothing is done, and everyone is told', async () 
 })
 
 test('what takes long goes on after the answer, alone, and its page shows how far it came', async () => {
-  const t = testApp({}, { config: { patience: 6000 } })
+  const t = testApp({}, { config: { acceptTimeout: 6000 } })
   const root = t.logInAsAdmin()
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker

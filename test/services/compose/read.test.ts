@@ -71,9 +71,9 @@ services:
     const { source } = read(
       'x: &x\n  image: a\nservices:\n  web:\n    <<: *x\n    ports:\n      - 80\n',
     )
-    expect(source.placeOf(['services', 'web', 'ports', 0])).toEqual({ line: 7, column: 9 })
-    expect(source.placeOf(['services', 'web', 'image'])).toEqual({ line: 2, column: 3 })
-    expect(source.placeOf(['services', 'web', 'absent'])).toEqual({ line: 4, column: 3 })
+    expect(source.positionOf(['services', 'web', 'ports', 0])).toEqual({ line: 7, column: 9 })
+    expect(source.positionOf(['services', 'web', 'image'])).toEqual({ line: 2, column: 3 })
+    expect(source.positionOf(['services', 'web', 'absent'])).toEqual({ line: 4, column: 3 })
   })
 })
 
