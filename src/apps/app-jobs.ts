@@ -106,7 +106,7 @@ export const appKind =
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
             await reconcile(deps, workload, { orphans: false, signal })
-            await verbs[kind](deps, workload, signal)
+            await act(deps, kind, { workload, signal })
           })
         } finally {
           // changes meanwhile were left to the job
@@ -125,21 +125,15 @@ export const appKind =
     }
   }
 
-const verbs: Record<
-  AppJob,
-  (deps: AppJobDeps, workload: Workload, signal: AbortSignal) => Promise<void>
-> = {
-  'start-app': (deps, workload, signal) => start(deps, { workload, signal, stops: false }),
-  'restart-app': (deps, workload, signal) => start(deps, { workload, signal, stops: true }),
-  'stop-app': (deps, workload, signal) => stopLive(deps, { workload, signal }),
-}
-
-async function start(
+async function act(
   deps: AppJobDeps,
-  restart: { workload: Workload; signal: AbortSignal; stops: boolean },
+  kind: AppJob,
+  { workload, signal }: { workload: Workload; signal: AbortSignal },
 ) {
-  const components = openComponents(deps.secrets, getLiveRelease(deps.db, restart.workload.id))
-  if (await restartLive(deps, { ...restart, components })) return
+  if (kind === 'stop-app') return stopLive(deps, { workload, signal })
+  const components = openComponents(deps.secrets, getLiveRelease(deps.db, workload.id))
+  const stops = kind === 'restart-app'
+  if (await restartLive(deps, { workload, signal, stops, components })) return
   throw new Failure(
     'container_missing',
     'A container of this environment was removed.',

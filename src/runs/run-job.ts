@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
 import { onceComponent } from '../deployments/components.ts'
-import { imageMissing, refuseMissing } from '../deployments/steps/deploy.ts'
+import { imageMissing, refuseMissing, workloadOf } from '../deployments/steps/deploy.ts'
 import { forgetAttempts } from '../jobs/store.ts'
-import type { End, Kind, Work } from '../jobs/task.ts'
+import type { End, Kind } from '../jobs/task.ts'
 import { urlOf } from '../environments/json.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -15,7 +15,6 @@ import { report } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
 import { placesOf } from '../addresses/places.ts'
-import type { Component } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { endFailure, named } from '../runtime/once-failures.ts'
 import { removeOnce, runOnce } from '../runtime/run-once.ts'
@@ -44,6 +43,8 @@ export const runKind =
     const found = getRunIn(deps.db, id)
     if (!found) return undefined
     const { run, environment } = found
+    const { db, logs, starts } = deps
+    const workload = workloadOf(found)
     const log = new LogWriter(deps, logOf(run))
     let exitCode: number | null = null
     return {
@@ -57,8 +58,22 @@ export const runKind =
         if (run.status === 'pending' && attempt === 1)
           log.write(`Running ${joinWords(wordsOf(run.command))}`)
         let containerId = ''
-        const started = (id: string) => (containerId = id)
-        const ended = await runOnce(deps, onceOf(deps, { found, component, work, log, started }))
+        const ended = await runOnce(deps, {
+          ...{ id, workload, releaseId: found.deployment.id, component },
+          ...{ timeout: run.timeout, subject: 'run', resumes: true },
+          async created(containerId, signal) {
+            log.flush() // before its own lines
+            if (run.attach) await starts.waitForClient(id, containerId, signal)
+          },
+          started(id) {
+            containerId = id
+            if (setRunning(db, run.id)) logs.publish(run.id, { status: 'running' })
+            forgetAttempts(db, run.id) // it survives restarts of Davit: only a start is an attempt
+            starts.started(run.id, id)
+          },
+          signal: work.signal,
+          shutdown: work.shutdown,
+        })
         const stopped = deps.diskGuard.reasonOf(containerId)
         if (stopped) throw new Failure(stopped.code, stopped.message, stopped.hint)
         exitCode = ended.exitCode
@@ -69,15 +84,17 @@ export const runKind =
       explain: (error) => explain(error, named.run),
       end(end) {
         const { line, ...stored } = endOf(end, exitCode)
-        const isStored = endRun(deps.db, id, stored)
-        deps.starts.over(id)
+        const isStored = endRun(db, id, stored)
+        starts.over(id)
         return isStored ? { status: stored.status, line } : undefined
       },
       async after() {
-        await remove(deps, found)
+        await removeOnce(deps, { workload, id }).catch((error) =>
+          report('the container of a run could not be removed yet', error, { run: id }),
+        )
         await removeOld(deps, environment.id)
       },
-      requeue: () => deps.starts.over(id),
+      requeue: () => starts.over(id),
     }
   }
 
@@ -108,58 +125,6 @@ async function componentOf(deps: RunDeps, { run, environment, project, deploymen
   const env = { TERM: 'xterm-256color', ...options.env }
   // an interactive shell ignores SIGTERM; it ends when its terminal hangs up
   return { ...component, options: { ...options, env, tty: true, stopSignal: 'SIGHUP' } }
-}
-
-function onceOf(
-  { db, logs, starts }: RunDeps,
-  {
-    found: { run, environment, project, deployment },
-    component,
-    work: { signal, shutdown },
-    log,
-    started,
-  }: {
-    found: RunIn
-    component: Component
-    work: Work
-    log: LogWriter
-    started: (containerId: string) => void
-  },
-) {
-  const { id, attach, timeout } = run
-  return {
-    id,
-    workload: {
-      id: environment.id,
-      kind: 'app' as const,
-      ownerId: project.ownerId,
-      projectId: project.id,
-    },
-    releaseId: deployment.id,
-    component,
-    timeout,
-    subject: 'run' as const,
-    resumes: true,
-    created: async (containerId: string, signal: AbortSignal) => {
-      log.flush() // before its own lines
-      if (attach) await starts.waitForClient(id, containerId, signal)
-    },
-    started: (containerId: string) => {
-      started(containerId)
-      if (setRunning(db, id)) logs.publish(id, { status: 'running' })
-      forgetAttempts(db, id) // it survives restarts of Davit: only a start is an attempt
-      starts.started(id, containerId)
-    },
-    signal,
-    shutdown,
-  }
-}
-
-async function remove(deps: RunDeps, { run, environment }: Pick<RunIn, 'run' | 'environment'>) {
-  const of = { workload: { id: environment.id, kind: 'app' as const }, id: run.id }
-  await removeOnce(deps, of).catch((error) =>
-    report('the container of a run could not be removed yet', error, { run: run.id }),
-  )
 }
 
 /** The log is deleted first: one without its run would stay forever. */
