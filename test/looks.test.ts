@@ -2,19 +2,15 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { testApp } from './support/app.ts'
 import { findingsOn } from './support/axe.ts'
-import { openPage } from './support/browser.ts'
-import { listening } from './support/listening.ts'
+import { openAs } from './support/browser.ts'
 import { seeded } from './support/seeded.ts'
 import { aSession } from './support/session.ts'
 
 /** The installation in a browser that is logged in. */
 async function opened() {
   const t = testApp({ DAVIT_REGISTRATION: 'invite' })
-  const { ids, cookie } = await seeded(t)
-  const url = `http://127.0.0.1:${listening(t).port}`
-  const { page, complaints } = await openPage(url)
-  await page.context().addCookies([{ name: 'svc_session', value: cookie, url }])
-  return { t, ids, url, page, complaints }
+  const { ids, root } = await seeded(t)
+  return { t, ids, ...(await openAs(t, root.user)) }
 }
 
 test('axe finds nothing on pages with colours of all kinds; the rest is in the long test', async () => {

@@ -1,18 +1,14 @@
 import { expect, test } from 'bun:test'
 import { testApp } from './support/app.ts'
-import { openPage } from './support/browser.ts'
-import { listening } from './support/listening.ts'
-import { aSession } from './support/session.ts'
 import { until } from './support/until.ts'
+import { openAs } from './support/browser.ts'
 
 test('on a slow network a form shows that it is sent, and is sent once until the next page is there', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json } = await ada.post('/projects', { name: 'site', repositoryUrl })
-  const url = `http://127.0.0.1:${listening(t).port}`
-  const { page, complaints } = await openPage(url)
-  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto(`/projects/${json.id}`)
   const sent: string[] = []
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))

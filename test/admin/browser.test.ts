@@ -3,9 +3,7 @@ import { projects } from '../../src/db/schema.ts'
 import { aBuild, aProject } from '../deployments/apps.ts'
 import { logs } from '../deployments/events.ts'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 test('in a browser an admin cancels a build of another, and gives what they have to a third', async () => {
   const t = testApp()
@@ -16,9 +14,7 @@ test('in a browser an admin cancels a build of another, and gives what they have
   ]
   const project = await aProject(t, bob, aBuild('sleep 2222'), { name: 'site' })
   await logs(bob, await project.trigger(), 'RUN')
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, root.user.id), url }])
+  const { page, complaints } = await openAs(t, root.user)
 
   await page.goto('/settings/activity')
   const cancel = page.getByRole('button', { name: 'Cancel site, production of bob@example.com' })

@@ -3,9 +3,7 @@ import { deployments } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { anApp, servedByCaddy } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 test('an address is on one line, also beside four other facts and on a phone', async () => {
   const t = testApp()
@@ -21,10 +19,7 @@ test('an address is on one line, also beside four other facts and on a phone', a
     ...{ status: 'failed', trigger: 'manual', triggeredBy: ada.user.email },
   })
   servedByCaddy(t)
-  const { origin: url } = listening(t).url
-  const { page } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page } = await openAs(t, ada.user)
   for (const width of [1280, 390, 320]) {
     await page.setViewportSize({ width, height: 800 })
     await page.goto(`/projects/${projectId}/envs/${id}`)

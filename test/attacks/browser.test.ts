@@ -1,10 +1,8 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
 import { namedEverywhere } from './names-everywhere.ts'
 import { addressOf } from './walk.ts'
+import { openAs } from '../support/browser.ts'
 
 const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><script>alert(1)</script>`
 
@@ -30,10 +28,7 @@ test('in a real browser no name runs, asks or loads anything', async () => {
   const t = testApp()
   const ada = t.logInAsAdmin('ada@example.com')
   const ids = await namedEverywhere(t, ada, markup)
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints, url } = await openAs(t, ada.user)
   const events: string[] = []
   page.on('dialog', (dialog) => {
     events.push(`dialog: ${dialog.message()}`)

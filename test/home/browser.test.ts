@@ -1,18 +1,13 @@
 import { expect, test } from 'bun:test'
 import { anApp } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 test('a search follows what is typed, keeps the keyboard, and what changes appears in it', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   for (const name of ['shop', 'blog', 'shop of bob']) await anApp(t, ada, { name })
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto('/dashboard')
   const rows = page.locator('.home-row .row-link')
   const search = page.getByRole('searchbox', { name: 'Search apps and services' })

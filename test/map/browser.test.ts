@@ -1,10 +1,8 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { findingsOn } from '../support/axe.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
 import { anApp, aService, servedByCaddy } from './owned.ts'
+import { openAs } from '../support/browser.ts'
 
 test('the keyboard and the pointer show what stops with a node, a narrow screen the list', async () => {
   const t = testApp()
@@ -14,10 +12,7 @@ test('the keyboard and the pointer show what stops with a node, a narrow screen 
   await anApp(t, ada, { name: 'blog', hosts: ['blog.example.com'], uses: [db] })
   await anApp(t, ada, { name: 'shop', hosts: ['shop.example.com'], uses: [db, cache] })
   servedByCaddy(t)
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto('/map')
   const marked = async (mark: string) =>
     (await page.locator(`.map-node[data-mark=${mark}] .map-name`).allTextContents()).map((name) =>
@@ -88,10 +83,7 @@ test('the page of a project has its connections as a drawing, and as a list on a
   const ada = t.logIn('ada@example.com')
   const db = aService(t, ada, { name: 'shop-db' })
   const { projectId } = await anApp(t, ada, { name: 'shop', uses: [db] })
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto(`/projects/${projectId}`)
   const connections = page.getByRole('region', { name: 'Connections' })
   const rows = connections.locator('.map-row:visible')

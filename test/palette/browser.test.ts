@@ -2,18 +2,13 @@ import { expect, test } from 'bun:test'
 import { anApp, aService } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'
 import { findingsOn } from '../support/axe.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 async function opened() {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const app = await anApp(t, ada, { name: 'hello', processes: {} })
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints } = await openAs(t, ada.user)
   const palette = page.getByRole('dialog', { name: 'Search' })
   const field = page.getByRole('combobox', { name: 'Search' })
   const option = (name: string | RegExp) => page.getByRole('option', { name })

@@ -3,10 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 test('the form of a project looks at the repository while it is typed, and takes its name', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'davit-look-'))
@@ -18,9 +16,7 @@ test('the form of a project looks at the repository while it is typed, and takes
   commitFiles(makeRepository(folder, 'billing.git'), { 'deploy/Dockerfile': 'FROM busybox' })
   const t = testApp()
   const { user } = t.logIn('ada@example.com')
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, user.id), url }])
+  const { page, complaints } = await openAs(t, user)
 
   await page.goto('/projects/new')
   const name = page.locator('[name=name]')

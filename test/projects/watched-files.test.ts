@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { aProject } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
+import { openAs } from '../support/browser.ts'
 
 const signal = new AbortController().signal
 
@@ -73,9 +71,7 @@ test('a stored path that is refused today is complained of in its field', async 
 test('what a pattern matches is shown while it is typed', async () => {
   const { t, ada, settings, deploy } = await aWatchingProject()
   await deploy()
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto(settings)
   const field = page.locator('[name=watch_paths]')
   await field.pressSequentially('src/**\nlib')

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { connectDocker } from '../../src/docker/index.ts'
+import type { TestApp } from './app.ts'
 import { startDavit } from './davit.ts'
+import { listening } from './listening.ts'
 import { findBrowser } from './machine/browsers.ts'
 import { removeInstallation } from './remove-from-engine.ts'
+import { aSession } from './session.ts'
 
 const account = { email: 'ada@example.com', password: 'correct horse battery' }
 
@@ -88,6 +91,14 @@ export async function openPage(url: string) {
     await Promise.all(browser.contexts().map((context) => context.close()))
   })
   return { page, complaints }
+}
+
+/** The same in front of the app of a test, logged in as that user. */
+export async function openAs(t: TestApp, { id }: { id: string }) {
+  const { origin: url } = listening(t).url
+  const opened = await openPage(url)
+  await opened.page.context().addCookies([{ name: 'svc_session', value: aSession(t, id), url }])
+  return { ...opened, url }
 }
 
 /**

@@ -3,10 +3,8 @@ import { eq } from 'drizzle-orm'
 import { deployments } from '../../src/db/schema.ts'
 import { anApp, aService } from '../map/owned.ts'
 import { testApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
-import { listening } from '../support/listening.ts'
-import { aSession } from '../support/session.ts'
 import { until } from '../support/until.ts'
+import { openAs } from '../support/browser.ts'
 
 const titleOf = (html: string) => /<title>(.*?)<\/title>/.exec(html)![1]!
 const iconOf = (html: string) => /<link rel="icon" href="(.*?)"/.exec(html)![1]!
@@ -52,10 +50,7 @@ test('the tab of an open page follows the state', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const app = await anApp(t, ada, { name: 'hello' })
-  const { origin: url } = listening(t).url
-  const { page, complaints } = await openPage(url)
-  const value = aSession(t, ada.user.id)
-  await page.context().addCookies([{ name: 'svc_session', value, url }])
+  const { page, complaints } = await openAs(t, ada.user)
   await page.goto(`/projects/${app.projectId}/envs/${app.id}`)
   const icon = () => page.getAttribute('link[rel=icon]', 'href')
   const before = await icon()
