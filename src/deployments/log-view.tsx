@@ -38,7 +38,7 @@ async function groupsOf(
 }
 
 /** For complete logs: grouping takes long, and pages load again on every change. */
-const known = new ShortCache({ milliseconds: 60_000, most: 10 })
+const known = new ShortCache({ milliseconds: 60_000, max: 10 })
 
 function stepsOf(
   deps: { logDb: LogDb; masks: Masks },

@@ -8,7 +8,7 @@ import { command, line } from '../web/fields.ts'
 import { countReplicas, onceNames } from './processes.ts'
 
 const { memoryMb, cpus, stopTimeout } = containerLimits
-const { processes: most, replicas: mostReplicas, instances: mostInstances } = processLimits
+const { processes: most, replicas: maxReplicas, instances: mostInstances } = processLimits
 
 const wholeNumber = (min: number, max: number) => {
   const rule = `must be a whole number from ${min} to ${max}.`
@@ -34,7 +34,7 @@ const process = z
           'is reserved for request lines in the log. Choose another one.',
         ),
       command: command().nullish(),
-      replicas: wholeNumber(1, mostReplicas).nullish(),
+      replicas: wholeNumber(1, maxReplicas).nullish(),
       memoryMb: wholeNumber(16, memoryMb).nullish(),
       cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
       stopSeconds: wholeNumber(0, stopTimeout).nullish(),

@@ -14,7 +14,7 @@ type Paths = { dockerfilePath: string | null; signal: AbortSignal }
 export async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
   const attributes = tree.entries.get('.gitattributes')
   if (!attributes || entries.length === 0) return
-  if (/filter=lfs/.test((await tree.read(attributes, { most: 1024 * 1024 })) ?? '')) {
+  if (/filter=lfs/.test((await tree.read(attributes, { max: 1024 * 1024 })) ?? '')) {
     log('This repository uses Git LFS, which isn’t supported: the build only sees pointer files.')
   }
 }
@@ -29,8 +29,8 @@ export async function refuseLarge(objects: Objects, entries: Entry[]) {
     )
   const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
   const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
-  const most = objects.tools.limits.size
-  if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
+  const max = objects.tools.limits.size
+  if (size > max) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(max)}`)
 }
 
 const tooMuch = (what: string) =>
@@ -61,7 +61,7 @@ export async function findDockerignore(
     const entry = tree.entries.get(await followPath(tree, path))
     signal.throwIfAborted()
     if (!entry || entry.mode === modes.submodule) continue
-    const text = await tree.read(entry, { most: mostIgnored })
+    const text = await tree.read(entry, { max: maxIgnored })
     if (text === null) throw tooLong(path)
     return { file: path, text }
   }
@@ -69,29 +69,29 @@ export async function findDockerignore(
 }
 
 /** In bytes, as each of its patterns is compared with each file. */
-const mostIgnored = 65_536
+const maxIgnored = 65_536
 
 const tooLong = (path: string) =>
   new Failure(
     'dockerignore_too_hard',
-    `The file ${path} is larger than ${mostIgnored / 1024} KiB.`,
+    `The file ${path} is larger than ${maxIgnored / 1024} KiB.`,
     'Exclude whole folders rather than single files.',
   )
 
 /** In bytes; a Procfile has one line per process. */
-const mostProcfile = 16 * 1024
+const maxProcfile = 16 * 1024
 
 /** Never fails a deployment: an unreadable one is skipped, and links aren't followed. */
 export async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log }) {
   const entry = tree.entries.get(path)
   if (!entry || entry.mode === modes.link || entry.mode === modes.submodule) return null
-  const text = await tree.read(entry, { most: mostProcfile })
-  if (text === null) log(`The Procfile is larger than ${mostProcfile / 1024} KiB and was not read.`)
+  const text = await tree.read(entry, { max: maxProcfile })
+  if (text === null) log(`The Procfile is larger than ${maxProcfile / 1024} KiB and was not read.`)
   return text
 }
 
 /** In bytes: some 5,000 lines. */
-const mostDockerfile = 256 * 1024
+const maxDockerfile = 256 * 1024
 
 /** Reads it from the context's tree, in which links are resolved already. */
 export async function readDockerfile(
@@ -103,7 +103,7 @@ export async function readDockerfile(
   const objects = { tools, mirror, alternates, signal }
   const entry = (await listTree(objects, tree)).find(({ path }) => path === dockerfile)
   if (!entry) return ''
-  const text = await readText(objects, entry.hash, { most: mostDockerfile })
+  const text = await readText(objects, entry.hash, { max: maxDockerfile })
   if (text === null) throw dockerfileTooLarge()
   return text
 }

@@ -29,8 +29,8 @@ export type ContextOptions = {
 /** The files of the context's directory, before any is ignored. */
 export type Directory = {
   paths: string[]
-  /** Null for a file of more than `most` bytes. */
-  read: (path: string, options: { most: number }) => Promise<string | null>
+  /** Null for a file of more than `max` bytes. */
+  read: (path: string, options: { max: number }) => Promise<string | null>
 }
 
 /** `dockerignore` is used when the repository has none. */
@@ -177,7 +177,7 @@ async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {
     byPath.set(entry.path, entry)
     if (isTurnOver()) await pause()
   }
-  return { entries: byPath, read: ({ hash }, { most }) => readText(objects, hash, { most }) }
+  return { entries: byPath, read: ({ hash }, { max }) => readText(objects, hash, { max }) }
 }
 
 async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Promise<string> {
@@ -210,9 +210,9 @@ const directoryOf = (tree: Tree, inside: Entry[], prefix: string): Directory => 
   paths: inside.flatMap(({ mode, path }) =>
     mode === modes.submodule ? [] : [path.slice(prefix.length)],
   ),
-  async read(path, { most }) {
+  async read(path, { max }) {
     const entry = tree.entries.get(await followPath(tree, `${prefix}${path}`))
-    return entry && entry.mode !== modes.submodule ? tree.read(entry, { most }) : ''
+    return entry && entry.mode !== modes.submodule ? tree.read(entry, { max }) : ''
   },
 })
 

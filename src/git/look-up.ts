@@ -31,7 +31,7 @@ type AskedOf = LookupOptions & { repository: string }
 type UrlLookup = { url: string; userId: string; signal: AbortSignal }
 
 /** The same number as for providers. */
-const mostBranches = 20_000
+const maxBranches = 20_000
 
 /** Maximum of branch names that a form suggests. */
 const mostNamed = 500
@@ -41,7 +41,7 @@ const timeoutMs = 10_000
 
 /** The lists of the pickers. The same request within 30 seconds reaches the provider once. */
 export function openLookups(deps: LookupDeps) {
-  const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
+  const cache = new ShortCache({ milliseconds: 30_000, max: 10 })
   return {
     repositories: (asked: LookupOptions): Promise<Listing<Repository>> =>
       ask('repositories', asked, (provider, access) => provider.listRepositories(access)),
@@ -103,7 +103,7 @@ async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): 
     const both = AbortSignal.any([signal, deadline])
     const list = () => git.listBranches({ url, signal: both })
     const { head, branches } = await turns.run(userId, both, list)
-    const items = branches.slice(0, mostBranches)
+    const items = branches.slice(0, maxBranches)
     return { items, truncated: items.length < branches.length, defaultBranch: head }
   } catch (error) {
     if (deadline.aborted && !signal.aborted)

@@ -8,10 +8,10 @@ import type { Listing, Ref, Repository } from './providers/provider.ts'
 import type { Source } from './store.ts'
 
 /** More rows are found by typing. */
-const mostRows = 100
+const maxRows = 100
 
 /** Browsers become slow with longer lists. */
-const mostOptions = 2000
+const maxOptions = 2000
 
 export const LookupPage = ({ title, children }: { title: string; children: Child }) => (
   <>
@@ -29,12 +29,12 @@ export const RepositoryChoices = ({
   <>
     {items.length === 0 && <p class="muted">No repository of this name.</p>}
     <ul class="choices">
-      {items.slice(0, mostRows).map((repository) => (
+      {items.slice(0, maxRows).map((repository) => (
         <RepositoryChoice source={source} repository={repository} />
       ))}
     </ul>
-    {items.length > mostRows && (
-      <p class="muted">And {items.length - mostRows} more: type a part of the name.</p>
+    {items.length > maxRows && (
+      <p class="muted">And {items.length - maxRows} more: type a part of the name.</p>
     )}
     {truncated && (
       <p class="muted" role="status">
@@ -81,10 +81,10 @@ export const BranchOptions = ({
 
 export const RefOptions = ({ items, truncated }: Listing<Ref>) => (
   <>
-    {items.slice(0, mostOptions).map(({ name }) => (
+    {items.slice(0, maxOptions).map(({ name }) => (
       <option value={name}>{name}</option>
     ))}
-    {(truncated || items.length > mostOptions) && <option disabled>{cut}</option>}
+    {(truncated || items.length > maxOptions) && <option disabled>{cut}</option>}
   </>
 )
 

@@ -9,10 +9,10 @@ export function noDockerfile(missing: Missing & { path: string }): Failure {
   const message = `There is no Dockerfile at “${path}” on the branch ${branch}`
   const others = paths.filter((other) => isDockerfile.test(other)).sort(byDepth)
   if (others.length > 0) {
-    const [first, ...rest] = byName(path, others.slice(0, mostRated))
+    const [first, ...rest] = byName(path, others.slice(0, maxRated))
     return new Failure(
       'no_dockerfile',
-      `${message}; there is ${few([first!, ...rest, ...others.slice(mostRated)])}.`,
+      `${message}; there is ${few([first!, ...rest, ...others.slice(maxRated)])}.`,
       `In the project’s settings, set the Dockerfile to ${first}, or the context directory to its folder.`,
     )
   }
@@ -30,7 +30,7 @@ export function noDockerfile(missing: Missing & { path: string }): Failure {
 }
 
 /** Maximum of Dockerfiles that are compared with the missing one. */
-const mostRated = 100
+const maxRated = 100
 
 /** Sorts by similarity of the file name, then by distance from the path. */
 function byName(path: string, others: string[]): string[] {

@@ -1,5 +1,5 @@
 /** Maximum of characters of a name that are compared. */
-const mostCompared = 100
+const maxCompared = 100
 
 /** Pairs of characters compared in all names together: some tenths of a second. */
 const maxSteps = 30_000_000
@@ -9,13 +9,13 @@ const maxSteps = 30_000_000
  * used up, the others follow in their order.
  */
 export function nearest(wanted: string, names: string[], effort = maxSteps): string[] {
-  const from = wanted.slice(0, mostCompared)
+  const from = wanted.slice(0, maxCompared)
   const byLength = names.toSorted(
     (a, b) => Math.abs(a.length - wanted.length) - Math.abs(b.length - wanted.length),
   )
   let left = effort
   const rated = byLength.map((name) => {
-    const to = name.slice(0, mostCompared)
+    const to = name.slice(0, maxCompared)
     left -= from.length * to.length
     return { name, distance: left < 0 ? Infinity : editDistance(from, to) }
   })

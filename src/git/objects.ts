@@ -28,7 +28,7 @@ export const modes = { file: '100644', link: '120000', submodule: '160000' }
 /** In git's order. */
 export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
   const options = ['-r', '-z', '--full-tree']
-  const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
+  const listing = { command: 'ls-tree', options, values: [commit], max: maxListing }
   const output = await run(objects, listing)
   const entries: Entry[] = []
   for (let at = 0, end; (end = output.indexOf(0, at)) !== -1; at = end + 1) {
@@ -46,7 +46,7 @@ function entryOf(line: string): Entry {
 }
 
 /** In bytes: a tree with more files than any build should see is refused without being read. */
-const mostListing = 32 * 1024 * 1024
+const maxListing = 32 * 1024 * 1024
 
 /** Reads small objects by hash in one process. */
 export async function readObjects(
@@ -68,13 +68,13 @@ export async function readObjects(
   return contents
 }
 
-/** Null when it has more than `most` bytes; then it isn't read. */
+/** Null when it has more than `max` bytes; then it isn't read. */
 export async function readText(
   objects: Objects,
   hash: string,
-  { most }: { most: number },
+  { max }: { max: number },
 ): Promise<string | null> {
-  if ((await readSizes(objects, [hash])).get(hash)! > most) return null
+  if ((await readSizes(objects, [hash])).get(hash)! > max) return null
   return (await readObjects(objects, [hash])).get(hash)?.toString() ?? ''
 }
 

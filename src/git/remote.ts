@@ -127,7 +127,7 @@ export const listRemoteRefs = (
   })
 
 /** One more than a list shows, so that an incomplete list is recognised. */
-const mostBranches = 20_001
+const maxBranches = 20_001
 
 export async function listBranches(
   tools: GitTools,
@@ -144,7 +144,7 @@ export async function listBranches(
   const heads = text.matchAll(/^([0-9a-f]+)\trefs\/heads\/(.+)$/gm)
   return {
     head: /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text)?.[1] ?? null,
-    branches: Array.from(heads.take(mostBranches), ([, commit, name]) => ({
+    branches: Array.from(heads.take(maxBranches), ([, commit, name]) => ({
       name: name!,
       commit: commit!,
     })),
@@ -160,7 +160,7 @@ async function listRemote(
     command: 'ls-remote',
     options: ['--quiet', ...what],
     values: names,
-    most: mostListing,
+    max: maxListing,
     tooMuch: tooManyRefs,
     signal,
   })
@@ -168,7 +168,7 @@ async function listRemote(
 }
 
 /** In bytes: some 100,000 branches and tags. */
-const mostListing = 8 * 1024 * 1024
+const maxListing = 8 * 1024 * 1024
 
 const tooManyRefs = () =>
   new Failure(

@@ -24,7 +24,7 @@ export type GitCommand = {
   secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
   /** Bytes of output after which the command fails with `tooMuch`. */
-  most?: number
+  max?: number
   tooMuch?: () => Error
   /** Bytes of output after which git is ended because no more is needed. */
   enough?: number
@@ -83,7 +83,7 @@ export function streamGit(
   })
 }
 
-function startGit(setup: GitSetup, command: GitCommand, most: number): RunningProgram {
+function startGit(setup: GitSetup, command: GitCommand, max: number): RunningProgram {
   const lines: string[] = []
   const git = start({
     argv: [
@@ -97,7 +97,7 @@ function startGit(setup: GitSetup, command: GitCommand, most: number): RunningPr
     env: environment(setup, command),
     input: command.input,
     signal: command.signal,
-    deadline: most,
+    deadline: max,
     silence: command.transfer ? setup.deadlines.silence : undefined,
     timedOut: (milliseconds) => timedOut(command, milliseconds),
     onLine(text) {
@@ -174,14 +174,14 @@ const environment = (setup: GitSetup, command: GitCommand) => ({
 
 async function readAll(
   git: RunningProgram,
-  { most = mostOutput, tooMuch = tooLarge, enough = Infinity }: GitCommand,
+  { max = maxOutput, tooMuch = tooLarge, enough = Infinity }: GitCommand,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of git.output) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > most) git.stop(tooMuch())
+    if (size > max) git.stop(tooMuch())
     if (size < enough) continue
     git.stop(hadEnough)
     break
@@ -189,7 +189,7 @@ async function readAll(
   return Buffer.concat(chunks).subarray(0, enough)
 }
 
-const mostOutput = 128 * 1024 * 1024
+const maxOutput = 128 * 1024 * 1024
 
 const masked = (line: string, secrets: string[]) =>
   secrets.reduce((text, secret) => text.replaceAll(secret, '***'), line)

@@ -61,9 +61,9 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-const tooLarge = (where: string, most: number) =>
+const tooLarge = (where: string, max: number) =>
   new Failure(
     code,
-    `The repository ${where} uses more than ${bytes(most)} on disk.`,
+    `The repository ${where} uses more than ${bytes(max)} on disk.`,
     'Store large files elsewhere. The operator can allow more with DAVIT_REPOSITORY_SIZE.',
   )

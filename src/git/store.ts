@@ -35,10 +35,10 @@ export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: strin
     .all()
 
 /** More than anyone connects; a select has no pages. */
-const mostSources = 200
+const maxSources = 200
 
 export const listAllSources = (db: Db, ownerId: string) =>
-  listSources(db, { ownerId, limit: mostSources })
+  listSources(db, { ownerId, limit: maxSources })
 
 export const countSources = (db: Db, ownerId: string) =>
   countRows(db, gitSources, eq(gitSources.ownerId, ownerId))

@@ -9,7 +9,7 @@ import { GitError, runGit } from './run.ts'
 type Repository = { mirror: string; href: string; entries: Entry[] }
 type Options = { repository: Repository; signal: AbortSignal; log: Log; depth?: number }
 
-const mostDepth = 5
+const maxDepth = 5
 
 /**
  * Replaces submodule links with the files of the linked commits, fetched through their own mirrors. Returns
@@ -22,7 +22,7 @@ export async function mergeSubmodules(
   const { repository, signal, log, depth = 1 } = options
   const links = repository.entries.filter(({ mode }) => mode === modes.submodule)
   if (links.length === 0) return { entries: repository.entries, alternates: [] }
-  if (depth > mostDepth) throw refused(links[0]!, `submodules nest deeper than ${mostDepth}.`)
+  if (depth > maxDepth) throw refused(links[0]!, `submodules nest deeper than ${maxDepth}.`)
 
   const urls = await readUrls(tools, { repository, signal })
   const entries = repository.entries.filter(({ mode }) => mode !== modes.submodule)
@@ -63,7 +63,7 @@ async function readUrls(
     command: 'config',
     options: [`--blob=${file.hash}`, '--no-includes', '--null', '--list'],
     mirror: repository.mirror,
-    most: 1024 * 1024,
+    max: 1024 * 1024,
     tooMuch: () => unreadable(new Error('over 1 MiB')),
     signal,
   }).catch((error) => {

@@ -2,10 +2,10 @@ import { Failure } from '../platform/errors.ts'
 import { modes } from './objects.ts'
 import type { Entry } from './objects.ts'
 
-/** `read` returns null for a text of more than `most` bytes. */
+/** `read` returns null for a text of more than `max` bytes. */
 export type Tree = {
   entries: Map<string, Entry>
-  read: (entry: Entry, options: { most: number }) => Promise<string | null>
+  read: (entry: Entry, options: { max: number }) => Promise<string | null>
 }
 
 /** Returns the reason why a path is refused; null when it is valid. */
@@ -45,7 +45,7 @@ export async function followPath(tree: Tree, path: string): Promise<string> {
     at.push(part)
     const entry = tree.entries.get(at.join('/'))
     if (entry?.mode !== modes.link) continue
-    const target = await tree.read(entry, { most: 4096 })
+    const target = await tree.read(entry, { max: 4096 })
     if (target === null) throw outside(path, 'A link in it has a target of over 4,096 bytes.')
     if (target.startsWith('/')) throw outside(path, 'A link in it leads out of the repository.')
     if (++links > 10) throw outside(path, 'It has more than 10 links.')

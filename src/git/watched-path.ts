@@ -34,7 +34,7 @@ export type WatchedFiles = {
   files: string[]
 }
 
-const mostShown = 3
+const maxShown = 3
 
 /** `paths` are joined, each ended by a NUL. Call it through `parse`. */
 export function watchedFiles(patterns: string[], paths: string | null): WatchedFiles[] {
@@ -43,7 +43,7 @@ export function watchedFiles(patterns: string[], paths: string | null): WatchedF
     const refusal = refuseWatchedPath(pattern)
     if (refusal !== null || list === null) return { pattern, refusal, count: null, files: [] }
     const found = list.filter(watchedBy([pattern]))
-    return { pattern, refusal, count: found.length, files: found.slice(0, mostShown) }
+    return { pattern, refusal, count: found.length, files: found.slice(0, maxShown) }
   })
 }
 
@@ -85,9 +85,9 @@ function expand(pieces: Iterator<string>, isInside = false): string[] {
     }
     if (/^[,;|\s]$/.test(piece)) throw invalid(several(piece))
     const ends = piece === '{' ? expand(pieces, true) : [plainClass(piece)]
-    if (open.length * ends.length > mostExpanded) throw invalid(tooMany)
+    if (open.length * ends.length > maxExpanded) throw invalid(tooMany)
     open = [...new Set(open.flatMap((begun) => ends.map((end) => joined(begun, end))))]
-    if (open.reduce((size, { length }) => size + length, 0) > mostExpanded) throw invalid(tooMany)
+    if (open.reduce((size, { length }) => size + length, 0) > maxExpanded) throw invalid(tooMany)
   }
   if (isInside) throw invalid(oddBraces)
   return open
@@ -110,7 +110,7 @@ const plainClass = (piece: string) =>
     .replace(/(?<=^\[.+)(?<!\\)-\]$/s, '\\-]')
 
 /** In characters, for all patterns that one with braces expands to. */
-const mostExpanded = 4000
+const maxExpanded = 4000
 
 const rules: [RegExp, string][] = [
   [/(\*+[^*]*){11}/, 'can have at most 10 stars.'],

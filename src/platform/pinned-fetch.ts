@@ -34,7 +34,7 @@ export async function pinnedFetch(
   const take = async (chunk: Uint8Array) => void chunks.push(chunk)
   const mayLead = isSameServer
   const { status, headers } = await pinned(target, asked, {
-    ...{ maxBytes, timeout, take, mayLead, mostRedirects: 3 },
+    ...{ maxBytes, timeout, take, mayLead, maxRedirects: 3 },
     ...options,
   })
   return new Response(chunks.length > 0 ? Buffer.concat(chunks) : null, { status, headers })
@@ -61,13 +61,13 @@ export const pinnedDownload = (
   }
   const protocols = onlyHttps ? ['https:'] : ['https:', 'http:']
   const mayLead = (_: URL, to: URL) => protocols.includes(to.protocol)
-  return pinned(target, {}, { timeout: 60_000, ...options, check, mayLead, mostRedirects: 5 })
+  return pinned(target, {}, { timeout: 60_000, ...options, check, mayLead, maxRedirects: 5 })
 }
 
 type Reading = Pinning & {
   timeout: number
   maxBytes: number
-  mostRedirects: number
+  maxRedirects: number
   mayLead: (from: URL, to: URL) => boolean
   /** Called before the body is read. */
   check?: (url: URL, response: Response) => void
@@ -81,7 +81,7 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
   const known = new Map<string, Promise<string[]>>()
   let url = new URL(target)
   try {
-    const response = await follow(asked, options.mostRedirects)
+    const response = await follow(asked, options.maxRedirects)
     options.check?.(url, response)
     let size = 0
     for await (const chunk of response.body ?? []) {

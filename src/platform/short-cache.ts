@@ -5,7 +5,7 @@ type Answer = { value: Promise<unknown>; signal: AbortSignal; until: number }
 export class ShortCache {
   readonly #answers = new Map<string, Answer>()
 
-  constructor(readonly options: { milliseconds: number; most: number }) {}
+  constructor(readonly options: { milliseconds: number; max: number }) {}
 
   /** The cached result for the key, else a new one. Failures aren't cached. */
   async remember<Value>(key: string, question: Question<Value>): Promise<Value> {
@@ -28,7 +28,7 @@ export class ShortCache {
     value.catch(() => {
       if (this.#answers.get(key) === answer) this.#answers.delete(key)
     })
-    if (this.#answers.size > this.options.most) {
+    if (this.#answers.size > this.options.max) {
       this.#answers.delete(this.#answers.keys().next().value!)
     }
     return value

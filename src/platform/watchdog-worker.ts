@@ -7,7 +7,7 @@ declare const self: Worker
 self.onmessage = ({ data }: MessageEvent<Watch>) => watch(data)
 
 /** Never returns: this thread does nothing else. */
-async function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
+async function watch({ beats, tick, maxMissed, notifySocket }: Watch) {
   const notify = await openNotify(notifySocket)
   notify('READY=1')
   let seen = Atomics.load(beats, 0)
@@ -17,7 +17,7 @@ async function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
     missed = now === seen ? missed + 1 : 0
     seen = now
     if (missed === 0) notify('WATCHDOG=1')
-    if (missed === mostMissed) end((tick * mostMissed) / 1000)
+    if (missed === maxMissed) end((tick * maxMissed) / 1000)
   }
 
   function end(seconds: number) {

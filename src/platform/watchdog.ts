@@ -1,7 +1,7 @@
 import { workerEntry } from './root.ts'
 
 /** Ticks without a beat after which the event loop counts as blocked. */
-const mostMissed = 12
+const maxMissed = 12
 
 /** Milliseconds without a beat after which the process ends, unless systemd sets a limit. */
 const usualLimit = 60_000
@@ -11,7 +11,7 @@ export type Watch = {
   beats: Int32Array<SharedArrayBuffer>
   /** Milliseconds between two checks. */
   tick: number
-  mostMissed: number
+  maxMissed: number
   /** The socket of systemd, if it started this process. */
   notifySocket: string | null
 }
@@ -25,10 +25,10 @@ export function startWatchdog(env: Record<string, string | undefined>) {
   // systemd ends a process that is silent for WATCHDOG_USEC; ours comes first, because it explains why
   const given = Number(env.WATCHDOG_USEC) / 1000
   const limit = given > 0 ? Math.min(given * 0.75, usualLimit) : usualLimit
-  const tick = limit / mostMissed
+  const tick = limit / maxMissed
   const beats = new Int32Array(new SharedArrayBuffer(8))
   const thread = new Worker(workerEntry('platform/watchdog-worker'), { smol: true })
-  const watch: Watch = { beats, tick, mostMissed, notifySocket: env.NOTIFY_SOCKET ?? null }
+  const watch: Watch = { beats, tick, maxMissed, notifySocket: env.NOTIFY_SOCKET ?? null }
   thread.postMessage(watch)
   thread.unref()
   setInterval(() => Atomics.add(beats, 0, 1), tick / 2).unref()

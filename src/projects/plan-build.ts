@@ -23,7 +23,7 @@ export async function planBuild(
   const texts: [string, string][] = []
   for (const path of manifestsOf(directory.paths)) {
     const lock = isLock.test(path)
-    const text = await directory.read(path, { most: lock ? mostLock : mostText })
+    const text = await directory.read(path, { max: lock ? mostLock : mostText })
     signal.throwIfAborted()
     if (text !== null) texts.push([path, text.slice(0, mostText)])
     else if (!lock) throw tooLarge(path)

@@ -26,7 +26,7 @@ export type LocalDeps = {
 export type Target = { component: string; port: number }
 
 /** Maximum of services that an error lists by name. */
-const mostNamed = 10
+const maxNamed = 10
 
 /** Finds a service by id or name, of any owner. The error lists the existing ones. */
 export function serviceNamed(
@@ -43,8 +43,8 @@ export function serviceNamed(
       'conflict',
       `${found.length} services are named ${name}. Add --owner with one of: ${found.map((one) => one.owner).join(', ')}.`,
     )
-  const named = all.slice(0, mostNamed).map((one) => `${one.name} (${one.owner})`)
-  const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : ''
+  const named = all.slice(0, maxNamed).map((one) => `${one.name} (${one.owner})`)
+  const more = all.length > maxNamed ? ` and ${all.length - maxNamed} more` : ''
   throw new AppError(
     'not_found',
     `There is no service ${name}${owner === null ? '' : ` of ${owner}`}. ${named.length > 0 ? `Services: ${named.join(', ')}${more}.` : 'There are no services yet.'}`,

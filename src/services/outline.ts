@@ -44,7 +44,7 @@ const volumesOf = ({ services }: Stack) => [
 /** Placeholders for values of other kinds, tried in order: empty, a port, a size, a switch. */
 const otherSamples = ['', '8080', '64m', 'true']
 /** Each attempt takes as long as reading the whole file. */
-const mostTries = 8
+const maxTries = 8
 
 function stackWith(template: Template, given: Values): Stack | null {
   const unknown = [...template.variables.values()].filter(
@@ -53,7 +53,7 @@ function stackWith(template: Template, given: Values): Stack | null {
   )
   const left = new Map(unknown.map(({ name }) => [name, [...otherSamples]]))
   const others = new Map<string, string>()
-  for (let tries = 0; tries < mostTries; tries++)
+  for (let tries = 0; tries < maxTries; tries++)
     try {
       return stackOf(template, samplesOf(template, new Map([...given, ...others])))
     } catch (error) {

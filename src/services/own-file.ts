@@ -9,7 +9,7 @@ export const ownFile = 'compose'
 
 /** The files that were read last, by their text. */
 const known = new Map<string, Template>()
-const mostKnown = 8
+const maxKnown = 8
 
 /**
  * Reads a user's own file and the text of its `.env` on a worker thread, as a crafted text can take a quarter
@@ -27,7 +27,7 @@ export async function readOwnFile(
   const options = { tooLong, owner, signal }
   const file = unpack(await parse<typeof packOwnFile>('packOwnFile', args, options))
   known.set(key, file)
-  if (known.size > mostKnown) known.delete(known.keys().next().value!)
+  if (known.size > maxKnown) known.delete(known.keys().next().value!)
   return file
 }
 

@@ -53,7 +53,7 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
 }
 
 /** Per instance: host ports are scarce, and finding a free one takes time. */
-const mostPorts = 256
+const maxPorts = 256
 
 /**
  * Chooses a host port for each: the first one gets the requested port, all others their previous one, the
@@ -66,10 +66,10 @@ export function choosePorts(
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
     throw invalidField('hostPort', 'must be empty, because this service publishes no port.')
-  if (wanted.length > mostPorts)
+  if (wanted.length > maxPorts)
     throw new AppError(
       'invalid',
-      `The file publishes ${wanted.length} ports; the maximum is ${mostPorts}. Publish fewer.`,
+      `The file publishes ${wanted.length} ports; the maximum is ${maxPorts}. Publish fewer.`,
     )
   const places = placesOf(deps, ownerId)
   const chosen: ServicePort[] = []

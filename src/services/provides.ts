@@ -49,7 +49,7 @@ type Reach = {
 
 /** A cache, since building a stack takes longer than the rest of a page. */
 const known = new Map<string, Reach>()
-const mostKnown = 500
+const maxKnown = 500
 
 /** Cached by everything that the result depends on. */
 export function reachOf(deps: Deps, definition: Definition): Reach {
@@ -68,7 +68,7 @@ export function reachOf(deps: Deps, definition: Definition): Reach {
     exposed: new Map(services.map(({ name, expose }) => [name, expose[0]])),
   }
   known.set(key, reach)
-  if (known.size > mostKnown) known.delete(known.keys().next().value!)
+  if (known.size > maxKnown) known.delete(known.keys().next().value!)
   return reach
 }
 

@@ -60,7 +60,7 @@ export const readFile = async ({
 
 /** A cache of parsed templates: pages of environments need those of all links. */
 const known = new Map<string, Template>()
-const mostKnown = 32
+const maxKnown = 32
 
 function readOfTemplate(template: string, compose: string): Template {
   const key = `${template}\0${compose}`
@@ -68,7 +68,7 @@ function readOfTemplate(template: string, compose: string): Template {
   if (found) return found
   const read = readTemplate(compose, { file: `${template}.yaml` })
   known.set(key, read)
-  if (known.size > mostKnown) known.delete(known.keys().next().value!)
+  if (known.size > maxKnown) known.delete(known.keys().next().value!)
   return read
 }
 

@@ -45,12 +45,12 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
 )
 
 /** Maximum of environments that an error lists by name. */
-const mostNamed = 20
+const maxNamed = 20
 
 /** Throws `conflict` with the names of linked environments. */
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
   if (linked.length === 0) return
-  const named = linked.slice(0, mostNamed).map((of) => `${of.project} ${of.name}`)
+  const named = linked.slice(0, maxNamed).map((of) => `${of.project} ${of.name}`)
   const others = linked.length - named.length
   const names = named.join(', ') + (others > 0 ? ` and ${others} more` : '')
   throw new AppError(

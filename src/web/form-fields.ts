@@ -4,7 +4,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 export type FormFields = Map<string, (string | File)[]>
 
 /** More than any of our forms has; each costs far more than its bytes. */
-const mostFields = 1000
+const maxFields = 1000
 const longestName = 200
 
 const read = new WeakMap<HonoRequest, Promise<FormFields | null>>()
@@ -30,10 +30,10 @@ async function readFields(c: Context) {
   const boundary = mediaType(c) === multipart ? boundaryOf(c.req.header('Content-Type')!) : null
   const bytes = await c.req.arrayBuffer()
   const count = countOf(boundary === null ? '&' : `--${boundary}`, Buffer.from(bytes))
-  if (count > mostFields + (boundary === null ? -1 : 1))
+  if (count > maxFields + (boundary === null ? -1 : 1))
     throw new AppError(
       'too_large',
-      `The form has more than ${mostFields} fields. Send less at once.`,
+      `The form has more than ${maxFields} fields. Send less at once.`,
     )
   // parsed with the counted boundary: another parser may find a different one in the request's header
   const type = boundary === null ? urlencoded : `${multipart}; boundary="${boundary}"`
@@ -104,7 +104,7 @@ async function parse(bytes: ArrayBuffer, type: string) {
 /** Stops counting when there are too many. */
 function countOf(text: string, body: Buffer) {
   let count = 0
-  for (let at = body.indexOf(text); at >= 0 && count <= mostFields + 1; count++)
+  for (let at = body.indexOf(text); at >= 0 && count <= maxFields + 1; count++)
     at = body.indexOf(text, at + text.length)
   return count
 }

@@ -10,7 +10,7 @@ const answers = () => {
 
 test('an answer is kept for its time', async () => {
   jest.useFakeTimers()
-  const cache = new ShortCache({ milliseconds: 1_000, most: 10 })
+  const cache = new ShortCache({ milliseconds: 1_000, max: 10 })
   const question = answers()
   expect(await cache.remember('a', question)).toBe(1)
   jest.advanceTimersByTime(999)
@@ -21,7 +21,7 @@ test('an answer is kept for its time', async () => {
 })
 
 test('the oldest answer goes when there are too many', async () => {
-  const cache = new ShortCache({ milliseconds: 60_000, most: 2 })
+  const cache = new ShortCache({ milliseconds: 60_000, max: 2 })
   const question = answers()
   for (const key of ['a', 'b', 'c']) await cache.remember(key, question)
   expect(await cache.remember('c', question)).toBe(3)
@@ -29,7 +29,7 @@ test('the oldest answer goes when there are too many', async () => {
 })
 
 test('a fault is not kept', async () => {
-  const cache = new ShortCache({ milliseconds: 60_000, most: 2 })
+  const cache = new ShortCache({ milliseconds: 60_000, max: 2 })
   const find = () => Promise.reject(new Error('Down.'))
   const fails = cache.remember('a', { find, signal: stays })
   expect(await fails.catch((error) => error.message)).toBe('Down.')
@@ -37,7 +37,7 @@ test('a fault is not kept', async () => {
 })
 
 test('two who ask at the same time wait for one answer, or for one fault', async () => {
-  const cache = new ShortCache({ milliseconds: 60_000, most: 2 })
+  const cache = new ShortCache({ milliseconds: 60_000, max: 2 })
   const question = answers()
   const both = [cache.remember('a', question), cache.remember('a', question)]
   expect(await Promise.all(both)).toEqual([1, 1])
@@ -50,7 +50,7 @@ test('two who ask at the same time wait for one answer, or for one fault', async
 })
 
 test('one who goes away takes the answer from no one else', async () => {
-  const cache = new ShortCache({ milliseconds: 60_000, most: 2 })
+  const cache = new ShortCache({ milliseconds: 60_000, max: 2 })
   const leaving = new AbortController()
   const { promise, reject } = Promise.withResolvers<number>()
   const first = cache.remember('a', { find: () => promise, signal: leaving.signal })

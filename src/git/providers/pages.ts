@@ -13,11 +13,11 @@ type List<Item> = Omit<Question, 'schema' | 'method' | 'body'> & {
 /** In milliseconds, for all pages together. */
 const timeLimit = 10_000
 const abreast = 6
-const mostPages = 2_000
+const maxPages = 2_000
 
 /** Maximum of items in a list, and of characters in their names. The rest is cut off. */
-const mostItems = 20_000
-const mostText = 2_000_000
+const maxItems = 20_000
+const maxText = 2_000_000
 
 /** The result is cut off at the time limit. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
@@ -28,7 +28,7 @@ export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing
   let paths = [list.path]
   let read = 0
   let text = 0
-  while (paths.length > 0 && read < mostPages && items.size < mostItems && text < mostText) {
+  while (paths.length > 0 && read < maxPages && items.size < maxItems && text < maxText) {
     const now = paths.slice(0, abreast)
     const pages = Promise.all(now.map((path) => ask(hurried, { ...list, path, schema })))
     const answers = await pages.catch((error) => {
@@ -71,7 +71,7 @@ function countPages({ headers, data }: Page, last: URL | undefined): number {
     Number(headers.get('X-Total-Pages') ?? 0) ||
     Number(last?.searchParams.get('page') ?? 0) ||
     (data.length > 0 ? Math.ceil(items / data.length) : 0)
-  return Number.isInteger(pages) ? Math.min(pages, mostPages) : 0
+  return Number.isInteger(pages) ? Math.min(pages, maxPages) : 0
 }
 
 function readLinks(header: string): Map<string, URL> {

@@ -72,13 +72,13 @@ function limitOf(headers: Headers, { title }: Question): ProviderError {
 /** Providers send a pause in seconds, or the time (in seconds since 1970) at which the limit resets. */
 function secondsLeft(headers: Headers): number | null {
   const pause = Number(headers.get('Retry-After') ?? NaN)
-  if (pause >= 0) return Math.min(pause, mostSeconds)
+  if (pause >= 0) return Math.min(pause, maxSeconds)
   const reset = Number(headers.get('X-RateLimit-Reset') ?? headers.get('RateLimit-Reset') ?? NaN)
   const left = Math.ceil(reset - Date.now() / 1000)
-  return Number.isFinite(left) ? Math.min(Math.max(left, 1), mostSeconds) : null
+  return Number.isFinite(left) ? Math.min(Math.max(left, 1), maxSeconds) : null
 }
 
-const mostSeconds = 86_400
+const maxSeconds = 86_400
 
 /** GitHub names the scopes in headers, GitLab in `scope`, Gitea within a sentence. */
 function neededRights(headers: Headers, answer: string): string[] {

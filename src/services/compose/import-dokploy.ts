@@ -17,10 +17,10 @@ export type DokployFiles = { compose: string; config: string; meta?: string }
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
-const values = (most: number) =>
+const values = (max: number) =>
   z
     .record(z.string(), value)
-    .refine((entries) => Object.keys(entries).length <= most, `has more than ${most} entries`)
+    .refine((entries) => Object.keys(entries).length <= max, `has more than ${max} entries`)
 
 /** For the environment; entries that aren't values are ignored. */
 const pairs = z.preprocess((table) => {

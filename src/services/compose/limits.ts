@@ -1,4 +1,4 @@
-import { containerLimits as most } from '../../platform/limits.ts'
+import { containerLimits } from '../../platform/limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger, harmlessCapabilities } from './dangers.ts'
 import { pairsOf } from './environment.ts'
@@ -37,8 +37,9 @@ type Resources = Pick<Service, 'memoryBytes' | 'reservedBytes' | 'cpus' | 'pids'
 /** Reads the limits of the service itself, and of `deploy.resources`, which take precedence. */
 export function resourcesOf(get: (key: string) => Field): Resources {
   const bytes = (field: Field) => bytesOf(field, { min: minMemory })
-  const cores = (field: Field) => field.number({ min: 0.01, max: most.cpus, whole: false })
-  const processes = (field: Field) => field.number({ min: 1, max: most.pids })
+  const cores = (field: Field) =>
+    field.number({ min: 0.01, max: containerLimits.cpus, whole: false })
+  const processes = (field: Field) => field.number({ min: 1, max: containerLimits.pids })
   const resources = get('deploy')
     .only(['resources', 'replicas', 'restart_policy', 'mode'], undefined, ignoredOfDeploy)
     .get('resources')
@@ -58,8 +59,8 @@ export function resourcesOf(get: (key: string) => Field): Resources {
 }
 
 /** The maximum for limits that affect the whole host; others only bind the process itself. */
-const mostOf: Record<string, number> = {
-  nofile: most.openFiles,
+const maxOf: Record<string, number> = {
+  nofile: containerLimits.openFiles,
   // with more, a process could block every other one on the host
   rtprio: 0,
 }
@@ -68,7 +69,7 @@ export const ulimitsOf = (field: Field): Service['ulimits'] =>
   field.entries().map(([name, limit]) => {
     if (!ulimitNames.includes(name))
       throw limit.refuse(`isn’t a process limit. Use one of ${ulimitNames.join(', ')}.`)
-    const max = mostOf[name]
+    const max = maxOf[name]
     const number = (field: Field) =>
       field.number(max === undefined ? { min: -1, max: 2 ** 40 } : { min: 0, max })
     if (!limit.isMap) return { name, soft: number(limit), hard: number(limit) }
@@ -113,16 +114,16 @@ export function logsOf(field: Field): Service['logs'] {
   const maxSize = options.get('max-size').or('10m', (field) => {
     const bytes = bytesOf(field)
     if (bytes < 1024) throw field.refuse('must be a size from 1k to 100m.')
-    return `${Math.ceil(capped(field, bytes, mostLog.bytes, '100m') / 1024)}k`
+    return `${Math.ceil(capped(field, bytes, maxLog.bytes, '100m') / 1024)}k`
   })
   const maxFiles = options
     .get('max-file')
-    .or(3, (field) => capped(field, field.number({ min: 1, max: 1000 }), mostLog.files, '10'))
+    .or(3, (field) => capped(field, field.number({ min: 1, max: 1000 }), maxLog.files, '10'))
   return { maxSize, maxFiles }
 }
 
 /** Maximum disk space of one container's log. */
-const mostLog = { bytes: 100 * 1024 * 1024, files: 10 }
+const maxLog = { bytes: 100 * 1024 * 1024, files: 10 }
 
 function capped(field: Field, value: number, max: number, shown: string) {
   if (value > max) field.note(`is limited to ${shown}, the maximum.`)

@@ -3,7 +3,7 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 
 /** Only limits the count; one container runs. */
-const mostReplicas = 1000
+const maxReplicas = 1000
 
 /** False for a service without a container, with a note that says why. */
 export function isRun(service: Field): boolean {
@@ -12,7 +12,7 @@ export function isRun(service: Field): boolean {
     service.note('isn’t run, because it has profiles. Remove them to run it.')
     return false
   }
-  const isAny = (field: Field) => field.number({ min: 0, max: mostReplicas }) > 0
+  const isAny = (field: Field) => field.number({ min: 0, max: maxReplicas }) > 0
   const replicas = service.get('deploy').get('replicas')
   const asked = replicas.absent ? service.get('scale') : replicas
   if (asked.or(true, isAny)) {

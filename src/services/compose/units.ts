@@ -7,12 +7,12 @@ const powers = ['', 'k', 'm', 'g', 't']
 const mebibyte = 1024 ** 2
 
 /** A container's memory, and the file systems in it, are limited to this. */
-const mostBytes = containerLimits.memoryMb * mebibyte
+const maxBytes = containerLimits.memoryMb * mebibyte
 
 /** In bytes, from Compose's `64m`, `1.5gb`, `2GiB` or a number of bytes; `k` is 1024. */
 export function bytesOf(
   field: Field,
-  { min = 0, max = mostBytes }: { min?: number; max?: number } = {},
+  { min = 0, max = maxBytes }: { min?: number; max?: number } = {},
 ): number {
   const text = field.text('a size such as 512m')
   const match = /^((?:0|[1-9]\d{0,14})(?:\.\d{1,6})?) ?([kmgt]?)i?b?$/i.exec(text)
