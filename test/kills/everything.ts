@@ -34,7 +34,17 @@ export const everything: Operation = async (start) => {
   const staging = await davit.client.post<{ id: string }>(environments, { name: 'staging' })
   const deletions = [`/projects/${doomed.id}`, `${environments}/${staging.id}`]
   const [urls] = await Promise.all([
-    Promise.all(apps.map(async (app) => [app.name, (await app.deploy()).url] as const)),
+    Promise.all(
+      apps.map(async (app) => {
+        const { status, error, url } = await app.deploy()
+        expect({ app: app.name, status, error }).toEqual({
+          app: app.name,
+          status: 'running',
+          error: null,
+        })
+        return [app.name, url] as const
+      }),
+    ),
     doomed.deploy(),
     calm!.trigger({ environmentId: staging.id }).then(({ ended }) => ended),
   ])
