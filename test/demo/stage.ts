@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connectDocker } from '../../src/docker/index.ts'
 import { setupCodeIn, startDavit } from '../support/davit.ts'
+import { freePort } from '../support/free-port.ts'
 import { startGitServer } from '../support/git-server.ts'
+import { caddyImage } from '../support/images/edge.ts'
+import { ensureImage } from '../support/machine.ts'
+import { removeEdge } from '../support/remove-from-engine.ts'
 import { DavitClient } from './client.ts'
-import { setEdge } from './edge.ts'
 import { bold, dim, heading, say, success } from './terminal.ts'
 
 export type Stage = Awaited<ReturnType<typeof setStage>>
@@ -63,5 +67,21 @@ export async function setStage({
       say(`  account  ${account.email}, password ${account.password}`)
     },
     [Symbol.asyncDispose]: () => tools.disposeAsync(),
+  }
+}
+
+/**
+ * What Davit needs to run a Caddy of the demo's, on free ports and under names that browsers have on this
+ * machine by themselves; null where there is none. It outlives Davit, and is removed after it.
+ */
+async function setEdge(dataDir: string) {
+  if (!(await ensureImage(caddyImage, { seconds: 30 }))) return null
+  return {
+    settings: {
+      DAVIT_EDGE: 'auto',
+      DAVIT_DOMAIN: 'davit.localhost',
+      DAVIT_EDGE_PORTS: `${freePort()},${freePort()}`,
+    },
+    remove: () => removeEdge(connectDocker({ host: process.env.DOCKER_HOST }), dataDir),
   }
 }
