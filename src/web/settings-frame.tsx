@@ -158,52 +158,25 @@ const SectionHead = ({ id, title, about }: About) => (
   </div>
 )
 
-export const settingsPages = ({ role }: Pick<User, 'role'>) =>
-  tabs.filter(({ adminOnly }) => !adminOnly || role === 'admin')
+const tabOf = (path: string) => [...tabs, ...adminTabs].find((tab) => tab.path === path)!
 
-const tabOf = (path: string) => tabs.find((tab) => tab.path === path)!
+export const settingsPages = ({ role }: Pick<User, 'role'>) =>
+  role === 'admin' ? [...tabs, ...adminTabs] : tabs
 
 const tabs = [
-  {
-    title: 'Profile',
-    path: '/settings/profile',
-    doc: 'security#logins-and-sessions',
-    adminOnly: false,
-  },
-  {
-    title: 'Sessions',
-    path: '/settings/sessions',
-    doc: 'security#logins-and-sessions',
-    adminOnly: false,
-  },
-  { title: 'Tokens', path: '/settings/tokens', doc: 'api#requests', adminOnly: false },
-  { title: 'Git', path: '/settings/git', doc: 'git#git-sources', adminOnly: false },
-  {
-    title: 'Registries',
-    path: '/settings/registries',
-    doc: 'services#private-images',
-    adminOnly: false,
-  },
-  { title: 'Users', path: '/settings/users', doc: 'security#who-can-do-what', adminOnly: true },
-  {
-    title: 'Invitations',
-    path: '/settings/invites',
-    doc: 'settings#users-and-logins',
-    adminOnly: true,
-  },
-  { title: 'Activity', path: '/settings/activity', doc: 'deployments', adminOnly: true },
-  {
-    title: 'Grants',
-    path: '/settings/grants',
-    doc: 'services#your-own-compose-file',
-    adminOnly: true,
-  },
-  { title: 'Edge', path: '/settings/edge', doc: 'edge#who-serves', adminOnly: true },
-  {
-    title: 'Clean-up',
-    path: '/settings/prune',
-    doc: 'maintenance#clean-up-the-disk',
-    adminOnly: true,
-  },
-  { title: 'Audit', path: '/settings/audit', doc: 'security', adminOnly: true },
+  { title: 'Profile', path: '/settings/profile', doc: 'security#logins-and-sessions' },
+  { title: 'Sessions', path: '/settings/sessions', doc: 'security#logins-and-sessions' },
+  { title: 'Tokens', path: '/settings/tokens', doc: 'api#requests' },
+  { title: 'Git', path: '/settings/git', doc: 'git#git-sources' },
+  { title: 'Registries', path: '/settings/registries', doc: 'services#private-images' },
+]
+
+const adminTabs = [
+  { title: 'Users', path: '/settings/users', doc: 'security#who-can-do-what' },
+  { title: 'Invitations', path: '/settings/invites', doc: 'settings#users-and-logins' },
+  { title: 'Activity', path: '/settings/activity', doc: 'deployments' },
+  { title: 'Grants', path: '/settings/grants', doc: 'services#your-own-compose-file' },
+  { title: 'Edge', path: '/settings/edge', doc: 'edge#who-serves' },
+  { title: 'Clean-up', path: '/settings/prune', doc: 'maintenance#clean-up-the-disk' },
+  { title: 'Audit', path: '/settings/audit', doc: 'security' },
 ]
