@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../src/platform/journal.ts'
-import { testApp } from './support/app.ts'
+import { testApp, withAda } from './support/app.ts'
 import { listening } from './support/listening.ts'
 import { contentsOf } from './support/refusals.ts'
 import { aSession } from './support/session.ts'
@@ -79,8 +79,7 @@ test('a HEAD is answered like its GET, without the body', async () => {
 })
 
 test('every page carries the headers that keep others out of it', async () => {
-  const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_URL: 'https://davit.example.com' }))
   const { id } = (await ada.post('/projects', valid)).json
   const paths = [
     '/login',
@@ -122,8 +121,7 @@ test('no page has a script or a style of its own', async () => {
 })
 
 test('a body that is no JSON is a bad request, and one that is no object is refused', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const before = contentsOf(t)
   const send = (body: string, type = 'application/json') =>
     ada.send('/projects', { method: 'POST', body, headers: { ...json, 'Content-Type': type } })
@@ -232,8 +230,7 @@ test('one client that asks too often is reported when to come back, and others a
 })
 
 test('an error of our own shows the request id, and nothing else', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   t.db.$client.run('ALTER TABLE projects RENAME TO hidden')
   using logged = spyOn(journal, 'error').mockImplementation(() => {})
   const answer = await ada.get('/projects')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from './support/app.ts'
+import { testApp, withAda } from './support/app.ts'
 import type { Answer, TestClient } from './support/client.ts'
 import { everything, fill } from './support/everything.ts'
 import type { Ids } from './support/everything.ts'
@@ -179,8 +179,7 @@ test('the walk below knows every route that has a parameter', () => {
 })
 
 test('the walk below uses addresses that are there for their owner', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids = await everything(t, ada)
   const headers = { Accept: 'application/json' }
   for (const { route, path, id, asksProvider, answers } of walked.filter(
@@ -193,8 +192,7 @@ test('the walk below uses addresses that are there for their owner', async () =>
 })
 
 test('what belongs to someone else is missing, and stays as it is', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids = await everything(t, ada)
   const bob = t.logIn('bob@example.com')
   await everything(t, bob)
@@ -221,8 +219,7 @@ test('what belongs to someone else is missing before its body is looked at', asy
 })
 
 test('a child under a parent that is not its own is missing', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const bob = t.logIn('bob@example.com')
   const [own, foreign] = [await everything(t, bob), await everything(t, ada)]
   const other = await bob.post('/projects', {

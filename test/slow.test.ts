@@ -4,8 +4,7 @@ import { until } from './support/until.ts'
 import { openAs } from './support/browser.ts'
 
 test('on a slow network a form shows that it is sent, and is sent once until the next page is there', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const { page, complaints } = await openAs(t, ada.user)

@@ -6,7 +6,7 @@ import { users } from '../../src/db/schema.ts'
 import { checkPublishing } from '../../src/doctor/publishing.ts'
 import { placesOf } from '../../src/addresses/places.ts'
 import { aProject, answerOf, anApp, logOf } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
@@ -47,8 +47,7 @@ test.each([{ DAVIT_HOST: apart }, { DAVIT_URL: `http://${apart}:3000` }])(
 )
 
 test('a member’s app stays on this machine where the panel is plain HTTP, and says why', async () => {
-  const t = testApp({ ...beyond, ...to('0.0.0.0') })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ ...beyond, ...to('0.0.0.0') }))
   const project = await aProject(t, ada, anApp('hers'))
   const first = await project.deploy()
   expect(first.url).toBe(`http://${apart}:${project.hostPort}`)

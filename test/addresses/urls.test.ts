@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test'
 import { namedUrl } from '../../src/addresses/urls.ts'
 import { certificates } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 test('a domain that isn’t in the DNS is an app’s address only where it has no other', async () => {
-  const t = testApp({ DAVIT_DOMAIN: 'example.com' }, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_DOMAIN: 'example.com' }, { jobsWait: true }))
   const { id } = await anEnvironment(t, ada)
   const add = (fields: Record<string, unknown>) => ada.post(`/envs/${id}/domains`, fields)
   const known = (host: string, dnsFound: string[]) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { updateEnvironment } from '../../src/environments/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, aCommand, anApp, aProject, finished, untilAnswers } from '../deployments/apps.ts'
@@ -83,8 +83,7 @@ test('a stop and a start act on all processes, and say so wherever one looks', a
 })
 
 test('a deployment starts a stopped environment, and one that fails leaves it stopped', async () => {
-  const t = testApp({}, patient)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, patient))
   const project = await aProject(t, ada, anApp('first'), { healthTimeout: 1 })
   const first = await project.deploy()
   await t.jobs.idle()
@@ -102,8 +101,7 @@ test('a deployment starts a stopped environment, and one that fails leaves it st
 })
 
 test('a start that fails says why, and a later one that succeeds forgets it', async () => {
-  const t = testApp({}, patient)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, patient))
   const project = await aProject(t, ada, anApp('x'))
   withWorker(t, project, 'test ! -e /tmp/broken || exit 7; exec sleep 999')
   const deployment = await project.deploy()
@@ -137,8 +135,7 @@ test('a start that fails says why, and a later one that succeeds forgets it', as
 })
 
 test('a container that was removed can’t be started, and the answer says what can be done', async () => {
-  const t = simulatedApp({}, patient)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, patient))
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -151,8 +148,7 @@ test('a container that was removed can’t be started, and the answer says what 
 })
 
 test('what can’t be started or stopped now is refused with what to do', async () => {
-  const t = testApp({}, patient)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, patient))
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   for (const verb of ['start', 'restart', 'stop'] as const) {
     const { status, json } = await act(ada, project, verb)
@@ -174,8 +170,7 @@ test('what can’t be started or stopped now is refused with what to do', async 
 })
 
 test('a stop ends a restart that hangs', async () => {
-  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { config: { acceptTimeout: 50 } }))
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -194,8 +189,7 @@ test('a stop ends a restart that hangs', async () => {
 })
 
 test('a deployment waits for the restart that is at work, and is not ended by a stop', async () => {
-  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { config: { acceptTimeout: 50 } }))
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -212,8 +206,7 @@ test('a deployment waits for the restart that is at work, and is not ended by a 
 })
 
 test('a process that crashes again and again is said to, and stops with the others', async () => {
-  const t = testApp({}, patient)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, patient))
   listen(t)
   const project = await aProject(t, ada, anApp('x'))
   withWorker(t, project, 'test -e /tmp/ran || { touch /tmp/ran; sleep 3; }; exit 3')

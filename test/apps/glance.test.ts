@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { findingsOn } from '../support/axe.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
@@ -18,8 +18,7 @@ test('an environment shows its last hour and the end of its log, and only to its
 })
 
 test('where nothing ran there is nothing to glance at', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items

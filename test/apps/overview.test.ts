@@ -2,12 +2,11 @@ import { expect, test } from 'bun:test'
 import { deployments } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { anApp, servedByCaddy } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openAs } from '../support/browser.ts'
 
 test('an address is on one line, also beside four other facts and on a phone', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const host = 'boats.shops.example.com'
   const { id, projectId } = await anApp(t, ada, { name: 'shop', hosts: [host, `www.${host}`] })
   t.db

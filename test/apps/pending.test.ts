@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { releases } from '../../src/db/schema.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { made, settled } from '../services/instances.ts'
 import { anApp, aProject, cancel, finished, rollBack } from '../deployments/apps.ts'
@@ -16,8 +16,7 @@ const apply = (client: TestClient, { id, environmentId }: Project, more: object 
   client.post(`/projects/${id}/deployments`, { environmentId, reuseImage: true, ...more })
 
 test('what was changed since the live deployment is named, and applied without a build', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'))
   expect(await pending(ada, project)).toEqual([])
   await project.set({ key: 'KEPT', value: 'same' })
@@ -61,8 +60,7 @@ test('what was changed since the live deployment is named, and applied without a
 })
 
 test('a variable of the build stays pending until it is built again, and the page says so', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
   await project.set({ key: 'THEME', value: 'dark', buildTime: true })
@@ -93,8 +91,7 @@ services:
 `
 
 test('a link is pending, and so is the password of its service when that was changed', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
   const service = await made(t, ada, store, { name: 'store' })
@@ -111,8 +108,7 @@ test('a link is pending, and so is the password of its service when that was cha
 })
 
 test('of a release that an earlier version made nothing is said', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   await project.deploy()
   t.db.update(releases).set({ settings: null }).run()
@@ -121,8 +117,7 @@ test('of a release that an earlier version made nothing is said', async () => {
 })
 
 test('after a rollback the settings of today are live', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
   const first = await project.deploy()
   project.repository.commit(anApp('second'))
@@ -133,8 +128,7 @@ test('after a rollback the settings of today are live', async () => {
 })
 
 test('an image is reused only where one runs, and nothing else is asked for', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const early = await apply(ada, project)
   expect(early.status).toBe(409)

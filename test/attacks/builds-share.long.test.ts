@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { updateProject } from '../../src/projects/store.ts'
 import { aProject, logOf } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { builders } from '../support/builders.ts'
 import type { TestClient } from '../support/client.ts'
@@ -36,8 +36,7 @@ test('a cache mount is shared by the builds of one owner, and by no one else’s
 })
 
 test('arguments that steer the builder are refused when they are saved, in any case', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, { Dockerfile: 'FROM busybox' })
   const variables = `/envs/${project.environmentId}/variables`
   for (const key of steering) {
@@ -62,8 +61,7 @@ test('arguments that steer the builder are refused when they are saved, in any c
 
 describe.each(builders)('with the builder %s', (builder) => {
   test('arguments that steer it, saved before, are left out of the build', async () => {
-    const t = testApp({ DAVIT_BUILDER: builder })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp({ DAVIT_BUILDER: builder }))
     const Dockerfile = `FROM busybox\nRUN echo "proxy=$http_proxy$HTTPS_PROXY" # ${Bun.randomUUIDv7()}\nCMD ["sleep", "9999"]\n`
     const project = await aProject(t, ada, { Dockerfile }, { port: 0 })
     const buildArgs = Object.fromEntries(steering.map((name) => [name, 'http://10.9.9.9:1']))
@@ -76,8 +74,7 @@ describe.each(builders)('with the builder %s', (builder) => {
   })
 
   test('a project may build without network', async () => {
-    const t = testApp({ DAVIT_BUILDER: builder })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp({ DAVIT_BUILDER: builder }))
     const devices = () =>
       `RUN echo "devices: $(ls /sys/class/net | tr '\\n' ' ')" # ${Bun.randomUUIDv7()}`
     const on = await built(t, ada, [devices()], 'on')

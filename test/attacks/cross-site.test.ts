@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 import { contentsOf } from '../support/refusals.ts'
@@ -99,8 +99,7 @@ test('no change is made for a page of another site, whatever it is and however i
 })
 
 test('no one is logged in, out or registered by another site', async () => {
-  const t = testApp({ DAVIT_REGISTRATION: 'open' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_REGISTRATION: 'open' }))
   const nobody = await aBrowser(t, null)
   const cases = await forgeries(t, nobody, ada.user.id)
   const before = state(t)

@@ -3,7 +3,7 @@ import { makeToken } from '../../src/accounts/token-store.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { asToken } from '../accounts/visitor.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { Answer, TestClient } from '../support/client.ts'
 import { everything } from '../support/everything.ts'
@@ -101,8 +101,7 @@ describe('every stream of a user has ended when the answer is there to an admin 
 })
 
 test('every stream of a session ends with the logout', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const stream = await ada.send('/containers/events', { headers: { Accept: 'text/event-stream' } })
   await ada.post('/auth/logout')
   expect(t.streams.size).toBe(0)

@@ -23,7 +23,7 @@ import { camelCase, snakeCase } from '../../src/web/body.ts'
 import { networkOf } from '../../src/web/client-address.ts'
 import { repositoryAddressOf, plainPath } from '../../src/webhooks/repository-names.ts'
 import { sent } from '../webhooks/senders.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 /** Characters, and milliseconds of the processor that are far too many for what takes its length. */
 const length = 30_000
@@ -125,8 +125,7 @@ const odd: Record<string, string> = {
 }
 
 test('odd JSON is refused like any other, from users and from webhooks', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
   for (const [what, body] of Object.entries(odd)) {
     const answer = await ada.send('/projects', { method: 'POST', headers, body })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aRepository, deployed, finished } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
 import { git } from '../support/git-server.ts'
 import { escaped } from '../support/refusals.ts'
@@ -10,8 +10,7 @@ import { injectionsOf } from './injections.ts'
 import { aFolder } from '../support/folder.ts'
 
 test('an app whose every word is hostile lives from its making to its end, and is only words', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const place = aFolder()
   const marker = join(place, 'm')
   const run = `touch ${marker}`

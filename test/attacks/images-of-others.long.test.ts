@@ -6,7 +6,7 @@ import { refusePrivate } from '../../src/registries/admit.ts'
 import { aProject, finished, logOf } from '../deployments/apps.ts'
 import { collect, sandbox } from '../docker/sandbox.ts'
 import { made } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { builders } from '../support/builders.ts'
 import type { TestClient } from '../support/client.ts'
@@ -162,8 +162,7 @@ describe.each(builders)('with the builder %s', (builder) => {
   })
 
   test('images that a login opened are copied from and mounted by their owner as they are named', async () => {
-    const t = testApp({ DAVIT_BUILDER: builder })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp({ DAVIT_BUILDER: builder }))
     await addLogin(ada)
     const [base, tool] = [await aPrivateImage(), await aPrivateImage()]
     const lines = [
@@ -265,8 +264,7 @@ test('what everyone may pull is everyone’s, and stays so while its registry is
 })
 
 test('a pull that Davit was killed in leaves no public name', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const image = await aPrivateImage()
   const digest = await docker.imageDigest(image, { auth })
   const publicName = `${image.replace(/:1$/, '')}@${digest}`

@@ -3,15 +3,14 @@ import { masking, tailOf } from '../../src/logs/mask.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import { writeOutput } from '../logs/writing.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 
 afterEach(() => void jest.restoreAllMocks())
 
 /** A deployment's log and kept output of about so many characters each, in lines of this text. */
 async function aLog({ text, characters }: { text: string; characters: number }) {
-  const t = testApp({ DAVIT_LOG_SIZE: '200' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_LOG_SIZE: '200' }))
   const environment = await anEnvironment(t, ada)
   const deployment = insertDeployment(t.db, {
     projectId: environment.projectId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { writeOutput } from '../logs/writing.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 
 /** Lines that would end an event, begin another one or forge its name, were they written as they are. */
@@ -38,8 +38,7 @@ function readEvents(text: string): Event[] {
 }
 
 async function aLog() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids = await everything(t, ada)
   const written = (texts: string[]) =>
     texts.map((text) => ({ text, time: 1, stream: 'stdout' as const }))

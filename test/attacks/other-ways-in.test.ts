@@ -8,7 +8,7 @@ import { factory } from '../../src/web/factory.ts'
 import type { Env } from '../../src/web/factory.ts'
 import { rateLimit } from '../../src/web/rate-limit.ts'
 import { requireAdmin } from '../../src/web/user-of.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 import { listening } from '../support/listening.ts'
 import { contentsOf } from '../support/refusals.ts'
@@ -95,8 +95,7 @@ test('no other spelling leads to what belongs to someone else', async () => {
 })
 
 test('a method is what the first line says, whatever a header, a field or the query says', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids = await everything(t, ada)
   const path = `/projects/${ids.project}`
   const before = contentsOf(t)

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 let connections = 0
 const listener = Bun.listen({
@@ -59,8 +59,7 @@ const addresses = [...hosts.map((host) => `http://${host}:${port}/x.git`), ...di
 
 test('no route that takes an address connects to one of this machine or its network', async () => {
   const env = { DAVIT_ALLOW_HOSTS: '', DAVIT_ALLOW_LOCAL_REPOS: '0' }
-  const t = testApp(env, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp(env, { jobsWait: true }))
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
 
@@ -94,8 +93,7 @@ test('no route that takes an address connects to one of this machine or its netw
 })
 
 test('a refusal reveals nothing about what is there: an open port and a closed one read the same', async () => {
-  const t = testApp({ DAVIT_ALLOW_HOSTS: '' })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp({ DAVIT_ALLOW_HOSTS: '' }))
   const told = async (port: number) => {
     const answer = await ada.post('/projects', {
       name: 'x',

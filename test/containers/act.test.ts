@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { newId } from '../../src/db/new-id.ts'
 import { connectDocker, freeAddress, freeSubnet } from '../../src/docker/index.ts'
 import { insertRelease } from '../../src/runtime/store.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
@@ -15,8 +15,7 @@ const recorded = (t: TestApp) =>
   t.db.$client.query('SELECT action, object_kind, object_id, actor FROM audit_events').all()
 
 test('who stops an app stops its deployment, and who restarts it has it running again', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   listen(t)
   const { id, deployment } = await aRunning(t, ada)
 
@@ -45,8 +44,7 @@ test('who stops an app stops its deployment, and who restarts it has it running 
 })
 
 test('what does not run can’t be stopped, and nothing is recorded', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anOwn(t, ada, 'exit 0')
   const answer = await ada.post(`/containers/${id}/stop`)
   expect(answer.status).toBe(409)
@@ -55,8 +53,7 @@ test('what does not run can’t be stopped, and nothing is recorded', async () =
 })
 
 test('a start that the engine refuses is reported in its words', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anOwn(t, ada, '', { command: ['/no/such'], init: false })
   const answer = await ada.post(`/containers/${id}/restart`)
   expect(answer.status).toBe(409)
@@ -82,8 +79,7 @@ test('a start whose address another container has by now says so', async () => {
 })
 
 test('while a deployment switches the containers of an environment they are left to it', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id, environment } = await aRunning(t, ada)
   const workload = { id: environment.id, kind: 'app' } as const
   insertRelease(t.db, {
@@ -116,8 +112,7 @@ test('an admin stops and starts what is not Davit’s; the page asks before', as
 })
 
 test('a browser is sent to the container’s page, htmx gets the updated fragment', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id } = await aRunning(t, ada)
   const browser = await ada.form(`/containers/${id}/stop`, {})
   expect(browser.status).toBe(303)
@@ -135,8 +130,7 @@ test('a browser is sent to the container’s page, htmx gets the updated fragmen
 })
 
 test('a stop that takes long is answered 202 with where to look, and goes on', async () => {
-  const t = testApp({}, { config: { acceptTimeout: 100 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { acceptTimeout: 100 } }))
   const { id } = await aRunning(t, ada, "trap '' TERM; echo trapped; while :; do sleep 1; done", {
     stopTimeout: 3,
   })
@@ -152,8 +146,7 @@ test('a stop that takes long is answered 202 with where to look, and goes on', a
 })
 
 test('without an engine every address says that, and how to get it back', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const id = 'a'.repeat(64)
   Object.assign(t.faults, connectDocker({ host: 'unix:///no/such.sock' }))
   const answers = [
@@ -170,8 +163,7 @@ test('without an engine every address says that, and how to get it back', async 
 })
 
 test('a token that may only read or deploy stops nothing', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id } = await aRunning(t, ada)
   for (const scope of ['read', 'deploy', 'write']) {
     const { token } = (await ada.post('/settings/tokens', { name: scope, scopes: [scope] })).json

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { CrashCount } from '../../src/runtime/crash-count.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anOwn, aStranger, listen, sooner } from './engine.ts'
 
 const always = { restart: { name: 'unless-stopped' } } as const
@@ -59,8 +59,7 @@ test('restarts far apart by the engine’s waiting are one row, those after a ca
 })
 
 test('an app that crashes at once is seen to loop', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   const { id } = await anOwn(t, ada, 'exit 1', always)
   await t.docker.startContainer(id)
@@ -73,8 +72,7 @@ test('an app that crashes at once is seen to loop', async () => {
 })
 
 test('an app that crashed ten times in a row is stopped, says why, and forgets it when started', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   const { id, deployment } = await anOwn(t, ada, 'exit 7', always)
   const path = `/projects/${deployment.projectId}/deployments/${deployment.id}`

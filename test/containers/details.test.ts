@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
 import { containerDetails } from '../../src/containers/json.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anOwn, aStranger } from './engine.ts'
 
 const secret = 'a value that must not be seen'
 
 test('no value that is or was a secret leaves Davit, whatever it stands in', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const root = t.logInAsAdmin()
   const env = {
     GREETING: 'hello',
@@ -60,8 +59,7 @@ test('of what is not Davit’s no value is shown', async () => {
 })
 
 test('the details say how a container was made, and where it comes from', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const volume = `test-${Bun.randomUUIDv7()}`
   const { id, deployment } = await anOwn(t, ada, 'sleep 9', {
     volumes: [{ name: volume, path: '/data' }],

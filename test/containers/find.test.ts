@@ -3,7 +3,7 @@ import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, aStranger } from './engine.ts'
 
@@ -133,8 +133,7 @@ test('a container of a service belongs to who has the service', async () => {
 })
 
 test('an admin sees everything on the engine, and whose it is', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const root = t.logInAsAdmin()
   const own = await anOwn(t, ada, 'sleep 999')
   const stranger = await aStranger(t, 'sleep 999')
@@ -155,8 +154,7 @@ test('an admin sees everything on the engine, and whose it is', async () => {
 })
 
 test('a container that vanishes while it is read is missing, and the answer says so', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id } = await aRunning(t, ada)
   expect((await ada.get(`/containers/${id}`)).status).toBe(200)
   const { stopContainer, restartContainer } = t.docker

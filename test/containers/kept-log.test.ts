@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { anEnvironment, collect, hasEnded, linesUntil } from '../logs/collecting.ts'
 import { writeOutput } from '../logs/writing.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aRunning } from './engine.ts'
 import type { Event } from './log-stream.ts'
 import { followLog, isEvent, isLine, notesOf, textsOf } from './log-stream.ts'
@@ -37,8 +37,7 @@ test('it has the lines of that container alone, and marks of its starts and ends
 })
 
 test('an id is a time of the engine, and resumes behind its line; a time alone resumes there', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
   const container = (await t.docker.inspectContainer(id))!
   const at = (n: number) => container.createdAt.getTime() + n * 1000
@@ -57,8 +56,7 @@ test('an id is a time of the engine, and resumes behind its line; a time alone r
 })
 
 test('since 1970 it has all lines, and until then none', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
   const { name } = (await t.docker.inspectContainer(id))!
   const lines = Array.from({ length: 600 }, (_, at) => {
@@ -96,8 +94,7 @@ test('who follows hears that it stops, starts again and goes, when the last line
 })
 
 test('a container that has written nothing yet is followed from its first line on', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   expect((await ada.get(`${environment.output}`)).json.items).toEqual([])
   const { id } = await aRunning(t, ada, 'sleep 1; echo first; sleep 99')
@@ -107,8 +104,7 @@ test('a container that has written nothing yet is followed from its first line o
 })
 
 test('many who come at once cost a slow engine a look at their container or two, not one each', async () => {
-  const t = testApp({ DAVIT_STREAMS_PER_USER: '60' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_STREAMS_PER_USER: '60' }))
   const { id } = await aRunning(t, ada, 'sleep 99')
   const { inspectContainer, info } = t.docker
   const pulse = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readEvents } from '../demo/events.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, listen, sooner } from './engine.ts'
 
@@ -15,8 +15,7 @@ async function* follow(client: TestClient) {
 }
 
 test('the JSON of a container is the one that was agreed', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, project, environment, deployment } = await anOwn(t, ada, 'sleep 999', {
     ports: [{ container: 8080, host: 0, address: '127.0.0.1' }],
   })
@@ -57,8 +56,7 @@ test('the JSON of a container is the one that was agreed', async () => {
 })
 
 test('the list comes in pages, newest first, that miss none when one goes in between', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids: string[] = []
   for (let count = 0; count < 4; count++) ids.unshift((await anOwn(t, ada, 'x')).id)
   const page = async (query: string) => (await ada.get(`/containers?limit=1${query}`)).json
@@ -73,8 +71,7 @@ test('the list comes in pages, newest first, that miss none when one goes in bet
 })
 
 test('containers stand under their project, and one that fares badly says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   const { id, project } = await anOwn(t, ada, 'exit 3')
   await t.docker.startContainer(id)
@@ -127,8 +124,7 @@ test('whoever has no container is told how to get one', async () => {
 })
 
 test('a container that lives on without a process that was killed for memory says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   const script = 'sleep 1; tail -c 200m /dev/zero; sleep 60'
   const { id } = await aRunning(t, ada, script, { memoryBytes: 16 * 2 ** 20 })
@@ -138,8 +134,7 @@ test('a container that lives on without a process that was killed for memory say
 })
 
 test('a container that used up its memory says so', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   t.faults.inspectContainer = async (...of) => {
     const found = await t.docker.inspectContainer(...of)
@@ -157,8 +152,7 @@ test('a container that used up its memory says so', async () => {
 })
 
 test('what a running container uses stands in the list', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   expect((await ada.page('/containers')).text).not.toContain('CPU')
   const reading = (await t.docker.containerStats(id))!
@@ -197,8 +191,7 @@ test('the stream of the list shows what changed, by whomever, and only to those 
 })
 
 test('a storm of changes is at most one event a second', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   listen(t)
   const { id } = await aRunning(t, ada)
   const stream = follow(ada)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { hostileTexts } from '../support/hostile.ts'
@@ -207,8 +207,7 @@ test('a container that restarts in a loop is followed through it, every line onc
 })
 
 test('secrets of the environment are hidden in what its container writes', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const long = "head -c 16374 /dev/zero | tr '\\0' x" // the secret lies across the cut behind it
   const script = `sleep 0.5; ${long}; echo "$TOKEN"; echo "token is $TOKEN"; sleep 99`
   const secret = 'correct-horse-battery'

@@ -172,8 +172,7 @@ test('an admin opens terminals in containers of others only where the settings s
 })
 
 test('a hundred at once: as many as one user may have, the others are told', async () => {
-  const t = testApp({ DAVIT_STREAMS_PER_USER: '4' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_STREAMS_PER_USER: '4' }))
   const { id } = await aRunning(t, ada)
   const server = listening(t)
   const shells = Array.from({ length: 100 }, () => openShell(t, ada, id, { server }))

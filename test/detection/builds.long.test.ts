@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { aProject, logOf } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { ensureStandIns } from './stand-ins.ts'
 
@@ -86,8 +86,7 @@ beforeAll(() => ensureStandIns([...new Set(apps.flatMap(({ images }) => images))
 test.each(apps)(
   'an app of the kind $kind is built without a Dockerfile, and answers',
   async ({ kind, files, answer }) => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const project = await aProject(t, ada, files)
     const found = (await ada.get(`/projects/${project.id}/detection`)).json
     expect(found).toMatchObject({ kind, problem: null })

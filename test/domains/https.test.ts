@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { planOf, sealedAs } from '../../src/addresses/plan.ts'
 import { setHostOptions } from '../../src/addresses/store.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { anIssuer } from './issuer.ts'
 
@@ -10,8 +10,7 @@ const { issue } = anIssuer()
 const own = { https: 'own' }
 
 async function aSite(env: Record<string, string> = {}) {
-  const t = testApp(env, { jobsWait: true, config: { acceptTimeout: 100 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env, { jobsWait: true, config: { acceptTimeout: 100 } }))
   const { id } = await anEnvironment(t, ada)
   const path = `/envs/${id}/domains`
   const add = (fields: Record<string, unknown>) => ada.post(path, fields)

@@ -4,15 +4,14 @@ import { davitKey } from '../../src/edge/plan.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { aNameServer } from '../support/name-server.ts'
 import { anIssuer } from './issuer.ts'
 
 const { issue } = anIssuer()
 
 async function aSite(overrides: Parameters<typeof testApp>[1] = {}, env = {}) {
-  const t = testApp(env, { jobsWait: true, ...overrides })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env, { jobsWait: true, ...overrides }))
   const environment = await anEnvironment(t, ada)
   const path = `/envs/${environment.id}/domains`
   const add = (fields: Record<string, unknown>) => ada.post(path, fields)

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { domainForm, domainUpdateForm } from '../../src/domains/forms.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
 
 const davit = { DAVIT_URL: 'https://panel.example.net', DAVIT_DOMAIN: 'apps.example.net' }
 
 async function aSite(env: Record<string, string> = {}) {
-  const t = testApp(env, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env, { jobsWait: true }))
   const environment = await anEnvironment(t, ada)
   const { id } = environment
   const path = `/envs/${id}/domains`

@@ -3,12 +3,11 @@ import { planOf } from '../../src/addresses/plan.ts'
 import { auditEvents, domains } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 /** An environment of Ada's. */
 async function aSite(env: Record<string, string> = {}) {
-  const t = testApp(env, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env, { jobsWait: true }))
   const { id } = await anEnvironment(t, ada)
   const path = `/envs/${id}/domains`
   const add = (fields: Record<string, unknown>) => ada.post(path, fields)

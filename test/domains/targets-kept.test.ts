@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { listServiceDomains, usualTarget } from '../../src/runtime/routing-store.ts'
 import { idle } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const both = `
 services:
@@ -16,8 +16,7 @@ services:
   api: { ${idle} }`
 
 test('a file without what a domain leads to is refused by a sentence that names the domain', async () => {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp({}, { jobsWait: true }))
   const service = (await ada.post('/services/compose', { name: 'shop', compose: both })).json
   const path = `/services/${service.id}`
   const add = (fields: object) => ada.post(`${path}/domains`, { ...fields })
@@ -46,8 +45,7 @@ test('a file without what a domain leads to is refused by a sentence that names 
 })
 
 test('a domain leads to a port that is published by TCP and UDP, and to none of UDP alone', async () => {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { jobsWait: true }))
   const ports = "['53/udp', '8443', '8443/udp']"
   const compose = `services: { web: { ${idle}, ports: ${ports} } }`
   const { id } = (await ada.post('/services/compose', { name: 'shop', compose })).json

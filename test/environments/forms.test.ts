@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { environmentForm, environmentUpdateForm } from '../../src/environments/forms.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { endless, hostileBranches } from '../support/hostile.ts'
 import { contentsOf, expectRefusals } from '../support/refusals.ts'
 
 async function aProject(env: Record<string, string> = {}) {
-  const t = testApp(env)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env))
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const project = (await ada.post('/projects', values)).json
   const path = `/projects/${project.id}/envs`

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { anApp as aStoredApp } from '../map/owned.ts'
@@ -38,8 +38,7 @@ async function headOn(client: TestClient, path: string, headers: Record<string, 
 const again = { 'HX-Request': 'true', 'Davit-Live': '1' }
 
 test('each tab of an environment has one header, which follows a stop', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'))
   const { url } = await project.deploy()
   await t.jobs.idle()
@@ -75,8 +74,7 @@ test('each tab of an environment has one header, which follows a stop', async ()
 })
 
 test('before the first deployment there is one to start, and nothing to stop', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'))
   const { html, buttons } = await headOn(ada, `/envs/${project.environmentId}/domains`)
   expect(html).toContain('Not deployed')
@@ -84,8 +82,7 @@ test('before the first deployment there is one to start, and nothing to stop', a
 })
 
 test('what is under way stands in the header', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
   await t.jobs.idle()
@@ -102,8 +99,7 @@ test('what is under way stands in the header', async () => {
 })
 
 test('all settings are on one page, and at its end the environment is deleted', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const { json: project } = await ada.post('/projects', values)
   const envs = `/projects/${project.id}/envs`
@@ -135,8 +131,7 @@ test('all settings are on one page, and at its end the environment is deleted', 
 })
 
 test('a commit that isn’t known has no place on the page', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id, projectId } = await aStoredApp(t, ada, { name: 'shop' })
   const commit = async () =>
     (await ada.page(`/projects/${projectId}/envs/${id}`)).text.includes('<dt>Commit</dt>')

@@ -2,13 +2,12 @@ import { expect, test } from 'bun:test'
 import type { Process } from '../../src/db/schema.ts'
 import { environmentUpdateForm } from '../../src/environments/forms.ts'
 import { wordsOf } from '../../src/platform/shell-words.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { endless } from '../support/hostile.ts'
 import { expectRefusals } from '../support/refusals.ts'
 
 async function aProject() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const project = (await ada.post('/projects', values)).json
   const path = `/projects/${project.id}/envs`

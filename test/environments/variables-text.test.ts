@@ -4,11 +4,10 @@ import { asItStands } from '../../src/environments/variables-page.tsx'
 import { kept, textOf } from '../../src/environments/variables-text.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { formsOf } from '../forms/page-forms.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 async function start() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const { json: list } = await ada.get(`/projects/${project.id}/envs`)

@@ -2,13 +2,12 @@ import { expect, test } from 'bun:test'
 import { variableForm, variableUpdateForm } from '../../src/environments/forms.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { asItStands } from '../../src/environments/variables-page.tsx'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { endless, hostileTexts } from '../support/hostile.ts'
 import { contentsOf, escaped, expectRefusals } from '../support/refusals.ts'
 
 async function anEnvironment() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const values = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
   const project = (await ada.post('/projects', values)).json
   const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items

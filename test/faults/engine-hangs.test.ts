@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { startPrivateEngine } from './private-engine.ts'
 
 test('each page says that the engine hangs, and shows all again when it goes on', async () => {
   await using engine = await startPrivateEngine()
-  const t = testApp({}, { docker: connectDocker({ host: engine.host }) })
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp({}, { docker: connectDocker({ host: engine.host }) }))
   expect((await ada.get('/containers/api')).json).toEqual({ containers: [] })
 
   await engine.freeze()

@@ -5,7 +5,7 @@ import { Reader } from '../../src/logs/reader.ts'
 import { ReadBatches } from '../../src/logs/read-batches.ts'
 import { Semaphore } from '../../src/platform/semaphore.ts'
 import { allLines, anEnvironment, collect, linesUntil, written } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
 /** A reader that has been told something, and ends with the test's signal. */
@@ -58,8 +58,7 @@ test('nor does what is heard while the disk is full keep everything else from ru
 })
 
 test('what a container writes while the disk is full is kept once there is room', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const { reserve } = t.logDb.$client
   collect(t)

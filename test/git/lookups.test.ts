@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { notTheApi } from '../../src/git/providers/refusals.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { addSource, token } from './source.ts'
 
 const server = startProviderServer('gitlab')
@@ -25,8 +25,7 @@ beforeEach(() => {
 })
 
 async function start(env: Record<string, string> = {}) {
-  const t = testApp(env)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(env))
   const id = await addSource(ada, server)
   server.requests.length = 0
   return { ...t, ada, id }

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { gitSources, projects } from '../../src/db/schema.ts'
 import { openSourceToken } from '../../src/git/store.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { addSource, token } from './source.ts'
 
 const github = startProviderServer('github')
@@ -32,8 +32,7 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a source at %s', (kind) =
 
 describe('adding a source', () => {
   test('responds in the three forms of clients', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { ada } = withAda(testApp())
     github.tokens.set(token, { login: 'ada', id: 1, scopes: ['repo', 'gist'] })
     const made = await ada.post('/settings/git', wanted)
     expect(made.status).toBe(201)
@@ -85,8 +84,7 @@ describe('adding a source', () => {
   })
 
   test('keeps the token sealed, and shows it nowhere', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const id = await addSource(ada, github)
     const row = t.db.select().from(gitSources).get()!
     expect(JSON.stringify(row)).not.toContain(token)
@@ -172,8 +170,7 @@ describe('adding a source', () => {
   })
 
   test('under a name that is taken is refused, but not under another user’s', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     await addSource(ada, github)
     expect((await ada.post('/settings/git', wanted)).status).toBe(409)
     expect(await addSource(t.logIn('bob@example.com'), github)).toBeString()
@@ -213,8 +210,7 @@ describe('a source', () => {
   })
 
   test('whose token can’t be opened any more says what to do', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const id = await addSource(ada, github)
     t.db
       .update(gitSources)
@@ -233,8 +229,7 @@ describe('a source', () => {
   })
 
   test.each(['confirm=1', 'force=1'])('that projects use goes only with %s', async (word) => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const id = await addSource(ada, github)
     const made = await ada.post('/projects', {
       name: 'Shop <b>',

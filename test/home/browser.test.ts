@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
 import { anApp } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openAs } from '../support/browser.ts'
 
 test('a search follows what is typed, keeps the keyboard, and what changes appears in it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   for (const name of ['shop', 'blog', 'shop of bob']) await anApp(t, ada, { name })
   const { page, complaints } = await openAs(t, ada.user)
   await page.goto('/dashboard')

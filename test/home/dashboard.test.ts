@@ -7,7 +7,7 @@ import { busyBetween, ticksIn } from '../../src/home/server.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { adoptRelease } from '../../src/runtime/store.ts'
 import { anApp, aService, servedByCaddy } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -43,8 +43,7 @@ const fail = (t: TestApp, { user }: TestClient, app: { id: string; projectId: st
 
 describe('the dashboard', () => {
   test('says nothing of trouble while all is well, or stopped on purpose', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     await anApp(t, ada, { name: 'shop', hosts: ['shop.example.com'] })
     await anApp(t, ada, { name: 'off', processes: { web: ['stopped'] } })
     aService(t, ada, { name: 'db' })
@@ -56,8 +55,7 @@ describe('the dashboard', () => {
   })
 
   test('moves a service up when its containers are created again', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const service = aService(t, ada, { name: 'db' })
     await anApp(t, ada, { name: 'shop' })
     expect(namesOf(await ada.page('/dashboard'))).toEqual(['shop / production', 'db'])
@@ -67,8 +65,7 @@ describe('the dashboard', () => {
   })
 
   test('begins with what is in trouble, each with why and what helps', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const shop = await anApp(t, ada, { name: 'shop', hosts: ['shop.example.com'] })
     const loop = await anApp(t, ada, { name: 'loop' })
     const fresh = await anApp(t, ada, { name: 'fresh', processes: {} })
@@ -113,8 +110,7 @@ describe('the dashboard', () => {
   })
 
   test('says what is wrong with the server itself, with what an admin can do', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const root = t.logInAsAdmin()
     servedByCaddy(t)
     const trouble = new Failure('edge_refused', 'Port 80 is taken.', 'Free it.')
@@ -137,8 +133,7 @@ describe('the dashboard', () => {
   })
 
   test('says when the names that apps have by themselves fail, once for all of them', async () => {
-    const t = testApp({ DAVIT_DOMAIN: 'apps.example.com' })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp({ DAVIT_DOMAIN: 'apps.example.com' }))
     const shop = await anApp(t, ada, { name: 'shop' })
     for (const name of ['blog', 'mail']) await anApp(t, ada, { name })
     await anApp(t, t.logIn('bob@example.com'), { name: 'other' })
@@ -158,8 +153,7 @@ describe('the dashboard', () => {
   })
 
   test('says of an app that Davit stopped, also when its container is gone, why', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     await anApp(t, ada, { name: 'shop', processes: { web: ['stopped'] } })
     const gone = await anApp(t, ada, { name: 'gone', processes: { web: ['stopped'] } })
     const errorMessage = 'The app exited 5 times in a row. Davit stopped it.'
@@ -173,8 +167,7 @@ describe('the dashboard', () => {
   })
 
   test('leads to the rest where more than ten need attention', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     for (let at = 1; at <= 12; at++)
       fail(t, ada, await anApp(t, ada, { name: `app ${at}`, processes: {} }))
     measures(t)
@@ -187,8 +180,7 @@ describe('the dashboard', () => {
   })
 
   test('shows how busy the processors are once that was measured', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     measures(t, { busy: 0.42 })
     const said = (await ada.page('/dashboard')).text.replaceAll(/<[^>]*>/g, ' ')
     expect(said).toMatch(/Processor\s+42 % of 2 cores/)
@@ -217,8 +209,7 @@ describe('the dashboard', () => {
   })
 
   test('takes names of any script and with markup in them for text', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const name = '<b>متجر</b> 🚢 "x"'
     fail(t, ada, await anApp(t, ada, { name }))
     const { text } = await ada.page(`/dashboard?q=${encodeURIComponent('<b>متجر')}`)
@@ -234,8 +225,7 @@ describe.each([
   const rowsIn = ({ text }: { text: string }) => text.match(row)?.length ?? 0
 
   async function many() {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     for (let at = 1; at <= 112; at++)
       await ada.post('/projects', {
         ...{ name: `project ${at}`, repositoryUrl: `https://git.example.com/a/${at}.git` },

@@ -3,7 +3,7 @@ import { insertUser } from '../../src/accounts/store.ts'
 import { createApp } from '../../src/app.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { connectDocker } from '../../src/docker/index.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
 import { contentsOf } from '../support/refusals.ts'
 
@@ -44,8 +44,7 @@ test('an empty installation leads to its first account, another one to its front
 })
 
 test('the dashboard shows what is mine, newest first', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const empty = await ada.page('/dashboard')
   expect(empty.text).toContain('Deploy your first app')
   for (const name of ['first', 'second']) await ada.post('/projects', { ...valid, name })
@@ -88,8 +87,7 @@ test('without an engine the pages work, the dashboard says so, and nothing is de
 })
 
 test('the dashboard says how Docker was last while it is asked again, until it is silent for too long', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   expect((await ada.get('/dashboard')).json.engine.ok).toBe(true)
   let asked = 0
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof t.docker.info>>>()

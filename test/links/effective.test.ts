@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { links } from '../../src/db/schema.ts'
 import { findOwnEnvironment } from '../../src/environments/store.ts'
 import { effectiveVariables } from '../../src/links/effective.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 
 const store = `
@@ -22,8 +22,7 @@ services:
 
 /** An environment, services of the same owner, and what the containers of the one are given. */
 async function aSite() {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id, projectId } = await anEnvironment(t, ada)
   const service = async (compose: string, name: string) =>
     (await ada.post('/services/compose', { name, compose })).json

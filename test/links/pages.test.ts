@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { links } from '../../src/db/schema.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { aFolder } from '../support/folder.ts'
 
@@ -24,8 +24,7 @@ services:
 async function aSite() {
   const directory = aFolder()
   writeFileSync(join(directory, 'store.yaml'), store)
-  const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({ DAVIT_TEMPLATES_DIR: directory }))
   const { id, projectId } = await anEnvironment(t, ada)
   const service = async (name: string) =>
     (await ada.post('/services/compose', { name, compose: store })).json

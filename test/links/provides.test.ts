@@ -5,7 +5,7 @@ import { providesOf } from '../../src/services/provides.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { definitionOf } from '../../src/services/stored-definition.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
 /** What apps get of each template that they connect to, when no key is chosen. */
@@ -43,8 +43,7 @@ const providedBy = async (t: TestApp, id: string) =>
 
 /** An environment, and services of the catalogue whose images need not be there. */
 async function aSite() {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { id, path } = await anEnvironment(t, ada)
   const service = async (template: string, name = 'main') => {
     const file = readTemplate(await textOf(template), { file: template })
@@ -179,16 +178,14 @@ describe('a host', () => {
     ['数据库', 'service-1'],
     ['a'.repeat(60), 'a'.repeat(40)],
   ])('of %s is %s', async (name, host) => {
-    const t = simulatedApp()
-    const ada = t.logIn('ada@example.com')
+    const { ada } = withAda(simulatedApp())
     const compose = 'services: {web: {image: busybox}}'
     const { json } = await ada.post('/services/compose', { name, compose })
     expect(json.host).toBe(host)
   })
 
   test('of a component is its own, also where only other characters tell its name apart', async () => {
-    const t = simulatedApp({}, { jobsWait: true })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
     const long = 'b'.repeat(59)
     const names = ['web', 'db_1', 'db-1', 'db.1', `${long}1`, `${long}2`]
     const parts = names.map((name) => `${name}: { image: busybox, expose: [80] }`).join(', ')
@@ -202,8 +199,7 @@ describe('a host', () => {
   })
 
   test('takes no name from a component that has it in the file', async () => {
-    const t = simulatedApp({}, { jobsWait: true })
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
     const compose =
       'services: { web: { image: busybox, ports: ["80"] }, db: { image: busybox, expose: [5432] }, ' +
       'cache: { image: busybox, expose: [6379], networks: { default: { aliases: [db-cache] } } } }'
@@ -214,8 +210,7 @@ describe('a host', () => {
   })
 
   test('is its owner’s own, and stays when the service is renamed', async () => {
-    const t = simulatedApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(simulatedApp())
     const make = async (name: string, client = ada) =>
       (
         await client.post('/services/compose', {

@@ -4,7 +4,7 @@ import { aCommand, anApp, answerOf, aProject, logOf } from '../deployments/apps.
 import { collect } from '../logs/collecting.ts'
 import { driving } from '../runs/runs.ts'
 import { leftOf, made, settled, site } from '../services/instances.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
 
 /** Serves what the service answers to its first line. */
@@ -35,8 +35,7 @@ test('a release command and a run reach a linked service, too', async () => {
 })
 
 test('an app reaches a linked service at its first line, and no one else’s app does', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, site, { name: 'Greeter' })
   expect(service.host).toBe('greeter')
   const project = await aProject(t, ada, client)
@@ -82,8 +81,7 @@ test('an app reaches a linked service at its first line, and no one else’s app
 
 test('a service whose first start fails leaves no network behind, and takes its apps back', async () => {
   // a start counts once it has stayed up: on a busy machine its end may come late
-  const t = testApp({}, { config: { settleTime: 1000 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { settleTime: 1000 } }))
   const fragile = `services: {web: {image: busybox, stop_grace_period: 1s, ports: ["80"], environment: {WELL: "\${WELL:-no}"},
     command: [sh, -c, 'test "$$WELL" = yes || exit 3; mkdir /www && echo well > /www/index.html && exec httpd -f -h /www']}}`
   const service = await made(t, ada, fragile, { name: 'fragile' })
@@ -105,8 +103,7 @@ test('a service whose first start fails leaves no network behind, and takes its 
 })
 
 test('a service that is deleted while an app is about to join it leaves no network', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const service = await made(t, ada, site, { name: 'Greeter' })
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const variables = { SITE_HOST: 'host' }

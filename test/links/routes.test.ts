@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { auditEvents } from '../../src/db/schema.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle } from '../services/instances.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import { aFolder } from '../support/folder.ts'
 
 const about = (more: string) => `
@@ -30,8 +30,7 @@ const store = about('proposes: { STORE_URL: url, STORE_USER: user }')
 async function aSite() {
   const directory = aFolder()
   writeFileSync(join(directory, 'store.yaml'), store)
-  const t = simulatedApp({ DAVIT_TEMPLATES_DIR: directory })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({ DAVIT_TEMPLATES_DIR: directory }))
   const { id } = await anEnvironment(t, ada)
   const path = `/envs/${id}/links`
   const service = async (name: string, compose = store) =>

@@ -5,7 +5,7 @@ import { updateService } from '../../src/services/store.ts'
 import { aCommand, aProject } from '../deployments/apps.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 import { idle, made } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 describe('what clients say when they reach nothing', () => {
   const db = { isUnknown: true, host: 'db', port: undefined }
@@ -48,8 +48,7 @@ describe('what clients say when they reach nothing', () => {
 })
 
 test('a deployment that fails to connect says what to look at', async () => {
-  const t = testApp({}, { config: { settleTime: 60_000 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { config: { settleTime: 60_000 } }))
   const files = aCommand("echo 'getaddrinfo ENOTFOUND db' >&2; exit 1")
   const project = await aProject(t, ada, files, { healthTimeout: 2 })
   expect((await project.deploy()).error.hint).toMatch(
@@ -58,8 +57,7 @@ test('a deployment that fails to connect says what to look at', async () => {
 })
 
 test('what to look at follows from the links of the environment and what their services do', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anEnvironment(t, ada)
   const own = findOwnEnvironment(t.db, { id, ownerId: ada.user.id })
   const why = (...lines: string[]) => whyUnreached(t.deps, { ...own, lines })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openBrowser, openPage, register } from '../support/browser.ts'
 import { startDavit } from '../support/davit.ts'
 import { everything } from '../support/everything.ts'
@@ -105,8 +105,7 @@ test('a menu that is open stays the one of its row when rows come above it', asy
 })
 
 test('what one tab does shows in the other, and its logout ends both', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const ids = await everything(t, ada)
   const { origin: url } = listening(t).url
   const { page } = await openPage(url)

@@ -28,8 +28,7 @@ const countBlocks = ({ logDb }: TestApp) =>
   logDb.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM output_blocks').get()!.n
 
 test('the oldest lines give way when the size is reached, and numbers go on', async () => {
-  const t = testApp({ DAVIT_LOG_SIZE: '1' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_LOG_SIZE: '1' }))
   const { id, output } = await anEnvironment(t, ada)
   const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(600))).toString('base64')
   for (let batch = 0; batch < 40; batch++)
@@ -51,8 +50,7 @@ test('the oldest lines give way when the size is reached, and numbers go on', as
 })
 
 test('lines older than the days go, and numbers go on where none is left', async () => {
-  const t = testApp({ DAVIT_LOG_DAYS: '2' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_LOG_DAYS: '2' }))
   const { id, output } = await anEnvironment(t, ada)
   const old = Date.now() - 3 * day
   const long = 'x'.repeat(70_000)

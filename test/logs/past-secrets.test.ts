@@ -111,8 +111,7 @@ describe('a variable that is marked secret', () => {
   })
 
   test('is hidden in why a deployment fails that began before', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const project = await aProject(t, ada, anApp('x'))
     const variables = `/envs/${project.environmentId}/variables`
     const { id } = (await ada.post(variables, { key: 'TOKEN', value })).json

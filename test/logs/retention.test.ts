@@ -4,14 +4,13 @@ import { storedLines } from './stored-lines.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 
 const day = 24 * 3_600_000
 
 async function aProjectWithLogs() {
-  const t = testApp({ DAVIT_LOG_DAYS: '14' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_LOG_DAYS: '14' }))
   const project = await aProject(t, ada, anApp('x'))
   /** A deployment that was begun so many days ago, and ended then unless it still goes on. */
   const aDeployment = (days: number, status: Status = 'failed') => {

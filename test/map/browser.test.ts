@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { findingsOn } from '../support/axe.ts'
 import { anApp, aService, servedByCaddy } from './owned.ts'
 import { openAs } from '../support/browser.ts'
 
 test('the keyboard and the pointer show what stops with a node, a narrow screen the list', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const db = aService(t, ada, { name: 'shop-db' })
   const cache = aService(t, ada, { name: 'cache', template: 'redis' })
   await anApp(t, ada, { name: 'blog', hosts: ['blog.example.com'], uses: [db] })
@@ -79,8 +78,7 @@ test('the keyboard and the pointer show what stops with a node, a narrow screen 
 })
 
 test('the page of a project has its connections as a drawing, and as a list on a narrow screen', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const db = aService(t, ada, { name: 'shop-db' })
   const { projectId } = await anApp(t, ada, { name: 'shop', uses: [db] })
   const { page, complaints } = await openAs(t, ada.user)

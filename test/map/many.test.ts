@@ -4,13 +4,12 @@ import { readGraph } from '../../src/map/graph.ts'
 import { layOut } from '../../src/map/layout.ts'
 import type { Box } from '../../src/map/layout.ts'
 import { partOf } from '../../src/map/part.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anApp, aService, servedByCaddy } from './owned.ts'
 
 /** 100 projects with two domains each, some of which share their services. */
 async function many() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const services = Array.from({ length: 30 }, (_, at) => aService(t, ada, { name: `store ${at}` }))
   for (let at = 0; at < 100; at++)
     await anApp(t, ada, {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { map } from '../../src/map/json.ts'
 import { insertDomain } from '../../src/addresses/store.ts'
 import { instances } from '../../src/db/schema.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { aDomain, anApp, aService, requested, servedByCaddy } from './owned.ts'
 
@@ -16,8 +16,7 @@ const names = ({ nodes }: Map, ids: string[] = []) =>
 
 describe('a map', () => {
   test('has the domains, apps and services of a user, and what each of them needs', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const db = aService(t, ada, { name: 'shop-db' })
     const shop = await anApp(t, ada, {
       name: 'shop',
@@ -48,8 +47,7 @@ describe('a map', () => {
   })
 
   test('says what stops working with a node, and what it needs', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const db = aService(t, ada, { name: 'shop-db' })
     const cache = aService(t, ada, { name: 'cache', template: 'redis' })
     for (const name of ['shop', 'blog'])
@@ -94,8 +92,7 @@ describe('a map', () => {
   })
 
   test('takes a redirect for what leads there, not for what stops with its app', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { id } = await anApp(t, ada, { name: 'shop', hosts: ['shop.example.com'] })
     const add = (host: string, redirectTo: string) =>
       insertDomain(t.db, { environmentId: id }, { host, redirectTo }, t).id
@@ -109,8 +106,7 @@ describe('a map', () => {
   })
 
   test('follows states: what is stopped, failed, unhealthy or in a loop, and its addresses', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const stopped = { web: ['stopped' as const] }
     await anApp(t, ada, { name: 'off', hosts: ['off.example.com'], processes: stopped })
     await anApp(t, ada, { name: 'fresh', hosts: ['fresh.example.com'], processes: {} })
@@ -139,8 +135,7 @@ describe('a map', () => {
   })
 
   test('counts the requests of the last minutes, and those of them that failed', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { id } = await anApp(t, ada, { name: 'shop', hosts: ['a.example.com', 'b.example.com'] })
     const [quiet] = read(await ada.get('/map')).nodes
     expect(quiet).toMatchObject({ requestsPerMinute: null, errorShare: null })
@@ -156,8 +151,7 @@ describe('a map', () => {
   })
 
   test('has the port of the host where no name leads to an app', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const { id } = await anApp(t, ada, { name: 'shop', hosts: ['shop.example.com'] })
     const found = read(await ada.get('/map'))
     expect(named(found, 'shop.example.com').state).toBe('off')
@@ -173,8 +167,7 @@ describe('a map', () => {
   })
 
   test('of a project has no other, but the services that it uses', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const [db, cache] = ['db', 'cache'].map((name) => aService(t, ada, { name }))
     const shop = await anApp(t, ada, { name: 'shop', uses: [db!] })
     await anApp(t, ada, { name: 'blog', uses: [db!, cache!] })
@@ -196,8 +189,7 @@ describe('a map', () => {
   })
 
   test('shows one user nothing of another, and an admin only their own', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const db = aService(t, ada, { name: 'secret-db' })
     const app = await anApp(t, ada, { name: 'secret', hosts: ['secret.example.com'], uses: [db] })
     for (const other of [t.logIn('bob@example.com'), t.logInAsAdmin()]) {

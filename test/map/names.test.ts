@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
 import { clipped, isolated } from '../../src/map/text.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { anApp, aService } from './owned.ts'
 
 const markup = '</title></svg><script>alert(1)</script>"\'>'
 
 test('a name runs nothing, ends nothing, and turns nothing round', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const turning = 'מכולת \u202Eabc\u2069'
   const db = aService(t, ada, { name: markup, template: 'redis' })
   const shop = await anApp(t, ada, { name: markup, uses: [db] })

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
 import { aCommand, aProject } from '../deployments/apps.ts'
 import { made, site } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 test('the map follows a real app and the service that it is linked to, as they run and stop', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, site, { name: 'Greeter' })
   const script = 'mkdir -p /www && exec httpd -f -p 8080 -h /www'
   const project = await aProject(t, ada, aCommand(script), { name: 'shop' })

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { anApp, aService } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { findingsOn } from '../support/axe.ts'
 import { openAs } from '../support/browser.ts'
 
 async function opened() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const app = await anApp(t, ada, { name: 'hello', processes: {} })
   const { page, complaints } = await openAs(t, ada.user)
   const palette = page.getByRole('dialog', { name: 'Search' })

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { findItems } from '../../src/palette/items.ts'
 import type { Item } from '../../src/palette/items.ts'
 import { anApp, aService } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
 const item = (name: string, kind: Item['kind'] = 'project', detail = ''): Item => ({
@@ -39,8 +39,7 @@ test('what is typed is a text and no pattern, in any script', () => {
 })
 
 test('projects, environments, services, containers, settings, documents and actions are found', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const app = await anApp(t, ada, { name: 'hello', processes: { web: ['live'], cron: ['live'] } })
   const service = aService(t, ada, { name: 'hello-db' })
   const { json } = await ada.get('/search?q=hello')
@@ -70,8 +69,7 @@ test('projects, environments, services, containers, settings, documents and acti
 })
 
 test('what is stopped is started, and what never ran only deployed', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   await anApp(t, ada, { name: 'resting', processes: { web: ['stopped'] } })
   await anApp(t, ada, { name: 'fresh', processes: {} })
   aService(t, ada, { name: 'asleep', status: 'stopped' })
@@ -108,8 +106,7 @@ test('each result leads to a page that is there', async () => {
 })
 
 test('a search asks the database as often among many projects as among few, and lists 20', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const cost = async () => {
     const prepare = spyOn(t.db.$client, 'prepare')
     const { items } = (await ada.get('/search?q=shop')).json
@@ -127,8 +124,7 @@ test('a search asks the database as often among many projects as among few, and 
 })
 
 test('without script the search is a page whose actions are forms', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const name = '<b>Boats</b> 🚤 متجر'
   const app = await anApp(t, ada, { name })
   const { status, text } = await ada.page('/search?q=boats')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { aProject, logOf } from '../deployments/apps.ts'
-import { simulatedApp } from '../support/app.ts'
+import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 
 const express: Files = {
@@ -12,8 +12,7 @@ const express: Files = {
 }
 
 async function start(files: Files) {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, files)
   const path = `/projects/${project.id}`
   return { ada, project, path, detected: async () => (await ada.get(`${path}/detection`)).json }

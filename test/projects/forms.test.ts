@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { followPath } from '../../src/git/tree-paths.ts'
 import { buildForm, projectForm, projectUpdateForm } from '../../src/projects/forms.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {
   endless,
@@ -39,8 +39,7 @@ async function aProject(t: TestApp) {
 }
 
 test('a new project with a wrong field is refused by its name', async () => {
-  const t = testApp(strict)
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp(strict))
   await expectRefusals(t, ada, {
     method: 'POST',
     path: '/projects',
@@ -52,8 +51,7 @@ test('a new project with a wrong field is refused by its name', async () => {
 })
 
 test('a new project needs a name and a repository', async () => {
-  const t = testApp(strict)
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp(strict))
   const answer = await ada.post('/projects', {})
   expect(answer.status).toBe(422)
   expect(answer.json.errors.map((e: { field: string }) => e.field)).toEqual([

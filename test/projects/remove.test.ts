@@ -7,7 +7,7 @@ import { updateEnvironment } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { updateProject } from '../../src/projects/store.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
-import { simulatedApp, testApp } from '../support/app.ts'
+import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -37,8 +37,7 @@ const nothing = { containers: 0, images: 0, networks: 0, volumes: 0 }
 const mirrors = ({ dataDir }: TestApp) => readdirSync(join(dataDir, 'mirrors'))
 
 test('what is deleted takes along all that was made for it, and nothing else', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_BUILD_CONCURRENCY: '2' }))
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: aRepository(t.dataDir, anApp('hello')).url,
@@ -110,8 +109,7 @@ async function foreignOf(t: TestApp, image: string) {
 }
 
 test('deletions that a crash broke off go on at the next start, and meanwhile nothing deploys', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const origin = { repositoryUrl: 'file:///srv/x.git' }
   const { json: project } = await ada.post('/projects', { name: 'going', ...origin })
   const { json: other } = await ada.post('/projects', { name: 'staying', ...origin })
@@ -160,8 +158,7 @@ const ours = ({ instanceId }: TestApp, { user }: TestClient) => ({
 })
 
 test('volumes go only when they are named, in the query or the body, of a form or JSON', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const ask: ((path: string) => Promise<{ status: number; text: string }>)[] = [
     (path) => ada.delete(`${path}?volumes=1`),
     (path) => ada.delete(path, { volumes: true }),
@@ -188,8 +185,7 @@ test('volumes go only when they are named, in the query or the body, of a form o
 })
 
 test('a deletion is recorded from its beginning, and not when the engine can’t be asked', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'file:///srv/x.git',
@@ -216,8 +212,7 @@ test('a deletion is recorded from its beginning, and not when the engine can’t
 })
 
 test('of two environments deleted at once one stays', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(simulatedApp())
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'file:///srv/x.git',
@@ -233,8 +228,7 @@ test('of two environments deleted at once one stays', async () => {
 })
 
 test('an environment that takes long to go is recorded at once, and goes on after the answer', async () => {
-  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp({}, { config: { acceptTimeout: 50 } }))
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'file:///srv/x.git',
@@ -261,8 +255,7 @@ test('an environment that takes long to go is recorded at once, and goes on afte
 })
 
 test('a deployment that comes while its environment goes leaves nothing behind', async () => {
-  const t = simulatedApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(simulatedApp())
   const repository = aRepository(t.dataDir, anApp('hello'))
   const { json: project } = await ada.post('/projects', {
     name: 'a',

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { addSource, token } from '../git/source.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { contentsOf } from '../support/refusals.ts'
 
@@ -194,8 +194,7 @@ describe('a deploy key', () => {
   const sshUrl = 'git@git.example.com:team/app.git'
 
   test('is made for an ssh address, its private half sealed and never shown', async () => {
-    const t = testApp()
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp())
     const made = await ada.post('/projects', { name: 'app', repositoryUrl: sshUrl })
     expect(made.json.deployKey).toMatch(/^ssh-ed25519 \S+ davit$/)
     expect(made.text).not.toContain('PRIVATE')

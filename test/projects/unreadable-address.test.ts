@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
 
 /** A project whose address this version does not read, as an older one or a hand may have stored it. */
 async function aProject() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
   t.db.$client.run("UPDATE projects SET repository_url = 'ext::sh -c x'")
   return { ada, path: `/projects/${id}` }

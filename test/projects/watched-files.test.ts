@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { aProject } from '../deployments/apps.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { openAs } from '../support/browser.ts'
 
 const signal = new AbortController().signal
 
 async function aWatchingProject() {
-  const t = testApp({}, { jobsWait: true })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({}, { jobsWait: true }))
   const files = { Dockerfile: 'FROM busybox', 'src/a.ts': '1', 'src/b.ts': '2', 'docs/x.md': '3' }
   const project = await aProject(t, ada, files)
   const path = `/projects/${project.id}/watched-files`

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { notTheApi } from '../../src/git/providers/refusals.ts'
 import type { ProviderName } from '../../src/git/providers/registry.ts'
 import { addSource, token } from '../git/source.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 
@@ -127,8 +127,7 @@ describe('registering', () => {
   })
 
   test('is written down, with the name of who did it', async () => {
-    const t = testApp(env)
-    const ada = t.logIn('ada@example.com')
+    const { t, ada } = withAda(testApp(env))
     const { hook } = await aProject(ada, 'github')
     await ada.post(hook)
     await ada.delete(hook)

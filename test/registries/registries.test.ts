@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authFor } from '../../src/registries/auth.ts'
 import { registryOf } from '../../src/registries/image-registry.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 
@@ -14,8 +14,7 @@ beforeAll(async () => {
 afterAll(() => registry.stop())
 
 test('a registry is kept once the engine was let in, and its password never comes out', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const added = await ada.post('/settings/registries', {
     host: `http://${registry.host}/`,
     ...user,
@@ -34,8 +33,7 @@ test('a registry is kept once the engine was let in, and its password never come
 })
 
 test('a wrong password is reported at its field, and nothing is kept', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const body = { host: registry.host, username: 'puller', password: 'wrong' }
   const answer = await ada.post('/settings/registries', body)
   expect(answer.status).toBe(422)
@@ -44,8 +42,7 @@ test('a wrong password is reported at its field, and nothing is kept', async () 
 })
 
 test('a form that is refused comes back without the password', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const form = { host: registry.host, username: 'puller', password: 'the wrong secret' }
   const answer = await ada.htmx('POST', '/settings/registries', form)
   expect(answer.status).toBe(422)

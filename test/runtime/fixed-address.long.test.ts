@@ -4,7 +4,7 @@ import { endpoints, instances } from '../../src/db/schema.ts'
 import { reserveAddresses } from '../../src/runtime/addresses.ts'
 import { aProject, anApp, answerOf } from '../deployments/apps.ts'
 import { idle, made, settled } from '../services/instances.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
 /** What a container was given, whether it runs or not. */
@@ -49,8 +49,7 @@ async function fill(t: TestApp, containerId: string, count: number, network?: st
 }
 
 test('an app keeps its address while it is stopped, whatever joins its network meanwhile', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const { containerId: id } = await project.deploy()
   const { network, address } = await addressOf(t, id)
@@ -68,8 +67,7 @@ test('an app keeps its address while it is stopped, whatever joins its network m
 })
 
 test('a service keeps its addresses through a stop and a restart', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}}}`)
   const addressesOf = async () => {
     const { containers } = (await ada.get(`/services/${service.id}`)).json
@@ -86,8 +84,7 @@ test('a service keeps its addresses through a stop and a restart', async () => {
 })
 
 test('a full network is refused at the request, but not to an app that is replaced', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const project = await aProject(t, ada, anApp('first'))
   const first = await project.deploy()
   const { network, address } = await addressOf(t, first.containerId)
@@ -111,8 +108,7 @@ test('a full network is refused at the request, but not to an app that is replac
 })
 
 test('a change of a service is refused at the request where its network has no room', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const project = await aProject(t, ada, anApp('first'))
   const { containerId } = await project.deploy()
@@ -125,8 +121,7 @@ test('a change of a service is refused at the request where its network has no r
 })
 
 test('a start of a service is refused at the request where its network has no room', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const project = await aProject(t, ada, anApp('first'))
   const { containerId } = await project.deploy()

@@ -4,12 +4,11 @@ import { insertDomain } from '../../src/addresses/store.ts'
 import type { Holder } from '../../src/addresses/store.ts'
 import { TrafficCollector } from '../../src/traffic/collect.ts'
 import { anEnvironment } from '../logs/collecting.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 /** A user with an environment, whose access log the test writes in Caddy's place. */
 export async function counted() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const log = new AccessLog(join(t.dataDir, 'edge'))
   const collector = () => new TrafficCollector(t.deps)

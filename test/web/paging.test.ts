@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
 type Item = { id: string; name?: string; key?: string }
@@ -18,8 +18,7 @@ async function follow(client: TestClient, path: string, limit: number) {
 }
 
 async function filled() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   for (let i = 0; i < 5; i++) await ada.post('/projects', { name: `p${i}`, repositoryUrl })
   const [project] = (await ada.get('/projects')).json.items
   for (let i = 1; i < 5; i++) await ada.post(`/projects/${project.id}/envs`, { name: `e${i}` })

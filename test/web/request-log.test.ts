@@ -1,10 +1,9 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../../src/platform/journal.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 test('each answer is one line with its request id, and without what was asked or sent', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   await ada.get('/health')
   using logged = spyOn(journal, 'info').mockImplementation(() => {})
   const answer = await ada.form('/projects?token=s3cr3t-query', { name: 's3cr3t-body' })

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 /** A toast on a page, in words; null where there is none. */
 const toastOf = (text: string) => /<p class="toast">.*?<span>(.*?)<\/span>/s.exec(text)?.[1] ?? null
 
 async function anEnvironment() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const { json: list } = await ada.get(`/projects/${project.id}/envs`)

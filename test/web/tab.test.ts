@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { deployments } from '../../src/db/schema.ts'
 import { anApp, aService } from '../map/owned.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { openAs } from '../support/browser.ts'
 
@@ -10,8 +10,7 @@ const titleOf = (html: string) => /<title>(.*?)<\/title>/.exec(html)![1]!
 const iconOf = (html: string) => /<link rel="icon" href="(.*?)"/.exec(html)![1]!
 
 test('the title begins with the state, and the icon has a dot by it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const app = await anApp(t, ada, { name: 'hello' })
   const fresh = await anApp(t, ada, { name: 'fresh', processes: {} })
   const [failed, runs] = ['failed', 'running'] as const
@@ -47,8 +46,7 @@ test('the title begins with the state, and the icon has a dot by it', async () =
 })
 
 test('the tab of an open page follows the state', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const app = await anApp(t, ada, { name: 'hello' })
   const { page, complaints } = await openAs(t, ada.user)
   await page.goto(`/projects/${app.projectId}/envs/${app.id}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const html = { Accept: 'text/html' }
 
@@ -15,8 +15,7 @@ test('a chosen theme is painted from the first byte, with and without a login', 
 })
 
 test('without script a form switches the theme and leads back to the page', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const send = (theme: string, page = '/services') =>
     ada.send('/theme', {
       method: 'POST',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Answer, TestClient } from '../support/client.ts'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 
 const fields = { name: 'site', repository_url: 'https://git.example.com/team/site.git' }
 
@@ -12,8 +12,7 @@ async function made(client: TestClient) {
 }
 
 test('a browser shows the secret of a project’s webhook when it is asked to, once', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const path = await made(ada)
   const page = await ada.page(`${path}/deliveries`)
   expect(secretIn(page)).toBeUndefined()
@@ -46,8 +45,7 @@ test('a browser shows the secret of a project’s webhook when it is asked to, o
 })
 
 test('a secret that a program or a new one’s answer has shown is not shown again', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { ada } = withAda(testApp())
   const body = { name: 'api', repositoryUrl: fields.repository_url }
   const { json } = await ada.post('/projects', body)
   expect(json.webhookSecret).toHaveLength(43)
@@ -60,8 +58,7 @@ test('a secret that a program or a new one’s answer has shown is not shown aga
 })
 
 test('reading the page shows nothing and changes nothing, and no one else is shown it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const path = await made(ada)
   for (let i = 0; i < 2; i++) await ada.page(`${path}/deliveries`)
   expect((await t.logIn('bob@example.com').post(`${path}/webhook-secret/show`)).status).toBe(404)

@@ -2,14 +2,13 @@ import { expect, test } from 'bun:test'
 import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/containers/clean-up/json.ts'
 import { jobs } from '../../../src/db/schema.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import { anOwn, aStranger } from '../engine.ts'
 
 const nothing = { what: ['containers'], items: [] }
 
 test('only an admin cleans up, sees what takes the disk, and sets the schedule', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const stranger = await aStranger(t, 'exit 0')
   const items = [`container:${stranger}`]
   expect((await ada.get('/settings/prune')).status).toBe(403)

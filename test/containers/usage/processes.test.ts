@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { insertSamples } from '../../../src/containers/usage/sample-store.ts'
 import { adoptRelease } from '../../../src/runtime/store.ts'
 import { anEnvironment } from '../../logs/collecting.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import { aReading } from './readings.ts'
 
 const containers = [
@@ -15,8 +15,7 @@ const idle = { received: 0, sent: 0, read: 0, written: 0, pids: 1 }
 
 /** An environment in which a web process and two workers ran at these times. */
 async function measured() {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const environment = await anEnvironment(t, ada)
   const workload = { id: environment.id, kind: 'app' as const }
   adoptRelease(t.db, { workload, id: Bun.randomUUIDv7(), containers })

@@ -3,7 +3,7 @@ import { connectDocker } from '../../../src/docker/index.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { readHistory } from '../../../src/containers/usage/sample-history.ts'
 import { insertSamples } from '../../../src/containers/usage/sample-store.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import { aRunning, anOwn } from '../engine.ts'
 import { aReading } from './readings.ts'
@@ -52,8 +52,7 @@ function lapse(t: TestApp, cpuAt: (round: number) => number = () => 50) {
 const ofSpan = (all: Row[], span: number) => all.filter((row) => row.span === span)
 
 test('what runs is measured, against the round before, and what does not is not', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const busy = await aRunning(t, ada, 'while :; do :; done', { cpus: 0.5 })
   const stopped = await anOwn(t, ada, 'sleep 999')
   const sampler = new Sampler(t.deps)
@@ -71,8 +70,7 @@ test('what runs is measured, against the round before, and what does not is not'
 })
 
 test('the last hour is on the page when it opens, with what stands still on it', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await anOwn(t, ada, 'x')
   const now = Math.floor(Date.now() / 10_000) * 10
   const use = { received: 0, sent: 0, read: 0, written: 0, pids: 3, memory: 2 ** 20 }

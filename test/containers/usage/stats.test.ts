@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
-import { testApp } from '../../support/app.ts'
+import { testApp, withAda } from '../../support/app.ts'
 import { Failure } from '../../../src/platform/errors.ts'
 import { anOwn, aRunning, aStranger } from '../engine.ts'
 import { givenReadings } from './readings.ts'
 import { hasty, untilState, watch, watchJson } from './watching.ts'
 
 test('people get the same as HTML', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const stream = watch(ada, id)
   const { name, data } = (await stream.next()).value!
@@ -19,8 +18,7 @@ test('people get the same as HTML', async () => {
 })
 
 test('fifty viewers are one poll, and without a viewer there is none', async () => {
-  const t = testApp({ DAVIT_STREAMS_PER_USER: '60' }, { usageInterval: 20 })
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp({ DAVIT_STREAMS_PER_USER: '60' }, { usageInterval: 20 }))
   const { id } = await aRunning(t, ada)
   const engine = givenReadings(t, id)
   const viewers = Array.from({ length: 50 }, () => watchJson(ada, id))
@@ -68,8 +66,7 @@ test('whoever comes later sees the last figures at once', async () => {
 })
 
 test('a reading of the history is what the first figure is compared with', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const engine = givenReadings(t, id)
   const sample = new Sampler(t.deps).sample({ now: Date.now(), passed: performance.now() })
@@ -126,8 +123,7 @@ test('a stream ends with the session it was opened in', async () => {
 })
 
 test('HEAD answers for the stream and watches nothing', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   const { status, headers } = await ada.send(`/containers/${id}/stats`, { method: 'HEAD' })
   expect(status).toBe(200)
@@ -136,8 +132,7 @@ test('HEAD answers for the stream and watches nothing', async () => {
 })
 
 test('a range or a format that is none is refused by name', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
+  const { t, ada } = withAda(testApp())
   const { id } = await aRunning(t, ada)
   for (const query of ['usage?range=year', 'usage?range=hour&range=day', 'stats?format=xml']) {
     const { status, json } = await ada.get(`/containers/${id}/${query}`)
