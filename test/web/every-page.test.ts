@@ -2,11 +2,9 @@ import { expect, test } from 'bun:test'
 import type { Request } from 'playwright-core'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import { openPage } from '../support/browser.ts'
+import { openAs } from '../support/browser.ts'
 import { fill, idOf } from '../support/everything.ts'
-import { listening } from '../support/listening.ts'
 import { plentiful } from '../support/plenty.ts'
-import { aSession } from '../support/session.ts'
 
 /** Of a page with all that it asks for, in bytes as they are sent to a browser that keeps nothing yet. */
 const most = { requests: 6, bytes: 60_000 }
@@ -100,10 +98,7 @@ function sizes({ app }: TestApp, cookie: string) {
 
 /** A browser with a login, and what goes wrong in it. */
 async function open(t: TestApp, userId: string) {
-  const { url } = listening(t)
-  const { page, complaints } = await openPage(url.origin)
-  const cookie = { name: 'svc_session', value: aSession(t.deps, userId), url: url.origin }
-  await page.context().addCookies([cookie])
+  const { page, complaints } = await openAs(t, { id: userId })
   await page.route(lookUp, (route) => route.fulfill({ contentType: 'text/html', body: '' }))
   const found: string[] = []
   await page.exposeFunction('broken', (what: string) => void found.push(what))
