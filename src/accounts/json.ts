@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, time, listOf, nothing, does, creates } from '../web/operation.ts'
+import { component, id, shown, time, listOf, nothing, does, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { SessionRow, UserRow } from './store.ts'
 
@@ -25,30 +25,10 @@ export const user = component('User', () =>
   }),
 )
 
-export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
-  id,
-  email,
-  name,
-  role,
-  createdAt,
-})
+export const userJson = (row: UserRow) => shown(user, row)
 
-/** For admins. */
-export const governedUserJson = (user: UserRow) => ({
-  ...userJson(user),
-  disabledAt: user.disabledAt,
-  deleting: user.deletingAt !== null,
-})
-
-export const sessionJson = (session: SessionRow, currentId: string | undefined) => ({
-  id: session.id,
-  userAgent: session.userAgent,
-  address: session.address,
-  current: session.id === currentId,
-  createdAt: session.createdAt,
-  lastSeenAt: session.lastSeenAt,
-  expiresAt: session.expiresAt,
-})
+export const sessionJson = (row: SessionRow, currentId: string | undefined) =>
+  shown(session, { ...row, current: row.id === currentId })
 
 export const operations: SliceOperations = () => ({
   Accounts: {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { component, id, time, listOf, does, works } from '../web/operation.ts'
+import { component, id, shown, time, listOf, does, works } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { user } from '../accounts/json.ts'
+import type { UserRow } from '../accounts/store.ts'
 import { certificateStatuses } from '../domains/store.ts'
 
 export const governedUser = component('GovernedUser', () =>
@@ -10,6 +11,9 @@ export const governedUser = component('GovernedUser', () =>
     deleting: z.boolean(),
   }),
 )
+
+export const governedUserJson = (row: UserRow) =>
+  shown(governedUser, { ...row, deleting: row.deletingAt !== null })
 
 /** Counts what each user owns; `registration` is who may register. */
 export const userList = component('UserList', () =>

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { governedUserJson } from '../accounts/json.ts'
+import { governedUserJson } from './json.ts'
 import type { UserRow } from '../accounts/store.ts'
 import { findUser, listUsers } from '../accounts/store.ts'
 import { z } from 'zod'

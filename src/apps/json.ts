@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   component,
   id,
+  shown,
   time,
   does,
   lists,
@@ -84,20 +85,15 @@ type ShownApp = {
   pending: PendingChanges
 }
 
-/** For the API, with its live deployment. */
-export const environmentJson = (
-  { deletingAt, procfile, label, portSet, ...environment }: Environment,
-  { domains, url, live, links, pending }: ShownApp,
-) => ({
-  ...environment,
-  hostPort: hasPort(environment) ? environment.hostPort : null,
-  domains,
-  url,
-  links,
-  pendingChanges: pending.names,
-  live,
-  deleting: deletingAt !== null,
-})
+/** With its live deployment. */
+export const environmentJson = (row: Environment, { pending, ...app }: ShownApp) =>
+  shown(environment, {
+    ...row,
+    ...app,
+    hostPort: hasPort(row) ? row.hostPort : null,
+    pendingChanges: pending.names,
+    deleting: row.deletingAt !== null,
+  })
 
 export const operations: SliceOperations = () => ({
   Environments: {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { component, id, time, lists } from '../web/operation.ts'
+import { component, id, shown, time, lists } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
+import type { AuditEvent } from './store.ts'
 
 export const auditEvent = component('AuditEvent', () =>
   z.object({
@@ -15,6 +16,17 @@ export const auditEvent = component('AuditEvent', () =>
     details: z.record(z.string(), z.string()),
   }),
 )
+
+export const eventJson = (row: AuditEvent) =>
+  shown(auditEvent, {
+    ...row,
+    time: row.createdAt,
+    actor: { id: row.actorId, email: row.actor },
+    object:
+      row.objectKind === null
+        ? null
+        : { kind: row.objectKind, id: row.objectId, name: row.objectName },
+  })
 
 export const operations: SliceOperations = () => ({
   Administration: {

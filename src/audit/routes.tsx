@@ -6,8 +6,9 @@ import { requireAdmin } from '../web/user-of.ts'
 import { show } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { Events, FilterForm } from './audit-page.tsx'
+import { eventJson } from './json.ts'
 import { listEvents } from './store.ts'
-import type { AuditEvent, Filter } from './store.ts'
+import type { Filter } from './store.ts'
 import { z } from 'zod'
 import { line } from '../web/fields.ts'
 import { actionNames } from './actions.ts'
@@ -34,20 +35,6 @@ export const auditRoutes = ({ db }: { db: Db }) =>
     })
     return show(c, view)
   })
-
-export const eventJson = (event: AuditEvent) => ({
-  id: event.id,
-  time: event.createdAt,
-  actor: { id: event.actorId, email: event.actor },
-  action: event.action,
-  object: event.objectKind && {
-    kind: event.objectKind,
-    id: event.objectId,
-    name: event.objectName,
-  },
-  address: event.address,
-  details: event.details,
-})
 
 const day = 24 * 3_600_000
 

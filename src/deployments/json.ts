@@ -3,6 +3,7 @@ import {
   component,
   jobFailure,
   id,
+  shown,
   time,
   does,
   lists,
@@ -107,18 +108,19 @@ const rollbackPreview = component('RollbackPreview', () =>
 )
 
 /** A new deployment has no container yet. */
-export function deploymentJson(deployment: Deployment & { containerId?: string | null }) {
-  const { commitHash, commitAuthor, commitMessage, requestedCommit, ...uncommitted } = deployment
-  const { errorStep, errorCode, errorMessage, errorHint, commitStatus, ...shown } = uncommitted
-  return {
-    ...shown,
-    rollbackOf: shown.trigger === 'rollback' ? shown.imageOf : null,
-    containerId: shown.containerId ?? null,
-    commit: { hash: commitHash ?? requestedCommit, author: commitAuthor, message: commitMessage },
-    error: errorCode
-      ? { step: errorStep, code: errorCode, message: errorMessage, hint: errorHint }
-      : null,
-  }
+export function deploymentJson(row: Deployment & { containerId?: string | null }) {
+  const { errorStep: step, errorCode: code, errorMessage: message, errorHint: hint } = row
+  return shown(deployment, {
+    ...row,
+    rollbackOf: row.trigger === 'rollback' ? row.imageOf : null,
+    containerId: row.containerId ?? null,
+    commit: {
+      hash: row.commitHash ?? row.requestedCommit,
+      author: row.commitAuthor,
+      message: row.commitMessage,
+    },
+    error: code ? { step, code, message: message ?? '', hint } : null,
+  })
 }
 
 export const operations: SliceOperations = () => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, nothing, does, lists, creates } from '../web/operation.ts'
+import { component, id, shown, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { placesOf } from '../addresses/places.ts'
 import { namedUrl, urlOn } from '../addresses/urls.ts'
@@ -63,7 +63,7 @@ export function reachedAt(
   }
 }
 
-export const variableJson = ({ environmentId, createdAt, ...variable }: Variable) => variable
+export const variableJson = (row: Variable) => shown(variable, row)
 
 const variablesText = () => z.object({ text: z.string() })
 

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { component, id, time, does, lists, creates, works, removal } from '../web/operation.ts'
+import {
+  component,
+  id,
+  shown,
+  time,
+  does,
+  lists,
+  creates,
+  works,
+  removal,
+} from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { Project } from './store.ts'
 
@@ -48,7 +58,9 @@ export const project = component('Project', () =>
     autoDeploy: z.boolean(),
     watchPaths: z.array(z.string()),
     keepImages: z.int(),
+    /** The public key, for the repository's settings. */
     deployKey: z.string().nullable(),
+    /** True while the provider still has the webhook secret of the project's former owner. */
     webhookOutdated: z.boolean(),
     deleting: z.boolean(),
     createdAt: time,
@@ -72,30 +84,8 @@ export const watchedFiles = component('WatchedFiles', () =>
   }),
 )
 
-/** The list of fields is explicit so that no secret slips in. */
-export const projectJson = (project: Project) => ({
-  id: project.id,
-  name: project.name,
-  repositoryUrl: project.repositoryUrl,
-  sourceId: project.sourceId,
-  repository: project.repository,
-  branch: project.branch,
-  dockerfilePath: project.dockerfilePath,
-  contextDir: project.contextDir,
-  buildArgs: project.buildArgs,
-  buildNetwork: project.buildNetwork,
-  buildSettings: project.buildSettings,
-  gitDirectory: project.gitDirectory,
-  autoDeploy: project.autoDeploy,
-  watchPaths: project.watchPaths,
-  keepImages: project.keepImages,
-  /** The public key, for the repository's settings. */
-  deployKey: project.deployKeyPublic,
-  /** True while the provider still has the webhook secret of the project's former owner. */
-  webhookOutdated: project.webhookOutdated,
-  deleting: project.deletingAt !== null,
-  createdAt: project.createdAt,
-})
+export const projectJson = (row: Project) =>
+  shown(project, { ...row, deployKey: row.deployKeyPublic, deleting: row.deletingAt !== null })
 
 const projectWithSecret = () => project().extend({ webhookSecret: z.string().optional() })
 

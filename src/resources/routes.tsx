@@ -14,6 +14,7 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { input } from '../web/input.ts'
+import { shown } from '../web/operation.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
@@ -56,7 +57,7 @@ export function resourceRoutes<
       const row = find(c)
       if (!item) return show(c, list(c, firstPage, { only: row }))
       const { extra, ...view } = await item.view(deps, c, row)
-      return show(c, { ...view, json: () => ({ ...shown(row), ...extra }) })
+      return show(c, { ...view, json: () => ({ ...jsonOf(row), ...extra }) })
     })
     .delete(`${path}/:id`, guard, checksQuery, async (c: Context<Env>) => {
       const row = find(c)
@@ -80,7 +81,7 @@ export function resourceRoutes<
       ...(create.details && { details: create.details(row) }),
     })
     if (note) showsSecret(c)
-    const json = () => ({ ...shown(row), ...extra })
+    const json = () => ({ ...jsonOf(row), ...extra })
     const isDialog = dialog && clientOf(c) === 'partial'
     if (isDialog || (note && clientOf(c) !== 'program')) {
       const partial = () => (
@@ -117,7 +118,7 @@ export function resourceRoutes<
     const rows = as.only ? [as.only] : (visible() as Stored[])
     const { items, nextCursor } = pageOf(rows, page)
     const off = create.off?.(deps) ?? null
-    const json = () => (as.only ? shown(as.only) : { items: items.map(shown), nextCursor })
+    const json = () => (as.only ? jsonOf(as.only) : { items: items.map(jsonOf), nextCursor })
     const view = settingsView(c, {
       path,
       title: (as.only && resource.row(as.only).name) ?? title,
@@ -165,9 +166,8 @@ export function resourceRoutes<
     return { title: `New ${noun}`, page }
   }
 
-  function shown(row: Table['$inferSelect']) {
-    const keys = Object.keys(json().shape)
-    return Object.fromEntries(keys.map((key) => [key, (row as Record<string, unknown>)[key]]))
+  function jsonOf(row: Table['$inferSelect']) {
+    return shown(json, row)
   }
 
   function objectOf(row: Stored) {

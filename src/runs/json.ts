@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, time, does, lists, creates, works, reads } from '../web/operation.ts'
+import { component, id, shown, time, does, lists, creates, works, reads } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { command } from '../environments/json.ts'
 import { jobLog, logLine } from '../logs/json.ts'
@@ -21,20 +21,10 @@ export const run = component('Run', () =>
   }),
 )
 
-/** For the API. An error says why there is no exit code, or what it means. */
-export const runJson = (run: Run) => {
-  const { id, environmentId, command, status, exitCode, createdAt, finishedAt } = run
-  const { errorCode, errorMessage, errorHint } = run
-  return {
-    id,
-    environmentId,
-    command,
-    status,
-    exitCode,
-    error: errorCode ? { code: errorCode, message: errorMessage, hint: errorHint } : null,
-    createdAt,
-    finishedAt,
-  }
+/** An error says why there is no exit code, or what it means. */
+export function runJson(row: Run) {
+  const { errorCode: code, errorMessage: message, errorHint: hint } = row
+  return shown(run, { ...row, error: code ? { code, message: message ?? '', hint } : null })
 }
 
 export const operations: SliceOperations = () => ({

@@ -3,6 +3,7 @@ import {
   component,
   jobFailure,
   id,
+  shown,
   time,
   does,
   creates,
@@ -129,35 +130,25 @@ export const difference = component('Difference', () =>
   }),
 )
 
-export const serviceJson = ({ service, ports, url, domains, containers }: ShownService) => ({
-  id: service.id,
-  template: service.template,
-  name: service.name,
-  host: service.host,
-  version: service.version || null,
-  status: service.status,
-  containers: containers && containers.map((container) => containerJson(container, service)),
-  url,
-  ports: ports.map(({ port: host, ...port }) => portJson({ ...port, host })),
-  domains,
-  error: service.errorCode
-    ? {
-        step: service.errorStep,
-        code: service.errorCode,
-        message: service.errorMessage ?? '',
-        hint: service.errorHint,
-      }
-    : null,
-  deleting: service.deletingAt !== null,
-  createdAt: service.createdAt,
-})
+export function serviceJson({ service: row, ports, containers, ...more }: ShownService) {
+  const { errorStep: step, errorCode: code, errorMessage: message, errorHint: hint } = row
+  return shown(service, {
+    ...row,
+    ...more,
+    version: row.version || null,
+    containers: containers && containers.map((container) => containerJson(container, row)),
+    ports: ports.map(({ port: host, ...port }) => portJson({ ...port, host })),
+    error: code ? { step, code, message: message ?? '', hint } : null,
+    deleting: row.deletingAt !== null,
+  })
+}
 
-const portJson = ({ target, containerPort, protocol, host }: WantedPort) => ({
-  service: target,
-  container: containerPort === ofImage ? null : containerPort,
-  protocol,
-  host,
-})
+type ShownPort<Host> = Omit<WantedPort, 'host'> & { host: Host }
+
+function portJson<Host>({ target, containerPort, protocol, host }: ShownPort<Host>) {
+  const container = containerPort === ofImage ? null : containerPort
+  return { service: target, container, protocol, host }
+}
 
 /** With its service in the file. */
 const containerJson = (container: ContainerSummary, service: Service) => ({

@@ -32,6 +32,24 @@ export function component<Schema extends ZodType>(name: string, build: () => Sch
   }
 }
 
+/** As JSON.stringify gets it: times are dates. */
+type Sent<Value> = Value extends string
+  ? Value | Date
+  : Value extends readonly (infer One)[]
+    ? readonly Sent<One>[]
+    : Value extends object
+      ? { [Key in keyof Value]: Sent<Value[Key]> }
+      : Value
+
+/** Keeps the fields of the schema, so that no secret slips in. */
+export function shown<Schema extends z.ZodObject, Row extends Sent<z.input<Schema>>>(
+  schema: () => Schema,
+  row: Row,
+) {
+  const kept = Object.keys(schema().shape) as (keyof z.input<Schema> & keyof Row)[]
+  return Object.fromEntries(kept.map((key) => [key, row[key]])) as Pick<Row, (typeof kept)[number]>
+}
+
 export const id = z.uuid()
 export const time = z.iso.datetime()
 
