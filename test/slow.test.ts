@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { testApp } from './support/app.ts'
+import { testApp, withAda } from './support/app.ts'
 import { until } from './support/until.ts'
 import { openAs } from './support/browser.ts'
 
