@@ -76,10 +76,13 @@ export type Story = {
   app?: keyof typeof apps
 }
 
-/** An end of Davit at a call of the engine: a kill, after which that is still done or not, or a stop. */
+/**
+ * An end of Davit at a call of the engine: a kill, after which that is still done or not, or a stop. Killed
+ * twice, the next one dies after as many calls, so that work is given up.
+ */
 export type End = { call: number; how: (typeof ends)[number] }
 
-export const ends = ['killed, call done', 'killed', 'stopped'] as const
+export const ends = ['killed, call done', 'killed', 'killed twice', 'stopped'] as const
 
 /** What users do, one thing after another, with one end of Davit in between; how many calls it took. */
 export async function runStory(story: Story, end: End | null, { hasEdge = false } = {}) {
@@ -191,7 +194,8 @@ export class Order {
     if (++this.#steps > maxSteps) this.stuck = ['It never comes to rest.']
     const { davitEnds: end, schedule } = this
     if (end && schedule.calls >= end.call) {
-      this.davitEnds = null
+      const again = schedule.calls + end.call
+      this.davitEnds = end.how === 'killed twice' ? { call: again, how: 'killed' } : null
       schedule.lastCallsAreDone = end.how === 'killed, call done'
       await actions[end.how === 'stopped' ? 'restart' : 'kill']!.run(this, schedule.random)
     }
