@@ -90,7 +90,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   })
   const instanceTasks = new InstanceTasks()
   const locks = new WorkloadLocks()
-  const routing: Routing = new Routing({ db, secrets, edge })
+  const routing: Routing = new Routing({ db, edge })
   const hosts = () => plan().hosts
   const known = { config, db, docker, edge, instanceId, nameServers, hosts }
   const certificates = new CertificateKeeper(known)

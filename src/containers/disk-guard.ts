@@ -38,7 +38,7 @@ const leastWritten = 32 * 2 ** 20
 const grace = 5
 
 /** With fewer free bytes the largest writer is stopped: Davit and all databases need them to work. */
-export const diskFloor = (disk: { size: number }) => leastFree(disk) / 2
+const diskFloor = (disk: { size: number }) => leastFree(disk) / 2
 
 /**
  * Stops the container that fills the disk before it is full for everyone: the one of an app, run or

@@ -6,7 +6,7 @@ import { accessFile, accessFolder } from './access-log.ts'
 
 export type AccessPosition = { inode: string; offset: number; head: string }
 
-export type AccessPiece = {
+type AccessPiece = {
   /** Only complete lines. */
   lines: string[]
   /** Null when there is no log yet. */

@@ -2,7 +2,7 @@ import type { Docker, RestartPolicy } from '../docker/index.ts'
 import { isUp } from './workload.ts'
 
 /** A container's state before it was stopped. */
-export type FrozenContainer = {
+type FrozenContainer = {
   id: string
   name: string
   policy: RestartPolicy

@@ -1,15 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
-import {
-  domains,
-  endpoints,
-  environments,
-  instances,
-  releases,
-  servicePorts,
-  workloads,
-} from '../db/schema.ts'
+import { domains, endpoints, environments, instances, servicePorts } from '../db/schema.ts'
 import type { InstanceState } from './store.ts'
 import { networkNameOf } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -62,22 +54,6 @@ export const isKept = (db: Tx, environmentId: string) =>
   getRow(db, environments, eq(environments.id, environmentId))?.deletingAt === null
 
 export const listEnvironmentIds = (db: Db) => listValues(db, environments.id)
-
-/** Only instances of the live releases of environments. */
-export const listWithoutPort = (db: Db) =>
-  db
-    .select({ id: instances.id, component: instances.component, release: releases })
-    .from(instances)
-    .innerJoin(releases, eq(releases.id, instances.releaseId))
-    .innerJoin(workloads, eq(workloads.liveReleaseId, releases.id))
-    .where(
-      and(
-        isNull(instances.port),
-        isNotNull(workloads.environmentId),
-        notInArray(instances.state, ['removed', 'once', 'draining']),
-      ),
-    )
-    .all()
 
 /** Environments whose `web` may run although its address isn't stored. */
 export const listUnplaced = (db: Db) =>

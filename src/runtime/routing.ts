@@ -3,15 +3,12 @@ import type { Edge } from '../edge/edge.ts'
 import type { PageName } from '../edge/plan.ts'
 import { getJobOf } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import { openComponents, portOf } from './component.ts'
 import {
   isKept,
   listEnvironmentIds,
   listNamedServiceIds,
   listPlaces,
   listServiceDomains,
-  listWithoutPort,
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
 import { getLiveRelease, isRollingOut, updateInstance } from './store.ts'
@@ -20,7 +17,6 @@ import type { WorkloadKey } from './workload.ts'
 
 type RoutingDeps = {
   db: Db
-  secrets: Secrets
   edge: Pick<Edge, 'isOn' | 'route' | 'keep' | 'forget'>
 }
 
@@ -30,7 +26,6 @@ const mostRemembered = 10_000
 /** Decides which instances get requests, and makes the edge send them there. */
 export class Routing {
   readonly #db: Db
-  readonly #secrets: Secrets
   readonly #edge: RoutingDeps['edge']
   /** Keys that this process has routed. */
   #routed = new Set<string>()
@@ -39,9 +34,8 @@ export class Routing {
   /** Milliseconds at which each instance was last found healthy; the latest entry is last. */
   readonly #wellSince = new Map<string, number>()
 
-  constructor({ db, secrets, edge }: RoutingDeps) {
+  constructor({ db, edge }: RoutingDeps) {
     this.#db = db
-    this.#secrets = secrets
     this.#edge = edge
   }
 
@@ -71,7 +65,6 @@ export class Routing {
 
   /** Routes all workloads, and removes the slots of deleted ones. */
   routeAll() {
-    fillPorts(this.#db, this.#secrets)
     this.#routed = new Set()
     this.routeNew()
     this.#edge.keep(this.#routed)
@@ -156,12 +149,3 @@ function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): Pag
 type Kind = Job['kind'] | undefined
 const stops = new Set<Kind>(['stop-app', 'stop'])
 const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'change'])
-
-/** For instances that an earlier version created. */
-function fillPorts(db: Db, secrets: Secrets) {
-  for (const { id, component, release } of listWithoutPort(db)) {
-    const made = openComponents(secrets, release)?.find(({ name }) => name === component)
-    const port = made && portOf(made)
-    if (port) updateInstance(db, id, { port })
-  }
-}

@@ -9,7 +9,7 @@ import type { WorkloadKey } from './workload.ts'
 export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
-export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
+type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
 
 /** Selects a container id of each deployment, even if removed: of its first `web`, else first component. */
 export const deployedContainer = sql<string | null>`(

@@ -113,7 +113,7 @@ const tolerance = 60_000
 const proof = 15 * 60_000
 
 /** Decides whether to trust the clock: one that was just set, or at Davit's start, may be set again. */
-export class ClockTrust {
+class ClockTrust {
   #offset: number | undefined
   #since = 0
 
