@@ -55,6 +55,7 @@ const cases: [rules: string, ignored: string[], kept: string[]][] = [
   ['logs\n**/*.log\n!logs', [], ['logs/a.log', 'logs/a.txt']],
   ['**/*.log\n!logs/**', ['a.log'], ['logs/a.log']],
   ['*\n!a/b', ['a/c', 'b'], ['a/b', 'a/b/c']],
+  ['a/b\n!a/b/c\na', ['a/b/c', 'a/x'], []],
   ['a\n!a/b\na/b/c', ['a/c', 'a/b/c/d'], ['a/b/d']],
 ]
 
