@@ -6,7 +6,7 @@ import { resource } from '../resources/resource.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Modal, ModalDone } from '../web/dialog.tsx'
 import { Ago, Day } from '../web/times.tsx'
-import { component } from '../web/operation.ts'
+import { componentOf } from '../web/operation.ts'
 import type { Env } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
 import { tokenForm } from './forms.ts'
@@ -17,16 +17,14 @@ import { makeToken } from './token-store.ts'
 
 const path = '/settings/tokens'
 
-const json = component('Token', () =>
-  z.object({
-    id: z.uuid(),
-    name: z.string(),
-    scopes: z.array(z.enum(tokenScopes)),
-    lastUsedAt: z.iso.datetime().nullable(),
-    expiresAt: z.iso.datetime().nullable(),
-    createdAt: z.iso.datetime(),
-  }),
-)
+const json = componentOf('Token', () => ({
+  id: z.uuid(),
+  name: z.string(),
+  scopes: z.array(z.enum(tokenScopes)),
+  lastUsedAt: z.iso.datetime().nullable(),
+  expiresAt: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+}))
 
 /** API tokens are created, listed and revoked in a session, never with a token. */
 export const apiToken = resource({

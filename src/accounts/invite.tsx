@@ -4,18 +4,16 @@ import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Ago, Day } from '../web/times.tsx'
-import { component } from '../web/operation.ts'
+import { componentOf } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
 import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
 import type { AccountDeps } from './session.ts'
 
-const json = component('Invite', () =>
-  z.object({
-    id: z.uuid(),
-    createdAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime(),
-  }),
-)
+const json = componentOf('Invite', () => ({
+  id: z.uuid(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+}))
 
 export const invite = resource({
   kind: 'invite',

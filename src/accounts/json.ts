@@ -1,29 +1,25 @@
 import { z } from 'zod'
-import { component, id, shown, time, listOf, nothing, does, creates } from '../web/operation.ts'
+import { componentOf, id, shown, time, listOf, nothing, does, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { SessionRow, UserRow } from './store.ts'
 
-export const session = component('Session', () =>
-  z.object({
-    id,
-    userAgent: z.string(),
-    address: z.string(),
-    current: z.boolean(),
-    createdAt: time,
-    lastSeenAt: time,
-    expiresAt: time,
-  }),
-)
+export const session = componentOf('Session', () => ({
+  id,
+  userAgent: z.string(),
+  address: z.string(),
+  current: z.boolean(),
+  createdAt: time,
+  lastSeenAt: time,
+  expiresAt: time,
+}))
 
-export const user = component('User', () =>
-  z.object({
-    id,
-    email: z.email(),
-    name: z.string().nullable(),
-    role: z.enum(['admin', 'member']),
-    createdAt: time,
-  }),
-)
+export const user = componentOf('User', () => ({
+  id,
+  email: z.email(),
+  name: z.string().nullable(),
+  role: z.enum(['admin', 'member']),
+  createdAt: time,
+}))
 
 export const userJson = (row: UserRow) => shown(user, row)
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, shown, time, listOf, does, works } from '../web/operation.ts'
+import { component, componentOf, id, shown, time, listOf, does, works } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { user } from '../accounts/json.ts'
 import type { UserRow } from '../accounts/store.ts'
@@ -23,63 +23,55 @@ export const userList = component('UserList', () =>
 )
 
 /** The projects and services of a deleted user. `heir` is the new owner; null if they were deleted, too. */
-export const userRemoval = component('UserRemoval', () =>
-  z.object({
-    projects: z.array(z.string()),
-    services: z.array(z.string()),
-    heir: z.object({ id, email: z.string() }).nullable(),
-  }),
-)
+export const userRemoval = componentOf('UserRemoval', () => ({
+  projects: z.array(z.string()),
+  services: z.array(z.string()),
+  heir: z.object({ id, email: z.string() }).nullable(),
+}))
 
 /** A queued or running job; `id` is that of its deployment, environment, run or service. */
-export const activity = component('Activity', () =>
-  z.object({
-    kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
-    id: id.nullable(),
-    name: z.string(),
-    status: z.string(),
-    owner: z.object({ id: id.nullable(), email: z.string() }),
-    since: time,
-  }),
-)
+export const activity = componentOf('Activity', () => ({
+  kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
+  id: id.nullable(),
+  name: z.string(),
+  status: z.string(),
+  owner: z.object({ id: id.nullable(), email: z.string() }),
+  since: time,
+}))
 
 /** The host access of a service. It lapses when no admin allows it any more; `allowedBy` is then null. */
-export const grant = component('Grant', () =>
-  z.object({
-    service: z.object({ id, name: z.string() }),
-    owner: z.object({ id, email: z.string() }),
-    allowed: z.array(z.string()),
-    allowedBy: z.object({ id, email: z.string() }).nullable(),
-  }),
-)
+export const grant = componentOf('Grant', () => ({
+  service: z.object({ id, name: z.string() }),
+  owner: z.object({ id, email: z.string() }),
+  allowed: z.array(z.string()),
+  allowedBy: z.object({ id, email: z.string() }).nullable(),
+}))
 
 const failure = () => z.object({ code: z.string(), message: z.string(), hint: z.string() })
 
 /** `leftOut` lists hosts and ports that the edge rejected, although it serves the others. */
-export const edge = component('Edge', () =>
-  z.object({
-    setting: z.enum(['auto', 'caddy', 'external', 'direct']),
-    mode: z.enum(['caddy', 'external', 'direct']),
-    ports: z.object({ http: z.int(), https: z.int() }),
-    domain: z.string().nullable(),
-    /** The host of Davit's own pages. */
-    davit: z.string().nullable(),
-    caddy: z.object({ version: z.string().nullable(), loadedAt: time.nullable() }).nullable(),
-    trouble: failure().nullable(),
-    leftOut: z.array(failure().extend({ host: z.string().nullable(), port: z.int().nullable() })),
-    /** The addresses that names should resolve to, as far as known. */
-    publicAddresses: z.array(z.string()),
-    /** Hosts with a DNS or certificate problem. */
-    troubled: z.array(
-      z.object({
-        host: z.string(),
-        status: z.enum(certificateStatuses),
-        error: z.object({ message: z.string(), hint: z.string().nullable() }),
-        nextTryAt: time.nullable(),
-      }),
-    ),
-  }),
-)
+export const edge = componentOf('Edge', () => ({
+  setting: z.enum(['auto', 'caddy', 'external', 'direct']),
+  mode: z.enum(['caddy', 'external', 'direct']),
+  ports: z.object({ http: z.int(), https: z.int() }),
+  domain: z.string().nullable(),
+  /** The host of Davit's own pages. */
+  davit: z.string().nullable(),
+  caddy: z.object({ version: z.string().nullable(), loadedAt: time.nullable() }).nullable(),
+  trouble: failure().nullable(),
+  leftOut: z.array(failure().extend({ host: z.string().nullable(), port: z.int().nullable() })),
+  /** The addresses that names should resolve to, as far as known. */
+  publicAddresses: z.array(z.string()),
+  /** Hosts with a DNS or certificate problem. */
+  troubled: z.array(
+    z.object({
+      host: z.string(),
+      status: z.enum(certificateStatuses),
+      error: z.object({ message: z.string(), hint: z.string().nullable() }),
+      nextTryAt: time.nullable(),
+    }),
+  ),
+}))
 
 export const operations: SliceOperations = () => ({
   Administration: {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  component,
+  componentOf,
   id,
   shown,
   time,
@@ -25,56 +25,54 @@ import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
 
-export const environment = component('Environment', () =>
-  z.object({
-    id,
-    projectId: id,
-    name: z.string(),
-    branch: z.string().nullable(),
-    port: z.int().nullable(),
-    hostPort: z.int().nullable(),
-    domains: z.array(z.string()),
-    url: z.url().nullable(),
-    drainSeconds: z.int(),
-    healthPath: z.string().nullable(),
-    healthHost: z.string().nullable(),
-    healthTimeout: z.int(),
-    memoryMb: z.int(),
-    cpus: z.number(),
-    autoDeploy: z.boolean().nullable(),
-    volumes: z.array(z.string()),
-    processes: z.array(
-      z.object({
-        name: z.string(),
-        command: command().nullable(),
-        replicas: z.int(),
-        memoryMb: z.int().nullable(),
-        cpus: z.number().nullable(),
-        stopSeconds: z.int().optional(),
-        init: z.boolean().optional(),
-      }),
-    ),
-    releaseCommand: command().nullable(),
-    releaseTimeout: z.int(),
-    links: z.array(link()),
-    pendingChanges: z.array(z.string()),
-    live: z
-      .object({
-        deploymentId: id,
-        instances: z.array(
-          z.object({
-            process: z.string(),
-            containerId: z.string().nullable(),
-            state: z.enum(instanceStates),
-            address: z.string().nullable(),
-          }),
-        ),
-      })
-      .nullable(),
-    deleting: z.boolean(),
-    createdAt: time,
-  }),
-)
+export const environment = componentOf('Environment', () => ({
+  id,
+  projectId: id,
+  name: z.string(),
+  branch: z.string().nullable(),
+  port: z.int().nullable(),
+  hostPort: z.int().nullable(),
+  domains: z.array(z.string()),
+  url: z.url().nullable(),
+  drainSeconds: z.int(),
+  healthPath: z.string().nullable(),
+  healthHost: z.string().nullable(),
+  healthTimeout: z.int(),
+  memoryMb: z.int(),
+  cpus: z.number(),
+  autoDeploy: z.boolean().nullable(),
+  volumes: z.array(z.string()),
+  processes: z.array(
+    z.object({
+      name: z.string(),
+      command: command().nullable(),
+      replicas: z.int(),
+      memoryMb: z.int().nullable(),
+      cpus: z.number().nullable(),
+      stopSeconds: z.int().optional(),
+      init: z.boolean().optional(),
+    }),
+  ),
+  releaseCommand: command().nullable(),
+  releaseTimeout: z.int(),
+  links: z.array(link()),
+  pendingChanges: z.array(z.string()),
+  live: z
+    .object({
+      deploymentId: id,
+      instances: z.array(
+        z.object({
+          process: z.string(),
+          containerId: z.string().nullable(),
+          state: z.enum(instanceStates),
+          address: z.string().nullable(),
+        }),
+      ),
+    })
+    .nullable(),
+  deleting: z.boolean(),
+  createdAt: time,
+}))
 
 type ShownApp = {
   /** The hosts of its addresses. */

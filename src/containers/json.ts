@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { component, time, does, lists, works, reads, follows } from '../web/operation.ts'
+import {
+  component,
+  componentOf,
+  time,
+  does,
+  lists,
+  works,
+  reads,
+  follows,
+} from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { containerHistory, containerUsage } from './usage/json.ts'
 import { containerFields, containerFieldsJson } from '../runtime/container-json.ts'
@@ -8,18 +17,16 @@ import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
-export const container = component('Container', () =>
-  z.object({
-    ...containerFields(),
-    process: z.string().nullable(),
-    replica: z.int().nullable(),
-    own: z.boolean(),
-    restartCount: z.int().nullable(),
-    exitCode: z.int().nullable(),
-    oomKilled: z.boolean().nullable(),
-    crashLooping: z.boolean(),
-  }),
-)
+export const container = componentOf('Container', () => ({
+  ...containerFields(),
+  process: z.string().nullable(),
+  replica: z.int().nullable(),
+  own: z.boolean(),
+  restartCount: z.int().nullable(),
+  exitCode: z.int().nullable(),
+  oomKilled: z.boolean().nullable(),
+  crashLooping: z.boolean(),
+}))
 
 const containerList = component('ContainerList', () =>
   z.object({ containers: z.array(container()) }),
@@ -73,16 +80,14 @@ export const containerDetails = component('ContainerDetails', () =>
 export const terminal = component('Terminal', () => z.object({ id: z.string(), name: z.string() }))
 
 /** A log line of a container. Its id is the engine's timestamp, with `/` and a number if several share it. */
-const containerLine = component('ContainerLine', () =>
-  z.object({
-    /** The sequence number, for requests of lines after or before it. */
-    seq: z.number(),
-    time: z.string(),
-    stream: z.enum(['system', 'stdout', 'stderr']),
-    text: z.string(),
-    id: z.string(),
-  }),
-)
+const containerLine = componentOf('ContainerLine', () => ({
+  /** The sequence number, for requests of lines after or before it. */
+  seq: z.number(),
+  time: z.string(),
+  stream: z.enum(['system', 'stdout', 'stderr']),
+  text: z.string(),
+  id: z.string(),
+}))
 
 /** An entry of `GET /containers/api`. */
 export const containerJson = ({ container, place, condition, looping }: Row) => {

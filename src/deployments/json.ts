@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   component,
+  componentOf,
   jobFailure,
   id,
   shown,
@@ -16,35 +17,33 @@ import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses } from './store.ts'
 import type { Deployment } from './store.ts'
 
-export const deployment = component('Deployment', () =>
-  z.object({
-    id,
-    projectId: id,
-    environmentId: id,
-    number: z.int(),
-    status: z.enum(deploymentStatuses),
-    trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
-    triggeredBy: z.string(),
-    rollbackOf: id.nullable(),
-    imageOf: id.nullable(),
-    repositoryUrl: z.string(),
-    branch: z.string().nullable(),
-    commit: z.object({
-      hash: z.string().nullable(),
-      author: z.string().nullable(),
-      message: z.string().nullable(),
-    }),
-    noCache: z.boolean(),
-    image: z.string().nullable(),
-    containerId: z.string().nullable(),
-    url: z.url().nullable(),
-    steps: z.array(z.object({ name: z.string(), startedAt: time, finishedAt: time.nullable() })),
-    error: jobFailure().nullable(),
-    downtimeMs: z.int().nullable(),
-    createdAt: time,
-    finishedAt: time.nullable(),
+export const deployment = componentOf('Deployment', () => ({
+  id,
+  projectId: id,
+  environmentId: id,
+  number: z.int(),
+  status: z.enum(deploymentStatuses),
+  trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
+  triggeredBy: z.string(),
+  rollbackOf: id.nullable(),
+  imageOf: id.nullable(),
+  repositoryUrl: z.string(),
+  branch: z.string().nullable(),
+  commit: z.object({
+    hash: z.string().nullable(),
+    author: z.string().nullable(),
+    message: z.string().nullable(),
   }),
-)
+  noCache: z.boolean(),
+  image: z.string().nullable(),
+  containerId: z.string().nullable(),
+  url: z.url().nullable(),
+  steps: z.array(z.object({ name: z.string(), startedAt: time, finishedAt: time.nullable() })),
+  error: jobFailure().nullable(),
+  downtimeMs: z.int().nullable(),
+  createdAt: time,
+  finishedAt: time.nullable(),
+}))
 
 /** A value is null when it is unknown or secret. */
 const changes = () =>

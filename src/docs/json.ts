@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, listOf, does } from '../web/operation.ts'
+import { component, componentOf, listOf, does } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 
 /** `heading` is the matching section; null for the document as a whole. */
@@ -15,15 +15,13 @@ export const docs = component('Docs', () =>
   ),
 )
 
-export const document = component('Document', () =>
-  z.object({
-    name: z.string(),
-    title: z.string(),
-    url: z.string(),
-    headings: z.array(z.object({ id: z.string(), level: z.int(), title: z.string() })),
-    text: z.string(),
-  }),
-)
+export const document = componentOf('Document', () => ({
+  name: z.string(),
+  title: z.string(),
+  url: z.string(),
+  headings: z.array(z.object({ id: z.string(), level: z.int(), title: z.string() })),
+  text: z.string(),
+}))
 
 export const operations: SliceOperations = () => ({
   Health: {

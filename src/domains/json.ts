@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, time, nothing, does, lists, creates } from '../web/operation.ts'
+import { componentOf, id, time, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { certificateStatuses } from './store.ts'
 import { appProtocols, httpsKinds } from '../addresses/store.ts'
@@ -20,49 +20,47 @@ import { describeOwn } from './certificate-own.ts'
 import { getCertificates } from './store.ts'
 import type { Certificate } from './store.ts'
 
-export const domain = component('Domain', () =>
-  z.object({
-    id,
-    environmentId: id.nullable(),
-    serviceId: id.nullable(),
-    host: z.string(),
-    path: z.string(),
-    url: z.url(),
-    /** The component of a service and its port; null until the image is known. */
-    target: z.string().nullable(),
-    /** The protocol between edge and app: h2c is HTTP/2 without TLS. */
-    protocol: z.enum(appProtocols),
-    redirectTo: z.url().nullable(),
-    https: z.enum(httpsKinds),
-    hsts: z.boolean(),
-    /** The addresses that its name should resolve to, and does; `ok` is null when unknown. */
-    dns: z.object({
-      expected: z.array(z.string()),
-      found: z.array(z.string()),
-      ok: z.boolean().nullable(),
-      checkedAt: time.nullable(),
-    }),
-    certificate: z
-      .object({
-        issuer: z.string().nullable(),
-        notAfter: time.nullable(),
-        status: z.enum(certificateStatuses),
-        error: z.object({ message: z.string(), hint: z.string().nullable() }).nullable(),
-        /** The next request after a failure. */
-        nextTryAt: time.nullable(),
-      })
-      .nullable(),
-    /** Without passwords. */
-    basicAuth: z.array(z.object({ username: z.string() })),
-    allowIps: z.array(z.string()),
-    headers: z.record(z.string(), z.string()),
-    maxBody: z.int().nullable(),
-    maintenance: z.boolean(),
-    /** The reason why it isn't served correctly. */
-    error: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
-    createdAt: time,
+export const domain = componentOf('Domain', () => ({
+  id,
+  environmentId: id.nullable(),
+  serviceId: id.nullable(),
+  host: z.string(),
+  path: z.string(),
+  url: z.url(),
+  /** The component of a service and its port; null until the image is known. */
+  target: z.string().nullable(),
+  /** The protocol between edge and app: h2c is HTTP/2 without TLS. */
+  protocol: z.enum(appProtocols),
+  redirectTo: z.url().nullable(),
+  https: z.enum(httpsKinds),
+  hsts: z.boolean(),
+  /** The addresses that its name should resolve to, and does; `ok` is null when unknown. */
+  dns: z.object({
+    expected: z.array(z.string()),
+    found: z.array(z.string()),
+    ok: z.boolean().nullable(),
+    checkedAt: time.nullable(),
   }),
-)
+  certificate: z
+    .object({
+      issuer: z.string().nullable(),
+      notAfter: time.nullable(),
+      status: z.enum(certificateStatuses),
+      error: z.object({ message: z.string(), hint: z.string().nullable() }).nullable(),
+      /** The next request after a failure. */
+      nextTryAt: time.nullable(),
+    })
+    .nullable(),
+  /** Without passwords. */
+  basicAuth: z.array(z.object({ username: z.string() })),
+  allowIps: z.array(z.string()),
+  headers: z.record(z.string(), z.string()),
+  maxBody: z.int().nullable(),
+  maintenance: z.boolean(),
+  /** The reason why it isn't served correctly. */
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+  createdAt: time,
+}))
 
 export type ShownDeps = {
   db: Db

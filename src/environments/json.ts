@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, shown, nothing, does, lists, creates } from '../web/operation.ts'
+import { componentOf, id, shown, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { placesOf } from '../addresses/places.ts'
 import { namedUrl, urlOn } from '../addresses/urls.ts'
@@ -12,15 +12,13 @@ import type { Variable } from './variable-store.ts'
 /** A list of words, or one line that is split like in a POSIX shell. */
 export const command = () => z.union([z.string(), z.array(z.string())])
 
-export const variable = component('Variable', () =>
-  z.object({
-    id,
-    key: z.string(),
-    value: z.string().nullable(),
-    secret: z.boolean(),
-    buildTime: z.boolean(),
-  }),
-)
+export const variable = componentOf('Variable', () => ({
+  id,
+  key: z.string(),
+  value: z.string().nullable(),
+  secret: z.boolean(),
+  buildTime: z.boolean(),
+}))
 
 /** Null for a worker without a port. With `isIntended` it has its final scheme, which containers get. */
 export function urlOf(

@@ -9,7 +9,7 @@ import { Logo } from '../web/logo.tsx'
 import { show } from '../web/respond.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
 import { Ago } from '../web/times.tsx'
-import { component } from '../web/operation.ts'
+import { component, componentOf } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
 import { addSource } from './add-source.ts'
 import { sourceForm, sourceRemovalQuery } from './forms.ts'
@@ -23,16 +23,14 @@ import type { Source } from './store.ts'
 
 const path = '/settings/git'
 
-const json = component('Source', () =>
-  z.object({
-    id: z.uuid(),
-    provider: z.enum(['github', 'gitlab', 'gitea']),
-    name: z.string(),
-    baseUrl: z.url(),
-    login: z.string(),
-    createdAt: z.iso.datetime(),
-  }),
-)
+const json = componentOf('Source', () => ({
+  id: z.uuid(),
+  provider: z.enum(['github', 'gitlab', 'gitea']),
+  name: z.string(),
+  baseUrl: z.url(),
+  login: z.string(),
+  createdAt: z.iso.datetime(),
+}))
 
 /** Adds what the provider currently reports about the token. */
 const checkedJson = component('CheckedSource', () =>

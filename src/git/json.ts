@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { component, listOf, does } from '../web/operation.ts'
+import { component, componentOf, listOf, does } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 
-export const repository = component('Repository', () =>
-  z.object({
-    fullName: z.string(),
-    cloneUrl: z.string(),
-    defaultBranch: z.string().nullable(),
-    private: z.boolean(),
-  }),
-)
+export const repository = componentOf('Repository', () => ({
+  fullName: z.string(),
+  cloneUrl: z.string(),
+  defaultBranch: z.string().nullable(),
+  private: z.boolean(),
+}))
 
 export const ref = component('Ref', () => z.object({ name: z.string(), commit: z.string() }))
 
@@ -26,15 +24,13 @@ export const branchList = component('BranchList', () =>
   refList().extend({ defaultBranch: z.string().nullable() }),
 )
 
-export const lookedAt = component('LookedAt', () =>
-  z.object({
-    defaultBranch: z.string().nullable(),
-    branches: z.array(z.string()),
-    dockerfiles: z.array(z.string()).nullable(),
-    /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
-    detected: z.object({ kind: z.string(), reasons: z.array(z.string()) }).nullable(),
-  }),
-)
+export const lookedAt = componentOf('LookedAt', () => ({
+  defaultBranch: z.string().nullable(),
+  branches: z.array(z.string()),
+  dockerfiles: z.array(z.string()).nullable(),
+  /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
+  detected: z.object({ kind: z.string(), reasons: z.array(z.string()) }).nullable(),
+}))
 
 export const operations: SliceOperations = () => ({
   Git: {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, id, nothing, does, lists, creates } from '../web/operation.ts'
+import { componentOf, id, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { serviceStatuses } from '../services/store.ts'
 import { Failure } from '../platform/errors.ts'
@@ -7,22 +7,20 @@ import { openLinks } from './effective.ts'
 import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
-export const link = component('Link', () =>
-  z.object({
+export const link = componentOf('Link', () => ({
+  id,
+  environmentId: id,
+  service: z.object({
     id,
-    environmentId: id,
-    service: z.object({
-      id,
-      name: z.string(),
-      template: z.string(),
-      status: z.enum(serviceStatuses),
-    }),
-    host: z.string(),
-    variables: z.array(
-      z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
-    ),
+    name: z.string(),
+    template: z.string(),
+    status: z.enum(serviceStatuses),
   }),
-)
+  host: z.string(),
+  variables: z.array(
+    z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
+  ),
+}))
 
 export type ShownLink = Awaited<ReturnType<typeof linksOf>>[number]
 

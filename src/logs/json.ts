@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import { component, id, time, listOf } from '../web/operation.ts'
+import { component, componentOf, id, time, listOf } from '../web/operation.ts'
 
-export const logLine = component('LogLine', () =>
-  z.object({
-    seq: z.int(),
-    time,
-    stream: z.enum(['system', 'stdout', 'stderr']),
-    text: z.string(),
-  }),
-)
+export const logLine = componentOf('LogLine', () => ({
+  seq: z.int(),
+  time,
+  stream: z.enum(['system', 'stdout', 'stderr']),
+  text: z.string(),
+}))
 
 /** A line of a container's output, with its source. */
 export const outputLine = component('OutputLine', () =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  component,
+  componentOf,
   id,
   shown,
   time,
@@ -24,65 +24,59 @@ const buildSettings = () =>
     spa: z.boolean().optional(),
   })
 
-const detection = component('Detection', () =>
-  z.object({
-    /** Null when it couldn't be fetched. */
-    commit: z.string().nullable(),
-    /** `Dockerfile` when the repository has one. Null when nothing was recognised. */
-    kind: z.string().nullable(),
-    reasons: z.array(z.string()),
-    dockerfile: z.string().nullable(),
-    settings: buildSettings(),
-    links: z.array(z.object({ template: z.string(), reason: z.string() })),
-    releaseCommand: z.string().nullable(),
-    /** Why nothing was recognised; null otherwise. */
-    problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
-  }),
-)
+const detection = componentOf('Detection', () => ({
+  /** Null when it couldn't be fetched. */
+  commit: z.string().nullable(),
+  /** `Dockerfile` when the repository has one. Null when nothing was recognised. */
+  kind: z.string().nullable(),
+  reasons: z.array(z.string()),
+  dockerfile: z.string().nullable(),
+  settings: buildSettings(),
+  links: z.array(z.object({ template: z.string(), reason: z.string() })),
+  releaseCommand: z.string().nullable(),
+  /** Why nothing was recognised; null otherwise. */
+  problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+}))
 
-export const project = component('Project', () =>
-  z.object({
-    id,
-    name: z.string(),
-    repositoryUrl: z.string(),
-    sourceId: id.nullable(),
-    repository: z.string().nullable(),
-    branch: z.string().nullable(),
-    dockerfilePath: z.string().nullable(),
-    contextDir: z.string(),
-    buildArgs: z.record(z.string(), z.string()),
-    buildNetwork: z.boolean(),
-    /** In place of what is detected; only what was set. */
-    buildSettings: buildSettings(),
-    gitDirectory: z.boolean(),
-    autoDeploy: z.boolean(),
-    watchPaths: z.array(z.string()),
-    keepImages: z.int(),
-    /** The public key, for the repository's settings. */
-    deployKey: z.string().nullable(),
-    /** True while the provider still has the webhook secret of the project's former owner. */
-    webhookOutdated: z.boolean(),
-    deleting: z.boolean(),
-    createdAt: time,
-  }),
-)
+export const project = componentOf('Project', () => ({
+  id,
+  name: z.string(),
+  repositoryUrl: z.string(),
+  sourceId: id.nullable(),
+  repository: z.string().nullable(),
+  branch: z.string().nullable(),
+  dockerfilePath: z.string().nullable(),
+  contextDir: z.string(),
+  buildArgs: z.record(z.string(), z.string()),
+  buildNetwork: z.boolean(),
+  /** In place of what is detected; only what was set. */
+  buildSettings: buildSettings(),
+  gitDirectory: z.boolean(),
+  autoDeploy: z.boolean(),
+  watchPaths: z.array(z.string()),
+  keepImages: z.int(),
+  /** The public key, for the repository's settings. */
+  deployKey: z.string().nullable(),
+  /** True while the provider still has the webhook secret of the project's former owner. */
+  webhookOutdated: z.boolean(),
+  deleting: z.boolean(),
+  createdAt: time,
+}))
 
-export const watchedFiles = component('WatchedFiles', () =>
-  z.object({
-    /** Null when no commit has been deployed. */
-    commit: z.string().nullable(),
-    items: z.array(
-      z.object({
-        pattern: z.string(),
-        /** The reason why it can't be saved; null otherwise. */
-        refusal: z.string().nullable(),
-        count: z.int().nullable(),
-        /** The first of the files. */
-        files: z.array(z.string()),
-      }),
-    ),
-  }),
-)
+export const watchedFiles = componentOf('WatchedFiles', () => ({
+  /** Null when no commit has been deployed. */
+  commit: z.string().nullable(),
+  items: z.array(
+    z.object({
+      pattern: z.string(),
+      /** The reason why it can't be saved; null otherwise. */
+      refusal: z.string().nullable(),
+      count: z.int().nullable(),
+      /** The first of the files. */
+      files: z.array(z.string()),
+    }),
+  ),
+}))
 
 export const projectJson = (row: Project) =>
   shown(project, { ...row, deployKey: row.deployKeyPublic, deleting: row.deletingAt !== null })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { registries } from '../db/schema.ts'
 import { resource } from '../resources/resource.ts'
 import { Ago } from '../web/times.tsx'
-import { component } from '../web/operation.ts'
+import { componentOf } from '../web/operation.ts'
 import { checkLogin, registryForm } from './add.ts'
 import type { RegistryDeps } from './add.ts'
 
@@ -24,14 +24,12 @@ export const registry = resource({
       'You already have this registry. Remove it first, then add it with the new password.',
     ],
   },
-  json: component('Registry', () =>
-    z.object({
-      id: z.uuid(),
-      host: z.string(),
-      username: z.string(),
-      createdAt: z.iso.datetime(),
-    }),
-  ),
+  json: componentOf('Registry', () => ({
+    id: z.uuid(),
+    host: z.string(),
+    username: z.string(),
+    createdAt: z.iso.datetime(),
+  })),
   about: 'Logins for private images, used by services and builds.',
   empty: {
     title: 'No registries',

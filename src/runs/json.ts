@@ -1,25 +1,33 @@
 import { z } from 'zod'
-import { component, id, shown, time, does, lists, creates, works, reads } from '../web/operation.ts'
+import {
+  componentOf,
+  id,
+  shown,
+  time,
+  does,
+  lists,
+  creates,
+  works,
+  reads,
+} from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { command } from '../environments/json.ts'
 import { jobLog, logLine } from '../logs/json.ts'
 import { runStatuses } from './store.ts'
 import type { Run } from './store.ts'
 
-export const run = component('Run', () =>
-  z.object({
-    id,
-    environmentId: id,
-    command: command(),
-    status: z.enum(runStatuses),
-    exitCode: z.int().nullable(),
-    error: z
-      .object({ code: z.string(), message: z.string(), hint: z.string().nullable() })
-      .nullable(),
-    createdAt: time,
-    finishedAt: time.nullable(),
-  }),
-)
+export const run = componentOf('Run', () => ({
+  id,
+  environmentId: id,
+  command: command(),
+  status: z.enum(runStatuses),
+  exitCode: z.int().nullable(),
+  error: z
+    .object({ code: z.string(), message: z.string(), hint: z.string().nullable() })
+    .nullable(),
+  createdAt: time,
+  finishedAt: time.nullable(),
+}))
 
 /** An error says why there is no exit code, or what it means. */
 export function runJson(row: Run) {

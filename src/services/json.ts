@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   component,
+  componentOf,
   jobFailure,
   id,
   shown,
@@ -37,44 +38,38 @@ const publishedPort = () => ({
   protocol: z.enum(['tcp', 'udp']),
 })
 
-export const service = component('Service', () =>
-  z.object({
-    id,
-    template: z.string(),
-    name: z.string(),
-    /** The hostname by which linked apps reach it. */
-    host: z.string().nullable(),
-    version: z.string().nullable(),
-    status: z.enum(serviceStatuses),
-    containers: z.array(z.object({ ...containerFields(), part: z.string() })).nullable(),
-    url: z.string().nullable(),
-    ports: z.array(z.object({ ...publishedPort(), host: z.int() })),
-    domains: z.array(z.string()),
-    error: jobFailure().nullable(),
-    deleting: z.boolean(),
-    createdAt: time,
-  }),
-)
+export const service = componentOf('Service', () => ({
+  id,
+  template: z.string(),
+  name: z.string(),
+  /** The hostname by which linked apps reach it. */
+  host: z.string().nullable(),
+  version: z.string().nullable(),
+  status: z.enum(serviceStatuses),
+  containers: z.array(z.object({ ...containerFields(), part: z.string() })).nullable(),
+  url: z.string().nullable(),
+  ports: z.array(z.object({ ...publishedPort(), host: z.int() })),
+  domains: z.array(z.string()),
+  error: jobFailure().nullable(),
+  deleting: z.boolean(),
+  createdAt: time,
+}))
 
-const catalogueEntry = component('CatalogueEntry', () =>
-  z.object({
-    template: z.string(),
-    name: z.string(),
-    description: z.string(),
-    category: z.string(),
-    tags: z.array(z.string()),
-    links: z.record(z.string(), z.string()),
-    version: z.string(),
-  }),
-)
+const catalogueEntry = componentOf('CatalogueEntry', () => ({
+  template: z.string(),
+  name: z.string(),
+  description: z.string(),
+  category: z.string(),
+  tags: z.array(z.string()),
+  links: z.record(z.string(), z.string()),
+  version: z.string(),
+}))
 
-const serviceList = component('ServiceList', () =>
-  z.object({
-    templates: z.array(catalogueEntry()),
-    instances: z.array(service()),
-    nextCursor: z.string().nullable(),
-  }),
-)
+const serviceList = componentOf('ServiceList', () => ({
+  templates: z.array(catalogueEntry()),
+  instances: z.array(service()),
+  nextCursor: z.string().nullable(),
+}))
 
 export const template = component('Template', () =>
   catalogueEntry().extend({
@@ -107,28 +102,24 @@ const editedTemplate = component('EditedTemplate', () =>
   }),
 )
 
-export const connection = component('Connection', () =>
-  z.object({
-    connection: z.array(z.object({ label: z.string(), value: z.string().nullable() })),
-  }),
-)
+export const connection = componentOf('Connection', () => ({
+  connection: z.array(z.object({ label: z.string(), value: z.string().nullable() })),
+}))
 
 /** The effect of a change. */
-export const difference = component('Difference', () =>
-  z.object({
-    changes: z.array(
-      z.object({
-        field: z.string(),
-        label: z.string(),
-        from: z.string().nullable(),
-        to: z.string().nullable(),
-        secret: z.boolean(),
-      }),
-    ),
-    remakes: z.boolean(),
-    volumes: z.array(z.string()),
-  }),
-)
+export const difference = componentOf('Difference', () => ({
+  changes: z.array(
+    z.object({
+      field: z.string(),
+      label: z.string(),
+      from: z.string().nullable(),
+      to: z.string().nullable(),
+      secret: z.boolean(),
+    }),
+  ),
+  remakes: z.boolean(),
+  volumes: z.array(z.string()),
+}))
 
 export function serviceJson({ service: row, ports, containers, ...more }: ShownService) {
   const { errorStep: step, errorCode: code, errorMessage: message, errorHint: hint } = row

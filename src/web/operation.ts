@@ -32,6 +32,10 @@ export function component<Schema extends ZodType>(name: string, build: () => Sch
   }
 }
 
+/** The same for an object, by its fields. */
+export const componentOf = <Shape extends z.ZodRawShape>(name: string, shape: () => Shape) =>
+  component(name, () => z.object(shape()))
+
 /** As JSON.stringify gets it: times are dates. */
 type Sent<Value> = Value extends string
   ? Value | Date

@@ -5,7 +5,7 @@ import { databaseUnavailable, diskFull, isDiskFull, isUnavailable } from '../db/
 import { AppError, Failure, httpStatusOf } from '../platform/errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'
-import { component } from './operation.ts'
+import { componentOf } from './operation.ts'
 
 type Status = keyof typeof titles
 
@@ -47,18 +47,16 @@ export const problem = (status: Status, detail: string): Problem => ({
 })
 
 /** The JSON of a problem in the API document. */
-export const problemSchema = component('Problem', () =>
-  z.object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    requestId: z.string(),
-    code: z.string().optional(),
-    /** `field` is empty when the body as a whole is invalid. */
-    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
-  }),
-)
+export const problemSchema = componentOf('Problem', () => ({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  requestId: z.string(),
+  code: z.string().optional(),
+  /** `field` is empty when the body as a whole is invalid. */
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+}))
 
 /** The problem as JSON (RFC 9457). */
 export function answerJson(c: Context<Env>, told: Problem) {

@@ -1,34 +1,30 @@
 import { z } from 'zod'
-import { component, id, time, listOf, does, creates } from '../web/operation.ts'
+import { component, componentOf, id, time, listOf, does, creates } from '../web/operation.ts'
 import { deployment } from '../deployments/json.ts'
 import type { SliceOperations } from '../web/operation.ts'
 
-export const webhook = component('Webhook', () =>
-  z.object({
-    provider: z.enum(['github', 'gitlab', 'gitea']).nullable(),
-    url: z.url().nullable(),
-    registered: z.boolean(),
-    own: z.boolean(),
-  }),
-)
+export const webhook = componentOf('Webhook', () => ({
+  provider: z.enum(['github', 'gitlab', 'gitea']).nullable(),
+  url: z.url().nullable(),
+  registered: z.boolean(),
+  own: z.boolean(),
+}))
 
-export const delivery = component('Delivery', () =>
-  z.object({
-    id,
-    provider: z.enum(['github', 'gitlab', 'gitea']),
-    deliveryId: z.string(),
-    event: z.string(),
-    ref: z.string().nullable(),
-    branch: z.string().nullable(),
-    commit: z.object({ hash: z.string().nullable(), message: z.string().nullable() }),
-    signatureOk: z.boolean(),
-    decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
-    reason: z.string().nullable(),
-    deploymentIds: z.array(id),
-    canReplay: z.boolean(),
-    createdAt: time,
-  }),
-)
+export const delivery = componentOf('Delivery', () => ({
+  id,
+  provider: z.enum(['github', 'gitlab', 'gitea']),
+  deliveryId: z.string(),
+  event: z.string(),
+  ref: z.string().nullable(),
+  branch: z.string().nullable(),
+  commit: z.object({ hash: z.string().nullable(), message: z.string().nullable() }),
+  signatureOk: z.boolean(),
+  decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
+  reason: z.string().nullable(),
+  deploymentIds: z.array(id),
+  canReplay: z.boolean(),
+  createdAt: time,
+}))
 
 /** With the URLs that providers send webhooks to. */
 export const deliveryList = component('DeliveryList', () =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, time, nothing, does } from '../../web/operation.ts'
+import { component, componentOf, time, nothing, does } from '../../web/operation.ts'
 import type { SliceOperations } from '../../web/operation.ts'
 import { scheduledKinds } from './forms.ts'
 import type { CleanUp } from './clean-ups.ts'
@@ -50,43 +50,39 @@ export const cleanUpPreview = component('CleanUpPreview', () =>
   }),
 )
 
-export const cleanUpSchedule = component('CleanUpSchedule', () =>
-  z.object({
-    enabled: z.boolean(),
-    what: z.array(z.enum(scheduledKinds)),
-    hour: z.int(),
-    threshold: z.int(),
-    lastRunAt: time.nullable(),
-    lastOutcome: z.string().nullable(),
-  }),
-)
+export const cleanUpSchedule = componentOf('CleanUpSchedule', () => ({
+  enabled: z.boolean(),
+  what: z.array(z.enum(scheduledKinds)),
+  hour: z.int(),
+  threshold: z.int(),
+  lastRunAt: time.nullable(),
+  lastOutcome: z.string().nullable(),
+}))
 
-export const diskOverview = component('DiskOverview', () =>
-  z.object({
-    use: z.object({
-      images: z.int(),
-      containers: z.int(),
-      volumes: z.int(),
-      buildCache: z.int(),
-      logs: z.int(),
-      database: z.int(),
-    }),
-    /** The disk usage of each user's apps and services, largest first. */
-    owners: z.array(
-      z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
-    ),
-    space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
-    /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
-    builds: z.object({
-      memory: z.int(),
-      cpus: z.number(),
-      free: z.int().nullable(),
-      uncapped: z.string().nullable(),
-    }),
-    schedule: cleanUpSchedule(),
-    latest: cleanUpRun().nullable(),
+export const diskOverview = componentOf('DiskOverview', () => ({
+  use: z.object({
+    images: z.int(),
+    containers: z.int(),
+    volumes: z.int(),
+    buildCache: z.int(),
+    logs: z.int(),
+    database: z.int(),
   }),
-)
+  /** The disk usage of each user's apps and services, largest first. */
+  owners: z.array(
+    z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),
+  ),
+  space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
+  /** The limits of a build, the free bytes that it needs, and the reason if limits aren't enforced. */
+  builds: z.object({
+    memory: z.int(),
+    cpus: z.number(),
+    free: z.int().nullable(),
+    uncapped: z.string().nullable(),
+  }),
+  schedule: cleanUpSchedule(),
+  latest: cleanUpRun().nullable(),
+}))
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
 

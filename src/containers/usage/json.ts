@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component, time } from '../../web/operation.ts'
+import { componentOf, time } from '../../web/operation.ts'
 
 /** Bytes since the container started, or bytes per second. */
 const transfers = () => ({
@@ -10,18 +10,16 @@ const transfers = () => ({
 })
 
 /** `cpu` is in per cent of one processor: two busy ones make 200. Usage is only present while it runs. */
-export const containerUsage = component('ContainerUsage', () =>
-  z.object({
-    state: z.enum(['running', 'stopped', 'restarting', 'removed', 'unknown']),
-    time,
-    cpu: z.number().optional(),
-    memory: z.number().optional(),
-    memoryLimit: z.number().optional(),
-    ...z.object(transfers()).partial().shape,
-    rates: z.object(transfers()).optional(),
-    pids: z.int().optional(),
-  }),
-)
+export const containerUsage = componentOf('ContainerUsage', () => ({
+  state: z.enum(['running', 'stopped', 'restarting', 'removed', 'unknown']),
+  time,
+  cpu: z.number().optional(),
+  memory: z.number().optional(),
+  memoryLimit: z.number().optional(),
+  ...z.object(transfers()).partial().shape,
+  rates: z.object(transfers()).optional(),
+  pids: z.int().optional(),
+}))
 
 const sample = () =>
   z.object({
@@ -33,14 +31,12 @@ const sample = () =>
   })
 
 /** Measurements, averaged over `span` seconds up to each time. */
-export const containerHistory = component('ContainerHistory', () =>
-  z.object({
-    range: z.enum(['hour', 'day', 'week']),
-    span: z.int(),
-    samples: z.array(sample()),
-    now: containerUsage().nullable(),
-  }),
-)
+export const containerHistory = componentOf('ContainerHistory', () => ({
+  range: z.enum(['hour', 'day', 'week']),
+  span: z.int(),
+  samples: z.array(sample()),
+  now: containerUsage().nullable(),
+}))
 
 const use = () =>
   z.object({
@@ -51,11 +47,9 @@ const use = () =>
   })
 
 /** The same for the containers of each process, and for all together. */
-export const workloadUsage = component('WorkloadUsage', () =>
-  z.object({
-    range: z.enum(['hour', 'day', 'week']),
-    span: z.int(),
-    processes: z.array(use().extend({ process: z.string() })),
-    total: use(),
-  }),
-)
+export const workloadUsage = componentOf('WorkloadUsage', () => ({
+  range: z.enum(['hour', 'day', 'week']),
+  span: z.int(),
+  processes: z.array(use().extend({ process: z.string() })),
+  total: use(),
+}))
