@@ -23,6 +23,7 @@ import { recover } from './deployments/recover.ts'
 import { apps } from './deployments/observe.ts'
 import { writeFileAtomically } from './platform/atomic-write.ts'
 import { lazyApp } from './front.ts'
+import { appJobs } from './environments/app-steps.ts'
 import { jobKinds } from './jobs/store.ts'
 import { waitForEngine } from './docker/retry-while-engine-down.ts'
 import { Failure } from './platform/errors.ts'
@@ -144,10 +145,13 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const recovery = [
     recover(deps, { signal }),
     recoverServices(deps, { signal }),
-    recoverOthers(deps, { signal }),
+    recoverJobs(deps, appJobs, { signal }),
   ]
+  const observedFirst = new Set<string>(['deploy', ...serviceJobs, ...appJobs])
+  const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
+    recoverJobs(deps, others, { signal }),
     recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
@@ -157,11 +161,14 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   ]
 }
 
-/** Resumes jobs whose subject needn't be observed first, once the engine responds. */
-async function recoverOthers({ docker, jobs }: Deps, { signal }: { signal: AbortSignal }) {
-  const observedFirst = new Set<string>(['deploy', ...serviceJobs])
+/** Resumes the jobs of these kinds that the last process started, once the engine responds. */
+async function recoverJobs(
+  { docker, jobs }: Deps,
+  kinds: Parameters<Deps['jobs']['recover']>[0],
+  { signal }: { signal: AbortSignal },
+) {
   if (!(await waitForEngine(docker, { signal }))) return
-  await jobs.recover(jobKinds.filter((kind) => !observedFirst.has(kind)))
+  await jobs.recover(kinds)
   jobs.wake()
 }
 
