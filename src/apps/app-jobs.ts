@@ -122,6 +122,9 @@ export const appKind =
         if (isBegun) publishStatus(deps, id) // if it couldn't be observed, the action is enough
         if (isBegun || end.status === 'failed') storeEnd(deps, job, { kind, end })
       },
+      async after(_, signal) {
+        if (!isBegun) await observe(deps, id, { orphans: false, signal }) // a crash left it anyhow
+      },
     }
   }
 
