@@ -99,7 +99,7 @@ describe('of README and the documentation', () => {
 
   test('every option of davit, and every script of npm, is one', () => {
     const usage = read('src/cli.ts') + read('src/cli/connect.ts') + read('test/demo/main.ts')
-    const ofOthers = ['--from', '--checksum', '--resume', '--init']
+    const ofOthers = ['--from', '--checksum', '--resume', '--init', '--fail-with-body', '--retry']
     const named = [...new Set(all.match(/(?<=[\s`])--[a-z][a-z-]*/g))]
     const isOption = (name: string) => usage.includes(name) || ofOthers.includes(name)
     expect(named.filter((name) => !shellOptions.test(name) && !isOption(name))).toEqual([])

@@ -2,9 +2,11 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { apiTokens, tokenScopes } from '../db/schema.ts'
+import { invalidField } from '../platform/errors.ts'
 import { resource } from '../resources/resource.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Modal, ModalDone } from '../web/dialog.tsx'
+import { SelectField } from '../web/fields-view.tsx'
 import { Ago, Day } from '../web/times.tsx'
 import { componentOf } from '../web/operation.ts'
 import type { Env } from '../web/factory.ts'
@@ -13,7 +15,7 @@ import { tokenForm } from './forms.ts'
 import { confirmPassword } from './log-in.ts'
 import { CurrentPassword } from './login-fields.tsx'
 import { findUser } from './store.ts'
-import { makeToken } from './token-store.ts'
+import { listOwnProjects, makeToken } from './token-store.ts'
 
 const path = '/settings/tokens'
 
@@ -21,6 +23,7 @@ const json = componentOf('Token', () => ({
   id: z.uuid(),
   name: z.string(),
   scopes: z.array(z.enum(tokenScopes)),
+  projectId: z.uuid().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
   expiresAt: z.iso.datetime().nullable(),
   createdAt: z.iso.datetime(),
@@ -47,10 +50,11 @@ export const apiToken = resource({
     title: 'No API tokens',
     text: 'Create one for a script, or for a pipeline that deploys.',
   },
-  row: ({ name, scopes, createdAt, lastUsedAt, expiresAt }) => ({
+  row: ({ name, scopes, projectId, createdAt, lastUsedAt, expiresAt }) => ({
     name,
     tags: scopes,
     facts: [
+      ...(projectId ? [<a href={`/projects/${projectId}`}>one project</a>] : []),
       <>
         created <Ago at={createdAt} />
       </>,
@@ -67,10 +71,30 @@ export const apiToken = resource({
     event: 'token.created',
     schema: () => json().extend({ token: z.string() }),
     form: () => tokenForm,
-    more: ({ db }: { db: Db }, c: Context<Env>) =>
-      findUser(db, userOf(c).id).passwordHash !== null && <CurrentPassword id="token-password" />,
+    more: ({ db }: { db: Db }, c: Context<Env>) => (
+      <>
+        <SelectField
+          name="project_id"
+          label="Project"
+          hint="With one, it reads and deploys this project and reaches nothing else: for a pipeline."
+          options={[
+            { value: '', label: 'all of yours' },
+            ...listOwnProjects(db, userOf(c).id).map(({ id, name }) => ({
+              value: id,
+              label: name,
+            })),
+          ]}
+        />
+        {findUser(db, userOf(c).id).passwordHash !== null && (
+          <CurrentPassword id="token-password" />
+        )}
+      </>
+    ),
     async make({ db }, c, { currentPassword, ...wanted }) {
       const { id: userId } = userOf(c)
+      const { projectId } = wanted
+      if (projectId && !listOwnProjects(db, userId).some(({ id }) => id === projectId))
+        throw invalidField('projectId', 'must be one of your projects.')
       await confirmPassword(db, { userId, currentPassword, address: c.var.address })
       const { token, row } = makeToken(db, { ...wanted, userId })
       const note = () => <MadeToken token={token} />
@@ -91,7 +115,10 @@ export const apiToken = resource({
       )
       return { id: row.id, extra: { token }, note, dialog }
     },
-    details: ({ scopes }) => ({ scopes: scopes.join(', ') }),
+    details: ({ scopes, projectId }) => ({
+      scopes: scopes.join(', '),
+      ...(projectId && { project: projectId }),
+    }),
   },
   remove: { verb: 'Revoke', note: '; lists the others', event: 'token.revoked', lists: true },
 })

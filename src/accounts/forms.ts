@@ -50,39 +50,45 @@ export const passwordForm = z.object({ currentPassword, password: newPassword })
 
 const scope = z.enum(tokenScopes, `must be one or more of ${tokenScopes.join(', ')}.`)
 
-export const tokenForm = z.object({
-  name: field(line('a name', { max: 60 }), {
-    label: 'Name',
-    placeholder: 'release pipeline',
-    hint: 'What it is for, so that you know what stops working if you revoke it.',
-  }),
-  scopes: field(
-    lines(scope, { max: tokenScopes.length }).pipe(
-      z
-        .array(scope)
-        .min(1, `must be one or more of ${tokenScopes.join(', ')}.`)
-        .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
+export const tokenForm = z
+  .object({
+    name: field(line('a name', { max: 60 }), {
+      label: 'Name',
+      placeholder: 'release pipeline',
+      hint: 'What it is for, so that you know what stops working if you revoke it.',
+    }),
+    scopes: field(
+      lines(scope, { max: tokenScopes.length }).pipe(
+        z
+          .array(scope)
+          .min(1, `must be one or more of ${tokenScopes.join(', ')}.`)
+          .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
+      ),
+      {
+        label: 'Scope',
+        hint: 'No token can change your password, sessions, tokens, or other users.',
+        initial: 'deploy',
+        options: [
+          { value: 'read', label: 'read: view everything' },
+          { value: 'deploy', label: 'deploy: also deploy, roll back, cancel, replay' },
+          { value: 'write', label: 'write: also create, change, delete' },
+        ],
+      },
     ),
-    {
-      label: 'Scope',
-      hint: 'No token can change your password, sessions, tokens, or other users.',
-      initial: 'deploy',
+    projectId: line('the id of a project', { max: 100 }).nullish(),
+    expiresInDays: field(whole('a number of days', { min: 1, max: 3650 }).nullish(), {
+      label: 'Expires',
+      initial: '90',
       options: [
-        { value: 'read', label: 'read: view everything' },
-        { value: 'deploy', label: 'deploy: also deploy, roll back, cancel, replay' },
-        { value: 'write', label: 'write: also create, change, delete' },
+        { value: '30', label: 'in 30 days' },
+        { value: '90', label: 'in 90 days' },
+        { value: '365', label: 'in a year' },
+        { value: '', label: 'never' },
       ],
-    },
-  ),
-  expiresInDays: field(whole('a number of days', { min: 1, max: 3650 }).nullish(), {
-    label: 'Expires',
-    initial: '90',
-    options: [
-      { value: '30', label: 'in 30 days' },
-      { value: '90', label: 'in 90 days' },
-      { value: '365', label: 'in a year' },
-      { value: '', label: 'never' },
-    ],
-  }),
-  currentPassword,
-})
+    }),
+    currentPassword,
+  })
+  .refine(({ projectId, scopes }) => !projectId || !scopes.includes('write'), {
+    path: ['scopes'],
+    error: 'can’t be write for a token that is limited to a project. Choose deploy.',
+  })

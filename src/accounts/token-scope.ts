@@ -15,6 +15,24 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
+/** Deploys from a pipeline, only with a token that is limited to a project. */
+export const deployHook = 'POST /hooks/deploy'
+
+/** All that a token which is limited to a project may use, there. It finds nothing else. */
+const projectRoutes = [
+  ...deployRoutes,
+  deployHook,
+  'GET /projects/:id',
+  'GET /projects/:id/envs',
+  'GET /projects/:id/envs/:envId',
+  'GET /projects/:id/deployments',
+  'GET /projects/:id/deployments/:deploymentId',
+  'GET /projects/:id/deployments/:deploymentId/status',
+  'GET /projects/:id/deployments/:deploymentId/logs',
+  'GET /projects/:id/deployments/:deploymentId/compare',
+  'GET /projects/:id/deployments/:deploymentId/rollback',
+]
+
 /** GET routes that do more than read, or show secrets, including those in a user's Compose file. */
 const writeRoutes = [
   'GET /containers/:id/terminal',
@@ -34,7 +52,10 @@ const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }
 export const checkScope = factory.createMiddleware(async function checkTokenScope(c, next) {
   const { token } = c.var
   const route = token && routeOf(c)
-  if (token && route) refuseUngiven(token, route)
+  if (token && route) {
+    refuseUngiven(token, route)
+    refuseElsewhere(token, route, c.req.path)
+  }
   await next()
 })
 
@@ -54,7 +75,7 @@ export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
   const route = routeName({ method, path })
-  if (deployRoutes.includes(route)) return 'deploy'
+  if (route === deployHook || deployRoutes.includes(route)) return 'deploy'
   return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }
 
@@ -66,6 +87,18 @@ export function refuseUngiven({ scopes }: Pick<ApiToken, 'scopes'>, route: Route
   throw new AppError(
     'forbidden',
     `This API token lacks the scope ${needed}. Create one with this scope under Settings, Tokens.`,
+  )
+}
+
+/** The same for what exists and what doesn't. The project of the hook is that of its environment. */
+function refuseElsewhere({ projectId }: ApiToken, route: Route, path: string) {
+  if (projectId === null) return
+  const name = routeName(route)
+  const isThere = name === deployHook || path.split('/')[2] === projectId
+  if (isThere && projectRoutes.includes(name)) return
+  throw new AppError(
+    'forbidden',
+    'This API token is limited to a project: it can read that project, its environments and deployments, and deploy. Create another one under Settings, Tokens.',
   )
 }
 

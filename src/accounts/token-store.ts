@@ -1,7 +1,7 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
-import { countRows } from '../db/queries.ts'
-import { apiTokens, users } from '../db/schema.ts'
+import { countRows, listRows } from '../db/queries.ts'
+import { apiTokens, projects, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import { isValid } from './store.ts'
@@ -11,17 +11,30 @@ export { tokenScopes } from '../db/schema.ts'
 const day = 24 * 3_600_000
 
 type NewToken = Pick<typeof apiTokens.$inferInsert, 'userId' | 'name' | 'scopes'> & {
+  projectId?: string | null | undefined
   expiresInDays?: number | null | undefined
 }
 
 /** Only here is the token's text returned. */
-export function makeToken(db: Tx, { userId, name, scopes, expiresInDays }: NewToken) {
+export function makeToken(
+  db: Tx,
+  { userId, name, scopes, projectId = null, expiresInDays }: NewToken,
+) {
   refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
   const token = `dvt_${randomToken()}`
   const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null
-  const values = { userId, name, scopes, expiresAt, tokenHash: hashToken(token) }
+  const values = { userId, name, scopes, projectId, expiresAt, tokenHash: hashToken(token) }
   return { token, row: db.insert(apiTokens).values(values).returning().get() }
 }
+
+/** The projects that a token can be limited to, by name. */
+export const listOwnProjects = (db: Tx, userId: string) =>
+  listRows(
+    db,
+    projects,
+    and(eq(projects.ownerId, userId), isNull(projects.deletingAt)),
+    asc(projects.name),
+  )
 
 /** Finds a valid token by its hash. Its user has no password hash. */
 export const getToken = (db: Tx, tokenHash: string) =>
@@ -31,6 +44,7 @@ export const getToken = (db: Tx, tokenHash: string) =>
         id: apiTokens.id,
         name: apiTokens.name,
         scopes: apiTokens.scopes,
+        projectId: apiTokens.projectId,
         lastUsedAt: apiTokens.lastUsedAt,
       },
       user: { id: users.id, email: users.email, name: users.name, role: users.role },

@@ -1,5 +1,5 @@
 import type { RouterRoute } from 'hono/types'
-import { neededScope, routeName } from '../accounts/token-scope.ts'
+import { deployHook, neededScope, routeName } from '../accounts/token-scope.ts'
 import { checksOf, originalOf } from '../web/checks.ts'
 import type { Checks } from '../web/checks.ts'
 import { requireAdmin } from '../web/user-of.ts'
@@ -36,6 +36,11 @@ export function accessOf({ method, path, isForAdmins }: Call) {
   const provider = /^\/webhooks\/(\w+)/.exec(path)?.[1]
   if (provider)
     return { security: [{ [provider]: [] }], said: 'Signed with the secret of a project.' }
+  if (routeName({ method, path }) === deployHook)
+    return {
+      security: [{ token: [] }],
+      said: 'Needs a token with the scope deploy that is limited to the project.',
+    }
   const scope = neededScope({ method, path })
   const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] }
   const who = isForAdmins ? 'For admins: needs' : 'Needs'

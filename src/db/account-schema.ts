@@ -64,24 +64,6 @@ export const loginFailures = sqliteTable(
   ],
 )
 
-export const tokenScopes = ['read', 'deploy', 'write'] as const
-
-export const apiTokens = sqliteTable(
-  'api_tokens',
-  {
-    id: id(),
-    userId: owner(),
-    name: text().notNull(),
-    tokenHash: text().notNull().unique(),
-    scopes: text({ mode: 'json' }).$type<(typeof tokenScopes)[number][]>().notNull(),
-    lastUsedAt: time(),
-    /** Null for a token that never expires. */
-    expiresAt: time(),
-    createdAt: createdAt(),
-  },
-  (t) => [index('api_tokens_by_user').on(t.userId)],
-)
-
 export const gitProviders = ['github', 'gitlab', 'gitea'] as const
 
 /** A user's account at a provider, by the id that survives a change of name. */

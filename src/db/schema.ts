@@ -12,6 +12,7 @@ export * from './job-schema.ts'
 export * from './project-schema.ts'
 export * from './runtime-schema.ts'
 export * from './service-schema.ts'
+export * from './token-schema.ts'
 
 const project = () => childOf(() => projects.id)
 

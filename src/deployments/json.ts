@@ -137,6 +137,11 @@ export const operations: SliceOperations = () => ({
     'GET /projects/:id/deployments': lists('List deployments, newest first', deployment()),
     'POST /projects/:id/deployments': creates('Deploy', deployment()),
     'POST /projects/:id/deploy': creates('Deploy; an alias', deployment()),
+    'POST /hooks/deploy': {
+      summary:
+        'Deploy from a pipeline; with `wait` the response has the end of the deployment, and white space before it. 200: it joined the one of this commit that hasn’t ended',
+      answers: { 200: deployment(), 201: deployment() },
+    },
     'GET /projects/:id/deployments/:deploymentId': does('Get a deployment', deployment()),
     'GET /projects/:id/deployments/:deploymentId/status': does(
       'Get a deployment; an alias',

@@ -157,6 +157,23 @@ export const hasUnended = (db: Db, environmentId: string) =>
     ),
   ) > 0
 
+/** A queued or running build of the commit in the environment. */
+export const getUnendedOf = (
+  db: Db,
+  { environmentId, commit }: { environmentId: string; commit: string },
+) =>
+  getRow(
+    db,
+    deployments,
+    and(
+      eq(deployments.environmentId, environmentId),
+      eq(deployments.requestedCommit, commit),
+      isNull(deployments.imageOf),
+      inArray(deployments.status, ['pending', ...activeStatuses]),
+    ),
+    desc(deployments.id),
+  )
+
 /** Returns the id of the first deployment with this image. */
 export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
   if (image === null) return id

@@ -26,6 +26,18 @@ import {
 } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
+const commitHash = line('a commit', { max: 64 })
+  .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
+  .transform((hash) => hash.toLowerCase())
+
+/** What a pipeline sends. */
+export const hookForm = z.object({
+  environmentId: line('the id of an environment', { max: 100 }),
+  commit: commitHash.nullish(),
+  image: line('the reference of an image', { max: 500 }).nullish(),
+  wait: flag().nullish(),
+})
+
 /** The default environment is the project's first. */
 export const triggerForm = (config: Config) =>
   z
@@ -33,10 +45,7 @@ export const triggerForm = (config: Config) =>
       environmentId: line('the id of an environment', { max: 100 }).nullish(),
       repositoryUrl: repositoryUrl(config).nullish(),
       branch: branchName.nullish(),
-      commit: line('a commit', { max: 64 })
-        .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
-        .transform((hash) => hash.toLowerCase())
-        .nullish(),
+      commit: commitHash.nullish(),
       noCache: flag().nullish(),
       reuseImage: flag().nullish(),
     })

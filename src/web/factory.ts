@@ -12,7 +12,13 @@ export type User = { id: string; email: string; name: string | null; role: 'admi
 /** The browser session of a request; the CSRF token is bound to its `id`. */
 export type Session = { id: string; userId: string }
 
-export type ApiToken = { id: string; name: string; scopes: (typeof tokenScopes)[number][] }
+export type ApiToken = {
+  id: string
+  name: string
+  scopes: (typeof tokenScopes)[number][]
+  /** The only project that it reaches; null for all of its user's. */
+  projectId: string | null
+}
 
 export type Env = {
   /** Absent under `app.request()` in tests. */

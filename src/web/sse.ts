@@ -1,16 +1,32 @@
 import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { journal } from '../platform/journal.ts'
 import type { Env } from './factory.ts'
 import { sessionCheck } from './streams.ts'
 import type { Streams } from './streams.ts'
 
-/** Milliseconds without data after which a comment line keeps proxies from closing a stream. */
+/** Milliseconds without data after which proxies could close a stream. */
 const heartbeat = 15_000
 
-const headers = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'X-Accel-Buffering': 'no',
+type Wire = {
+  headers: Record<string, string>
+  /** Sends the headers at once. */
+  open: string
+  /** Keeps proxies from closing the stream while it has no data. */
+  quiet: string
+  /** The last words when Davit stops. */
+  stop: () => string
+}
+
+const eventStream: Wire = {
+  headers: {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  },
+  open: ': open\n\n',
+  quiet: ': keep-alive\n\n',
+  stop: () => 'retry: 1000\n\n',
 }
 
 /** An event in the wire format. Each line of the data gets its own field, so that no text injects events. */
@@ -31,20 +47,57 @@ export function sseEvent({
  * Streams events until they end, the client disconnects, its session ends or Davit stops. With backpressure:
  * a client that doesn't read costs a single chunk of memory.
  */
-export function sse<Event = string | Uint8Array>(
-  c: Context<Env>,
+export const sse = <Event = string | Uint8Array>(c: Context<Env>, source: Source<Event>) =>
+  stream(c, source, { wire: eventStream })
+
+/**
+ * Responds at once, and with JSON as soon as there is some: white space before it keeps proxies from closing
+ * the connection. `now` is sent instead when Davit stops.
+ */
+export function laterJson(
+  c: Context,
   {
     streams,
-    events,
-    render = (event) => event as string | Uint8Array,
+    status,
+    later,
+    now,
   }: {
     streams: Streams
-    events: (signal: AbortSignal) => AsyncIterable<Event>
-    /** Converts events to the wire format, if they aren't yet. */
-    render?: (event: Event) => string | Uint8Array
+    status: ContentfulStatusCode
+    later: (signal: AbortSignal) => Promise<unknown>
+    now: () => unknown
   },
 ) {
-  if (c.req.method === 'HEAD') return c.body(null, 200, headers)
+  const wire: Wire = {
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no',
+    },
+    open: '\n',
+    quiet: '\n',
+    stop: () => JSON.stringify(now()),
+  }
+  async function* events(signal: AbortSignal) {
+    yield JSON.stringify(await later(signal))
+  }
+  return stream(c as Context<Env>, { streams, events }, { wire, status })
+}
+
+type Source<Event> = {
+  streams: Streams
+  events: (signal: AbortSignal) => AsyncIterable<Event>
+  /** Converts events to the wire format, if they aren't yet. */
+  render?: (event: Event) => string | Uint8Array
+}
+
+function stream<Event>(
+  c: Context<Env>,
+  { streams, events, render = (event) => event as string | Uint8Array }: Source<Event>,
+  { wire, status = 200 }: { wire: Wire; status?: ContentfulStatusCode },
+) {
+  const { headers } = wire
+  if (c.req.method === 'HEAD') return c.body(null, status, headers)
   let close = () => {}
   const { user, isLoginAlive: isAllowed } = c.var
   const leave = streams.enter(user!.id, { isAllowed, end: () => close() })
@@ -61,7 +114,7 @@ export function sse<Event = string | Uint8Array>(
       start(controller) {
         close = () => end(controller)
         if (stopped.aborted) return close()
-        controller.enqueue(encoder.encode(': open\n\n')) // sends the headers at once
+        controller.enqueue(encoder.encode(wire.open))
         stopped.addEventListener('abort', close, { once: true, signal: ended.signal })
         clock = setInterval(() => tick(controller), sessionCheck)
       },
@@ -83,7 +136,7 @@ export function sse<Event = string | Uint8Array>(
     },
     { highWaterMark: 1 },
   )
-  return c.body(body, 200, headers)
+  return c.body(body, status, headers)
 
   /** Also runs for a client that doesn't read: its stream ends with its session. */
   function tick(controller: ReadableStreamDefaultController<Uint8Array>) {
@@ -91,13 +144,13 @@ export function sse<Event = string | Uint8Array>(
     quiet += sessionCheck
     if (quiet < heartbeat || controller.desiredSize! <= 0) return
     quiet = 0
-    controller.enqueue(encoder.encode(': keep-alive\n\n'))
+    controller.enqueue(encoder.encode(wire.quiet))
   }
 
   function end(controller: ReadableStreamDefaultController<Uint8Array>) {
     if (ended.signal.aborted) return
     release()
-    if (streams.shutdown.aborted) controller.enqueue(encoder.encode('retry: 1000\n\n'))
+    if (streams.shutdown.aborted) controller.enqueue(encoder.encode(wire.stop()))
     controller.close()
   }
 

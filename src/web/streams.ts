@@ -28,19 +28,25 @@ export class Streams {
 
   /** Registers a stream of a user until the returned function is called. Throws over the limit. */
   enter(userId: string, stream: Stream) {
+    this.refuseMore(userId)
     const own = this.#open.get(userId) ?? new Set()
-    if (own.size >= this.limit)
-      throw new AppError(
-        'too_many',
-        `You have ${own.size} live streams open, the maximum. Close a tab, then try again.`,
-        { retryAfter: 5 },
-      )
     this.#open.set(userId, own.add(stream))
     return () => {
       own.delete(stream)
       if (own.size === 0) this.#open.delete(userId)
       this.#noticeEnd()
     }
+  }
+
+  /** Throws if the user can't open another one. */
+  refuseMore(userId: string) {
+    const { size = 0 } = this.#open.get(userId) ?? {}
+    if (size >= this.limit)
+      throw new AppError(
+        'too_many',
+        `You have ${size} live streams open, the maximum. Close a tab, then try again.`,
+        { retryAfter: 5 },
+      )
   }
 
   /** Ends streams that are no longer allowed. Call it after each change of users, logins and tokens. */

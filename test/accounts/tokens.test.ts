@@ -35,6 +35,7 @@ describe('a new token', () => {
       id: expect.any(String),
       name: 'ci',
       scopes: ['read', 'deploy'],
+      projectId: null,
       lastUsedAt: null,
       expiresAt: expect.any(String),
       createdAt: expect.any(String),

@@ -174,6 +174,13 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
     path: `/projects/${project}/deployments/${started.id}/cancel`,
   })
   await call('POST /projects/:id/deploy')
+  const { token: limited } = await call('POST /settings/tokens', {
+    body: { name: 'pipeline', scopes: ['deploy'], projectId: project },
+  })
+  await call('POST /hooks/deploy', {
+    headers: { Authorization: `Bearer ${limited}` },
+    body: { environmentId: environment },
+  })
   t.db.update(deployments).set({ image: 'busybox' }).where(eq(deployments.id, deployment)).run()
   await call('POST /projects/:id/deployments/:deploymentId/rollback')
   t.db.update(deliveries).set({ push }).where(eq(deliveries.id, ids.delivery)).run()

@@ -1,0 +1,1 @@
+ALTER TABLE `api_tokens` ADD `project_id` text REFERENCES projects(id) ON DELETE CASCADE;
