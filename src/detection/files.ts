@@ -35,9 +35,9 @@ export class Files {
     return this.#texts.get(path) ?? ''
   }
 
-  /** The first line, trimmed, such as a version file has; null without one. */
+  /** The first line that isn't empty, trimmed, such as a version file has; null without one. */
   line(path: string) {
-    return /^\s*(\S.*?)\s*$/m.exec(this.text(path))?.[1] ?? null
+    return linesOf(this.text(path))[0] ?? null
   }
 
   /** An object in JSON, with comments and trailing commas as editors allow. {} for a file that isn't there. */
@@ -76,4 +76,13 @@ export const stringOf = (value: unknown): string | null =>
 
 /** The command of the process “web”, a line for a shell; null without one. */
 export const webOfProcfile = (files: Files) =>
-  /^\s*web\s*:\s*(\S.*?)\s*$/im.exec(files.text('Procfile'))?.[1] ?? null
+  linesOf(files.text('Procfile')).flatMap(
+    (line) => /^web\s*:\s*(\S.*)$/i.exec(line)?.[1] ?? [],
+  )[0] ?? null
+
+/** Apart from each other, as a pattern over all of a text may take the square of its length. */
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')

@@ -34,7 +34,7 @@ export const go: Rule = {
     ])
     const required = new Set(
       Array.from(
-        text.matchAll(/^\s*(?:require\s+)?([\w.-]+\/[^\s]+)\s+v\d/gm),
+        text.matchAll(/^[ \t]*(?:require[ \t]+)?([\w.-]+\/\S+)[ \t]+v\d/gm),
         ([, name]) => name!,
       ),
     )

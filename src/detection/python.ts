@@ -185,7 +185,7 @@ function installerOf(files: Files): Installer {
     }
   if (has('requirements.txt')) {
     // It may name other lists, and this directory itself.
-    const refers = /^\s*(-r|-c|-e|--requirement|--constraint|--editable|\.)/m.test(
+    const refers = /^[ \t]*(-r|-c|-e|--requirement|--constraint|--editable|\.)/m.test(
       files.text('requirements.txt'),
     )
     return {
@@ -227,7 +227,7 @@ function packagesOf(files: Files, project: JsonObject): Set<string> {
 /** Django says where static files go only when they are to be collected. */
 function collectStatic(files: Files) {
   const settings = files.find(/^[\w/]*settings(\/(base|production|__init__))?\.py$/)
-  return settings !== undefined && /^\s*STATIC_ROOT\s*=/m.test(files.text(settings))
+  return settings !== undefined && /^[ \t]*STATIC_ROOT\s*=/m.test(files.text(settings))
     ? 'python manage.py collectstatic --noinput'
     : null
 }

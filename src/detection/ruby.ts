@@ -26,7 +26,7 @@ export const ruby: Rule = {
       { range: files.line('.ruby-version'), from: '.ruby-version' },
       { range: /^ruby\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
       {
-        range: /^\s*ruby\s+['"]([^'"]+)['"]/m.exec(files.text('Gemfile'))?.[1]?.replace('~>', '~'),
+        range: /^[ \t]*ruby\s+['"]([^'"]+)['"]/m.exec(files.text('Gemfile'))?.[1]?.replace('~>', '~'),
         from: 'Gemfile',
       },
     ])
@@ -148,7 +148,7 @@ function startOf({ files, has }: { files: Files; has: (name: string) => boolean 
 /** Of the Gemfile and of its lock file, where each gem stands indented with its version. */
 function gemsOf(files: Files): Set<string> {
   const listed = Array.from(
-    files.text('Gemfile').matchAll(/^\s*gem\s+['"]([\w.-]+)['"]/gm),
+    files.text('Gemfile').matchAll(/^[ \t]*gem\s+['"]([\w.-]+)['"]/gm),
     ([, name]) => name!,
   )
   const locked = Array.from(

@@ -195,6 +195,10 @@ test('texts made to be hard are read at once', () => {
     { Gemfile: `gem '${long}`, 'config.ru': '' },
     { 'mix.exs': `defmodule ${'a.'.repeat(100_000)} app: :x` },
     { 'index.html': '', Procfile: ` ${'\n '.repeat(100_000)}web` },
+    { 'package.json': '{}', 'index.js': '', '.nvmrc': '\n'.repeat(250_000) },
+    { 'package.json': '{}', Procfile: `web: a${' '.repeat(250_000)}b` },
+    { 'requirements.txt': '\n '.repeat(125_000), 'main.py': '' },
+    { 'go.mod': '\n'.repeat(250_000), 'main.go': '' },
   ] as Texts[]) {
     const begun = performance.now()
     try {
