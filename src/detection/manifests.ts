@@ -19,7 +19,6 @@ export const appFiles = [
 const names = new Set([
   ...[
     'package.json',
-    'package-lock.json',
     'pnpm-lock.yaml',
     'yarn.lock',
     '.nvmrc',

@@ -26,7 +26,9 @@ export const ruby: Rule = {
       { range: files.line('.ruby-version'), from: '.ruby-version' },
       { range: /^ruby\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
       {
-        range: /^[ \t]*ruby\s+['"]([^'"]+)['"]/m.exec(files.text('Gemfile'))?.[1]?.replace('~>', '~'),
+        range: /^[ \t]*ruby\s+['"]([^'"]+)['"]/m
+          .exec(files.text('Gemfile'))?.[1]
+          ?.replace('~>', '~'),
         from: 'Gemfile',
       },
     ])

@@ -180,6 +180,10 @@ describe('it says what is missing', () => {
   })
 })
 
+test('a lock file of which no text is needed is not read, as it may be large', () => {
+  expect(manifestsOf(['package.json', 'package-lock.json', 'uv.lock'])).toEqual(['package.json'])
+})
+
 test('texts made to be hard are read at once', () => {
   const long = 'a'.repeat(250_000)
   for (const texts of [
