@@ -1,4 +1,5 @@
 import { splitWords } from '../platform/shell-words.ts'
+import { lacking } from './plan.ts'
 import type { Settings } from './plan.ts'
 
 type Line = string | null | undefined | false
@@ -44,7 +45,12 @@ function words(line: string): string[] {
     const isAlone = !/[&|;()<>`\n]|^\w+=/.test(line)
     return ['sh', '-c', isAlone ? `exec ${line}` : line]
   }
-  return splitWords(line, () => new Error(line))
+  return splitWords(line, (problem) =>
+    lacking(
+      `The start command ${problem}`,
+      'Correct it in the repository, or set the start command.',
+    ),
+  )
 }
 
 /** Serves a folder with Caddy on PORT. Unknown paths get 404.html, or index.html where `spa` is set. */

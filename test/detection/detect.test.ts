@@ -160,6 +160,8 @@ describe('it says what is missing', () => {
     ['not_recognized', { 'requirements.txt': 'flask' }],
     ['not_recognized', { 'go.mod': 'module x', 'cmd/a/main.go': '', 'cmd/b/main.go': '' }],
     ['not_recognized', { 'Cargo.toml': '[workspace]\nmembers = ["a"]' }],
+    ['not_recognized', node({ scripts: { start: `node 'x` } })],
+    ['not_recognized', { 'main.py': '', Procfile: 'web: python main.py \\' }],
     ['manifest_invalid', { 'package.json': '{"name":' }],
     ['manifest_invalid', { 'Cargo.toml': '[package' }],
   ])('%s for %j', (code, texts) => {
