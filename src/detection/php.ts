@@ -46,7 +46,7 @@ export const php: Rule = {
           ? 'web'
           : '.')
     const extensions = extensionsOf(required, framework)
-    const front = frontOf(files, settings)
+    const front = frontOf(files, settings, buildVariables)
     const install =
       settings.install ??
       'composer install --no-dev --no-scripts --no-interaction --prefer-dist --optimize-autoloader'
@@ -73,10 +73,14 @@ export const php: Rule = {
           ...extensions.flatMap((name) => libraries[name] ?? []),
           ...(settings.packages ?? []),
         ]),
-        extensions.length === 0 ? null : `RUN docker-php-ext-install ${extensions.join(' ')}`,
-        `ENV PORT=8080 APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
-        // Apache expands ${PORT} when it starts, so the port can be changed without a build.
-        `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && sed -ri -e 's!/var/www/!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/apache2.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
+        extensions.length === 0
+          ? null
+          : `RUN ${extensions.includes('gd') ? 'docker-php-ext-configure gd --with-freetype --with-jpeg && ' : ''}docker-php-ext-install ${extensions.join(' ')}`,
+        // Composer leaves out plugins for root, and Symfony's starter needs one.
+        `ENV PORT=8080 COMPOSER_ALLOW_SUPERUSER=1 APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
+        // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
+        // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
+        `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
         'WORKDIR /var/www/html',
         hasComposer ? 'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer' : null,
         hasComposer
@@ -99,13 +103,17 @@ export const php: Rule = {
           ? 'RUN mkdir -p storage/framework/cache storage/framework/sessions storage/framework/views storage/logs bootstrap/cache && chown -R www-data:www-data storage bootstrap/cache'
           : null,
         framework === 'Symfony'
-          ? 'ENV APP_ENV=prod\nRUN mkdir -p var && chown -R www-data:www-data var'
+          ? "ENV APP_ENV=prod\nRUN mkdir -p var && chown -R www-data:www-data var && echo 'FallbackResource /index.php' > /etc/apache2/conf-enabled/front.conf"
           : null,
         'USER www-data',
         'EXPOSE 8080',
         settings.start === undefined ? null : command(settings.start),
       ]),
-      dockerignore: ignored('vendor', 'node_modules', 'storage/logs/*', 'var/cache/*', 'var/log/*'),
+      dockerignore: ignored(
+        ...['vendor', 'node_modules', 'storage/logs/*', 'var/cache/*', 'var/log/*'],
+        // They hold the defaults without which it doesn't start; secrets are in .env.local.
+        ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
+      ),
       settings: effective(
         { version: version.version, directory: root, ...(hasComposer && { install }) },
         settings,
@@ -124,7 +132,7 @@ export const php: Rule = {
 /** Extensions that the image lacks, of those that it can install. */
 function extensionsOf(required: Record<string, unknown>, framework: string | null) {
   const asked = Object.keys(required).flatMap((name) => /^ext-([a-z_0-9]+)$/.exec(name)?.[1] ?? [])
-  const usual = framework === null ? [] : ['pdo_mysql', 'pdo_pgsql', 'opcache', 'intl', 'zip']
+  const usual = framework === null ? [] : ['pdo_mysql', 'pdo_pgsql', 'intl', 'zip']
   return [...new Set([...asked, ...usual])].filter((name) => Object.hasOwn(libraries, name)).sort()
 }
 
@@ -132,11 +140,10 @@ function extensionsOf(required: Record<string, unknown>, framework: string | nul
 const libraries: Record<string, string[]> = {
   bcmath: [],
   exif: [],
-  gd: ['libpng-dev', 'libjpeg-dev'],
+  gd: ['libpng-dev', 'libjpeg-dev', 'libfreetype-dev'],
   gmp: ['libgmp-dev'],
   intl: ['libicu-dev'],
   mysqli: [],
-  opcache: [],
   pcntl: [],
   pdo_mysql: [],
   pdo_pgsql: ['libpq-dev'],
@@ -148,7 +155,7 @@ const libraries: Record<string, string[]> = {
 }
 
 /** Assets that Vite or the like makes, as Laravel's and Symfony's starters have. */
-function frontOf(files: Files, settings: Settings) {
+function frontOf(files: Files, settings: Settings, buildVariables: string[]) {
   const scripts = objectOf(files.json('package.json')['scripts'])
   if (typeof scripts['build'] !== 'string') return null
   const manager = packageManagerOf(files)
@@ -170,6 +177,7 @@ function frontOf(files: Files, settings: Settings) {
       copy(manager.manifests, './'),
       manager.install(undefined),
       'COPY . .',
+      ...buildArguments(buildVariables),
       run(build),
     ],
   }

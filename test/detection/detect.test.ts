@@ -83,6 +83,29 @@ describe('a written Dockerfile', () => {
     expect(dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
   })
 
+  test('builds extensions of PHP that the image lacks, and leaves its settings of folders alone', () => {
+    const laravel = { php: '^8.4', 'laravel/framework': '12', 'ext-gd': '*', 'ext-opcache': '*' }
+    const { dockerfile } = plan(
+      {
+        'composer.json': json({ require: laravel }),
+        'package.json': json({ scripts: { build: 'vite build' } }),
+      },
+      {},
+      ['VITE_NAME'],
+    )
+    expect(dockerfile).toMatch(/install gd intl pdo_mysql pdo_pgsql zip$/m)
+    expect(dockerfile).toContain('configure gd --with-freetype --with-jpeg')
+    expect(dockerfile).not.toContain('apache2.conf')
+    expect(dockerfile).toMatch(/ARG VITE_NAME\nRUN npm run build/)
+  })
+
+  test('of Symfony has the defaults of its variables', () => {
+    const { dockerignore } = plan({
+      'composer.json': json({ require: { 'symfony/framework-bundle': '7' } }),
+    })
+    expect(dockerignore).toMatch(/^\.env$[^]*^!\.env$/m)
+  })
+
   test('has what the settings say in place of what was found', () => {
     const settings = {
       install: 'make deps',
