@@ -1,6 +1,7 @@
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
+import { packageManagerOf } from './package-manager.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
@@ -44,7 +45,8 @@ export const ruby: Rule = {
         : null)
     const libraries = libraryPackages.filter(({ gem }) => has(gem))
     const extra = settings.packages ?? []
-    const needsNode = files.has('package.json') && isRails
+    // Which one matters: the tasks that compile assets run it again.
+    const manager = files.has('package.json') && isRails ? packageManagerOf(files) : null
     return {
       kind: isRails ? 'Rails' : has('sinatra') ? 'Sinatra' : has('hanami') ? 'Hanami' : 'Ruby',
       reasons: [
@@ -66,7 +68,7 @@ export const ruby: Rule = {
           'FROM base AS build',
           installPackages([
             ...['build-essential', 'git', 'libyaml-dev', 'pkg-config'],
-            ...(needsNode ? ['nodejs', 'npm'] : []),
+            ...(manager === null ? [] : ['nodejs', 'npm']),
             ...libraries.flatMap(({ build }) => build),
             ...extra,
           ]),
@@ -82,27 +84,21 @@ export const ruby: Rule = {
             settings.install ??
               (files.has('Gemfile.lock') ? 'bundle install' : 'BUNDLE_DEPLOYMENT=0 bundle install'),
           ),
-          needsNode
-            ? copy(
-                ['package.json', ...(files.has('package-lock.json') ? ['package-lock.json'] : [])],
-                './',
-              )
-            : null,
-          needsNode
-            ? run(files.has('package-lock.json') ? 'npm ci' : 'npm install', ['/root/.npm'])
-            : null,
+          ...(manager === null
+            ? []
+            : [
+                ...(manager.name === 'bun' ? ['RUN npm install --global bun'] : manager.setUp),
+                copy(manager.manifests, './'),
+                manager.install(undefined),
+              ]),
           'COPY . .',
           ...buildArguments(buildVariables),
           build === null ? null : run(build),
-          needsNode ? run('rm -rf node_modules') : null,
+          manager === null ? null : run('rm -rf node_modules'),
         ],
         [
           'FROM base',
-          installPackages([
-            ...(has('bootsnap') || isRails ? ['libjemalloc2'] : []),
-            ...libraries.flatMap(({ run }) => run),
-            ...extra,
-          ]),
+          installPackages([...libraries.flatMap(({ run }) => run), ...extra]),
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV PORT=3000${isRails ? ' RAILS_LOG_TO_STDOUT=1 RAILS_SERVE_STATIC_FILES=1' : ''}`,
           'COPY --from=build /usr/local/bundle /usr/local/bundle',

@@ -56,8 +56,8 @@ export type Asked = { range: string | null | undefined; from: string }
 export type Version = { version: string; image: string; reason: string }
 
 /**
- * Chooses the version by the first file that asks for one: an exact minor version as it is, else the newest
- * known one that the range allows.
+ * Chooses the version by the first file that asks for one: an exact minor version as it is (of Ruby an exact
+ * patch), else the newest known one that the range allows.
  *
  * @throws Failure when no known version fits.
  */
@@ -70,18 +70,23 @@ export function chooseVersion(language: Language, asked: Asked[]): Version {
   })
   const wish = asked.find(({ range }) => range)
   if (!wish) return named(use, '')
-  const range = wish.range!.trim().replace(/^(v|node-|go|python-|ruby-|php-)(?=\d)/i, '')
+  const range = wish
+    .range!.trim()
+    .replace(/^[a-z]+(\d*-)?(?=\d)/i, '')
+    .replace(/^lts\/(\w+)$/i, (_, name: string) => codenames[name.toLowerCase()] ?? 'lts')
   const from = ` from ${wish.from}`
-  if (/^(lts(\/.*)?|latest|current|stable|node)$/i.test(range)) return named(use, from)
-  const parts = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.\d{1,4})?$/.exec(range)
+  if (/^(lts|lts\/\*|latest|current|stable|node|system)$/i.test(range)) return named(use, from)
+  const parts = /^(\d{1,4})(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?$/.exec(range)
   const depth = use.split('.').length
   if (parts?.[2] !== undefined && depth === 2) {
-    const exact = `${Number(parts[1])}.${Number(parts[2])}`
+    // Bundler refuses another patch than the one that a Gemfile names.
+    const kept = parts.slice(1, language === 'Ruby' ? 4 : 3).filter((part) => part !== undefined)
+    const exact = kept.map(Number).join('.')
     if (known.some((version) => version.startsWith(`${parts[1]}.`))) return named(exact, from)
   } else if (parts) {
-    const newest = known.find((version) => version === range || version.startsWith(`${parts[1]}.`))
+    const newest = known.find((version) => version === range || version.split('.')[0] === parts[1])
     if (newest) return named(newest, from)
-  } else {
+  } else if (/\d|^[*x]$/.test(range)) {
     const fits = (version: string) => Bun.semver.satisfies(full(version), range)
     const found = fits(use) ? use : known.find(fits)
     if (found) return named(found, from)
@@ -90,6 +95,14 @@ export function chooseVersion(language: Language, asked: Asked[]): Version {
     `${wish.from} asks for ${language} ${range.slice(0, 60)}, which isn’t known here.`,
     `Ask for one of ${known.join(', ')}, or add a Dockerfile.`,
   )
+}
+
+/** Of Node's versions with long support, as nvm names them. */
+const codenames: Record<string, string> = {
+  hydrogen: '18',
+  iron: '20',
+  jod: '22',
+  krypton: '24',
 }
 
 /** As ranges are about whole versions: the newest patch of a minor. */

@@ -106,6 +106,19 @@ describe('a written Dockerfile', () => {
     expect(dockerignore).toMatch(/^\.env$[^]*^!\.env$/m)
   })
 
+  test.each<[string, Texts]>([
+    ['ruby:3.4.2-slim', { Gemfile: `ruby '3.4.2'`, 'config.ru': '' }],
+    ['node:22.23-slim', { 'package.json': '{}', 'index.js': '', '.nvmrc': 'lts/jod' }],
+    ['eclipse-temurin:17-jre', { 'pom.xml': '', '.java-version': 'temurin-17.0.2' }],
+  ])('is based on %s for %j', (image, texts) => {
+    expect(plan(texts).dockerfile).toContain(`FROM ${image}`)
+  })
+
+  test('of Rails installs the package manager that its assets are built with', () => {
+    const { dockerfile } = plan({ Gemfile: `gem 'rails'`, 'package.json': '{}', 'yarn.lock': '' })
+    expect(dockerfile).toMatch(/yarn@\S+\nCOPY package.json yarn.lock [^]*yarn install --frozen/)
+  })
+
   test('has what the settings say in place of what was found', () => {
     const settings = {
       install: 'make deps',
@@ -179,6 +192,10 @@ describe('it says what is missing', () => {
     ['not_recognized', { 'docker/Dockerfile': '' }],
     ['not_recognized', { 'package.json': '{}' }],
     ['not_recognized', { 'package.json': json({ engines: { node: '99' } }), 'index.js': '' }],
+    [
+      'not_recognized',
+      { 'Cargo.toml': '[package]\nname = "x"', 'src/main.rs': '', 'rust-toolchain': 'nightly' },
+    ],
     ['not_recognized', node({ devDependencies: { '@sveltejs/kit': '2' } })],
     ['not_recognized', { 'requirements.txt': 'flask' }],
     ['not_recognized', { 'go.mod': 'module x', 'cmd/a/main.go': '', 'cmd/b/main.go': '' }],
