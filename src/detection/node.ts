@@ -49,6 +49,10 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
     spa: settings.spa ?? served.spa,
   }
   const usesPrisma = has('@prisma/client')
+  const needsCode = installsCode(files, manifest, dependencies)
+  // Prisma's engines link to a library that comes with it.
+  const packages = [...(usesPrisma ? ['openssl'] : []), ...(settings.packages ?? [])]
+  const common = { files, manager, version, settings, buildVariables, build, needsCode, packages }
   return {
     kind: framework?.name ?? runtime,
     reasons: [
@@ -63,11 +67,11 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
         : `starts with ${(served as { start: string }).start}`,
     ],
     dockerfile: site
-      ? staticText({ files, manager, version, settings, buildVariables, build, ...site })
+      ? staticText({ ...common, ...site })
       : serverText({
-          ...{ files, manager, version, settings, buildVariables, build, usesPrisma },
+          ...common,
+          usesPrisma,
           served: served as Exclude<Served, { directory: string }>,
-          hasHooks: hooks.some((name) => stringOf(objectOf(manifest['scripts'])[name]) !== null),
         }),
     dockerignore: ignored('node_modules', '**/node_modules', '.next', 'npm-debug.log*'),
     settings: effective(
@@ -92,6 +96,15 @@ const startsServer = (start: string | null) =>
 
 /** Scripts of npm that run on each installation, and may need the repository's files. */
 const hooks = ['preinstall', 'install', 'postinstall', 'prepare']
+
+/** Whether an installation reads more of the repository than the package manager's own files. */
+const installsCode = (files: Files, manifest: JsonObject, dependencies: Record<string, string>) =>
+  hooks.some((name) => stringOf(objectOf(manifest['scripts'])[name]) !== null) ||
+  manifest['workspaces'] !== undefined ||
+  files.has('pnpm-workspace.yaml') ||
+  objectOf(manifest['pnpm'])['patchedDependencies'] !== undefined ||
+  files.hasFolder('.yarn') ||
+  Object.values(dependencies).some((range) => /^(file|link|portal|patch|workspace):/.test(range))
 
 function asked(
   files: Files,
@@ -194,17 +207,26 @@ type TextOptions = {
   settings: Settings
   buildVariables: string[]
   build: string | null
+  needsCode: boolean
+  /** Of Debian. */
+  packages: string[]
 }
 
-const firstStage = ({ manager, version, settings }: TextOptions) => [
+const firstStage = ({ manager, version, packages }: TextOptions) => [
   `FROM ${version.image} AS base`,
   'WORKDIR /app',
-  installPackages(settings.packages ?? []),
+  installPackages(packages),
   ...manager.setUp,
 ]
 
+/** Installs, and then has all files of the repository. */
+const installed = ({ manager, settings, needsCode }: TextOptions) =>
+  needsCode
+    ? ['COPY . .', manager.install(settings.install)]
+    : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']
+
 function staticText(options: TextOptions & { directory: string; spa: boolean }) {
-  const { manager, settings, buildVariables, build, directory, spa } = options
+  const { settings, buildVariables, build, directory, spa } = options
   if (build === null && settings.install === undefined)
     return dockerfile(staticStage(directory, { spa, from: null }))
   const from = directory === '.' ? '/app' : `/app/${directory}`
@@ -212,9 +234,7 @@ function staticText(options: TextOptions & { directory: string; spa: boolean }) 
     firstStage(options),
     [
       'FROM base AS build',
-      copy(manager.manifests, './'),
-      manager.install(settings.install),
-      'COPY . .',
+      ...installed(options),
       ...buildArguments(buildVariables),
       build === null ? null : run(build),
     ],
@@ -224,30 +244,29 @@ function staticText(options: TextOptions & { directory: string; spa: boolean }) 
 
 /**
  * Dependencies are a stage of their own, so that a change of the code neither installs nor stores them again;
- * where an installation needs the code, or the build writes into node_modules, one stage does all.
+ * where an installation needs the code or has a command of the user's, or the build writes into node_modules,
+ * one stage does all.
  */
 function serverText(
   options: TextOptions & {
     served: Exclude<Served, { directory: string }>
     usesPrisma: boolean
-    hasHooks: boolean
   },
 ) {
-  const { manager, version, settings, buildVariables, build, served, usesPrisma, hasHooks } =
-    options
+  const { manager, version, settings, buildVariables, build, packages } = options
+  const { served, usesPrisma, needsCode } = options
   const { start, only, env } = served
-  const isApart = !hasHooks && !usesPrisma
+  const { install } = settings
+  const isApart = !needsCode && !usesPrisma && install === undefined
   const user = manager.name === 'bun' ? 'bun' : 'node'
   const owned = `--chown=${user}:${user}`
   const fromBuild = only ?? (build === null && isApart ? null : [['.', '.'] as [string, string]])
   const buildStage = [
     'FROM base AS build',
-    ...(hasHooks
-      ? ['COPY . .', manager.install(settings.install)]
-      : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']),
+    ...installed(options),
     ...buildArguments(buildVariables),
     build === null ? null : run(build),
-    only ? null : run(isApart ? 'rm -rf node_modules' : manager.prune),
+    only ? null : isApart ? run('rm -rf node_modules') : install === undefined && manager.prune,
   ]
   return dockerfile(
     firstStage(options),
@@ -257,7 +276,7 @@ function serverText(
       : ['FROM base AS modules', copy(manager.manifests, './'), manager.installProduction],
     [
       `FROM ${version.image}`,
-      installPackages(settings.packages ?? []),
+      installPackages(packages),
       'WORKDIR /app',
       `RUN chown ${user}:${user} /app`,
       `ENV NODE_ENV=production PORT=3000${env === undefined ? '' : ` ${env}`} PATH=/app/node_modules/.bin:$PATH`,

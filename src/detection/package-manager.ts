@@ -13,8 +13,8 @@ export type PackageManager = {
   install: (command: string | undefined) => string
   /** Installs what the app needs at run time, alone. */
   installProduction: string
-  /** Removes what only the build needed. */
-  prune: string
+  /** Removes what only the build needed; null where that would remove what hooks and the build wrote too. */
+  prune: string | null
   runScript: (name: string) => string
   /** Runs a program of a dependency. */
   execute: (line: string) => string
@@ -81,7 +81,7 @@ const managers: Record<
       setUp: version === null ? [] : [`RUN npm install --global npm@${version}`],
       install: (command = `${install} --include=dev`) => run(command, cache),
       installProduction: run(`${install} --omit=dev`, cache),
-      prune: 'npm prune --omit=dev --ignore-scripts',
+      prune: run('npm prune --omit=dev --ignore-scripts'),
       runScript: (name) => `npm run ${name}`,
       execute: (line) => `npx ${line}`,
     }
@@ -94,7 +94,11 @@ const managers: Record<
       setUp: [`RUN npm install --global pnpm@${version ?? pnpmOf(files.text('pnpm-lock.yaml'))}`],
       install: (command = `pnpm install${frozen}${store}`) => run(command, cache),
       installProduction: run(`pnpm install --prod${frozen}${store}`, cache),
-      prune: 'CI=true pnpm prune --prod --ignore-scripts',
+      // With another store it would install all again, without what hooks wrote.
+      prune: run(
+        'npm_config_store_dir=/root/.pnpm-store CI=true pnpm prune --prod --ignore-scripts',
+        cache,
+      ),
       runScript: (name) => `pnpm run ${name}`,
       execute: (line) => `pnpm exec ${line}`,
     }
@@ -117,9 +121,7 @@ const managers: Record<
         isClassic ? `yarn install --production${frozen}` : 'yarn workspaces focus --production',
         cache,
       ),
-      prune: isClassic
-        ? 'yarn install --production --ignore-scripts --prefer-offline'
-        : 'yarn workspaces focus --production',
+      prune: null,
       runScript: (name) => `yarn run ${name}`,
       execute: (line) => `yarn run ${line}`,
     }
@@ -131,7 +133,7 @@ const managers: Record<
       setUp: [],
       install: (command = `bun install${frozen}`) => run(command, cache),
       installProduction: run(`bun install --production${frozen}`, cache),
-      prune: `rm -rf node_modules && bun install --production --ignore-scripts${frozen}`,
+      prune: null,
       runScript: (name) => `bun run ${name}`,
       execute: (line) => `bunx ${line}`,
     }

@@ -119,6 +119,37 @@ describe('a written Dockerfile', () => {
     expect(dockerfile).toMatch(/yarn@\S+\nCOPY package.json yarn.lock [^]*yarn install --frozen/)
   })
 
+  test.each<[string, Texts]>([
+    ['a workspace', node({ workspaces: ['packages/*'], scripts: { start: 'node x' } })],
+    ['a folder', node({ dependencies: { own: 'file:./own' }, scripts: { start: 'node x' } })],
+    ['programs of Yarn', { ...node({ scripts: { start: 'node x' } }), '.yarn/releases/y.cjs': '' }],
+    [
+      'a site with a hook',
+      node({
+        scripts: { build: 'vite build', postinstall: 'patch-package' },
+        devDependencies: { vite: '7' },
+      }),
+    ],
+  ])('installs with the code where the installation needs it for %s', (_, texts) => {
+    expect(plan(texts).dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
+  })
+
+  test('installs in no other way than the settings say', () => {
+    const texts = node({ scripts: { build: 'tsc', start: 'node x' } })
+    const { dockerfile } = plan(texts, { install: 'npm ci --legacy-peer-deps' })
+    expect(dockerfile.match(/npm (ci|install|prune).*/g)).toEqual(['npm ci --legacy-peer-deps'])
+  })
+
+  test('keeps what Prisma generates, and gives it the library that it needs', () => {
+    const manifest = json({
+      scripts: { build: 'prisma generate', start: 'bun x.ts' },
+      dependencies: { '@prisma/client': '6' },
+    })
+    const { dockerfile } = plan({ 'package.json': manifest, 'bun.lock': '' })
+    expect(dockerfile).not.toContain('rm -rf node_modules')
+    expect(lastStage(dockerfile)).toContain('openssl')
+  })
+
   test('has what the settings say in place of what was found', () => {
     const settings = {
       install: 'make deps',
