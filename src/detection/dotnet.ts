@@ -16,6 +16,7 @@ export const dotnet: Rule = {
     )
     const runnable = projects.filter((path) => /<OutputType>\s*Exe\s*</i.test(files.text(path)))
     const [project, ...others] = web.length > 0 ? web : runnable
+    if (project === undefined && files.has('package.json')) return null
     if (project === undefined || others.length > 0)
       throw lacking(
         project === undefined

@@ -32,7 +32,7 @@ export const elixir: Rule = {
     const isPhoenix = has('phoenix')
     const usesAssets = isPhoenix && /"assets\.deploy"/.test(text)
     const build =
-      settings.build ?? `${usesAssets ? 'mix assets.deploy && ' : ''}mix compile && mix release`
+      settings.build ?? `mix compile && ${usesAssets ? 'mix assets.deploy && ' : ''}mix release`
     const start = settings.start ?? `/app/bin/${name} start`
     const hasRelease = files.find(/^lib\/\w+\/release\.ex$/)
     const module = /defmodule\s+([\w.]+)\.MixProject/.exec(text)?.[1]
@@ -52,6 +52,8 @@ export const elixir: Rule = {
           installPackages(['build-essential', 'git', ...(settings.packages ?? [])]),
           'RUN mix local.hex --force && mix local.rebar --force',
           copy(['mix.exs', ...(files.has('mix.lock') ? ['mix.lock'] : [])], './'),
+          // Dependencies are compiled with their settings.
+          files.hasFolder('config') ? copy(['config'], './config') : null,
           run(settings.install ?? 'mix deps.get --only prod && mix deps.compile'),
           'COPY . .',
           ...buildArguments(buildVariables),

@@ -88,7 +88,7 @@ export const go: Rule = {
 
 /** The package of the program: the root, or the only one (or else “server”) of cmd. */
 function mainOf(files: Files) {
-  if (files.find(/^[^/]+\.go$/) !== undefined) return '.'
+  if (files.has('main.go')) return '.'
   const commands = [
     ...new Set(files.paths.flatMap((path) => /^cmd\/([\w-]+)\/[^/]+\.go$/.exec(path)?.[1] ?? [])),
   ]
@@ -97,6 +97,7 @@ function mainOf(files: Files) {
       ? commands[0]
       : commands.find((name) => /^(server|web|api|app)$/.test(name))
   if (chosen !== undefined) return `./cmd/${chosen}`
+  if (commands.length === 0 && files.find(/^[^/]+\.go$/) !== undefined) return '.'
   if (commands.length === 0)
     throw lacking(
       'This is a Go module without a main package at its top or in cmd.',

@@ -4,6 +4,7 @@ import { linksOfPackages } from './links.ts'
 import type { Rule } from './plan.ts'
 import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
+import type { Version } from './versions.ts'
 
 /** Java and Kotlin, by what builds them. */
 export const java: Rule = {
@@ -12,6 +13,7 @@ export const java: Rule = {
     const file = files.first('pom.xml', 'build.gradle', 'build.gradle.kts')
     if (file === undefined) return null
     const text = files.text(file)
+    const words = new Set(text.split(/[\s<>"':]+/))
     const isMaven = file === 'pom.xml'
     const version = chooseVersion('Java', [
       { range: settings.version, from: 'the settings' },
@@ -32,8 +34,10 @@ export const java: Rule = {
           : text.includes('io.ktor')
             ? 'Ktor'
             : null
+    const tool = toolOf(files, { isMaven, version })
     const build =
-      settings.build ?? (isMaven ? 'mvn --batch-mode -DskipTests package' : gradleTask(framework))
+      settings.build ??
+      `${tool.program} ${isMaven ? '--batch-mode -DskipTests package' : `--no-daemon ${gradleTask(framework)}`}`
     const folder = isMaven ? 'target' : 'build/libs'
     const quarkus =
       framework === 'Quarkus' ? (isMaven ? 'target/quarkus-app' : 'build/quarkus-app') : null
@@ -58,11 +62,11 @@ export const java: Rule = {
       ],
       dockerfile: dockerfile(
         [
-          `FROM ${isMaven ? `maven:3.9-eclipse-temurin-${version.version}` : `gradle:9.2-jdk${version.version}`} AS build`,
+          `FROM ${tool.image} AS build`,
           'WORKDIR /src',
           'COPY . .',
           ...buildArguments(buildVariables),
-          run(build, [isMaven ? '/root/.m2' : '/home/gradle/.gradle']),
+          run(build, [tool.cache]),
           // Of several archives the one that holds the dependencies too: the largest.
           quarkus === null
             ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.jar | grep -v -e '-plain\\.jar$' -e '-sources\\.jar$' -e '-javadoc\\.jar$' -e '/original-' | head -n 1)" /out/app.jar`
@@ -82,14 +86,38 @@ export const java: Rule = {
       ),
       dockerignore: ignored('target', 'build', '.gradle', '.idea'),
       settings: effective({ version: version.version, build, start }, settings),
-      links: linksOfPackages((name) => text.includes(name), file),
+      links: linksOfPackages((name) => words.has(name), file),
       releaseCommand: null,
     }
   },
 }
 
+/** The repository's own Gradle where it has one, as another may not read its files; 9 needs Java 17. */
+function toolOf(files: Files, { isMaven, version }: { isMaven: boolean; version: Version }) {
+  if (isMaven)
+    return {
+      program: 'mvn',
+      image: `maven:3.9-eclipse-temurin-${version.version}`,
+      cache: '/root/.m2',
+    }
+  if (files.has('gradlew') && files.has('gradle/wrapper/gradle-wrapper.jar'))
+    return { program: 'sh gradlew', image: version.image, cache: '/root/.gradle' }
+  const gradle = Number(version.version) < 17 ? '8.14' : '9.2'
+  return {
+    program: 'gradle',
+    image: `gradle:${gradle}-jdk${version.version}`,
+    cache: '/home/gradle/.gradle',
+  }
+}
+
 const gradleTask = (framework: string | null) =>
-  `gradle --no-daemon ${framework === 'Spring Boot' ? 'bootJar' : framework === 'Ktor' ? 'buildFatJar' : framework === 'Quarkus' ? 'quarkusBuild' : 'assemble'}`
+  framework === 'Spring Boot'
+    ? 'bootJar'
+    : framework === 'Ktor'
+      ? 'buildFatJar'
+      : framework === 'Quarkus'
+        ? 'quarkusBuild'
+        : 'assemble'
 
 const isKotlin = (files: Files) => files.find(/\.kt$/) !== undefined
 

@@ -83,7 +83,7 @@ export function startOf({
     case 'Gradio':
       if (script === undefined) break
       return {
-        start: `sh -c 'GRADIO_SERVER_PORT=$PORT exec python ${script}'`,
+        start: `GRADIO_SERVER_PORT=$PORT exec python ${script}`,
         add: [],
         env: 'GRADIO_SERVER_NAME=0.0.0.0',
       }

@@ -31,11 +31,11 @@ const sites: Site[] = [
       files.first('hugo.toml', 'hugo.yaml', 'hugo.json') !== undefined ||
       (files.first('config.toml', 'config.yaml') !== undefined && files.hasFolder('content')),
     directory: 'public',
-    prepare: () => ({
+    prepare: ({ settings }) => ({
       stage: [
         'FROM debian:trixie-slim AS build',
         'WORKDIR /app',
-        installPackages(['ca-certificates', 'git', 'hugo']),
+        installPackages(['ca-certificates', 'git', 'hugo', ...(settings.packages ?? [])]),
       ],
       build: 'hugo --minify',
       reasons: ['Hugo of Debian trixie'],
@@ -58,7 +58,7 @@ const sites: Site[] = [
         stage: [
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
-          installPackages(['build-essential', 'git']),
+          installPackages(['build-essential', 'git', ...(settings.packages ?? [])]),
           gemfile
             ? copy(['Gemfile', ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : [])], './')
             : null,
@@ -135,7 +135,7 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
   const directory = settings.directory ?? usual
   const spa = settings.spa ?? false
   const made = prepare?.(options) ?? null
-  const build = settings.build ?? made?.build ?? null
+  const build = made === null ? null : (settings.build ?? made.build)
   return {
     kind: name,
     reasons: [
@@ -160,7 +160,6 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
       '.dockerignore',
       '.gitignore',
       '.github',
-      'README.md',
       ...(made === null ? [] : [usual]),
     ),
     settings: effective({ directory, spa, ...(build !== null && { build }) }, settings),

@@ -150,6 +150,50 @@ describe('a written Dockerfile', () => {
     expect(lastStage(dockerfile)).toContain('openssl')
   })
 
+  test.each<[string, string, Texts]>([
+    [
+      'the repository’s own Gradle',
+      'sh gradlew --no-daemon bootJar',
+      {
+        'build.gradle': `id 'org.springframework.boot' // spring-boot`,
+        gradlew: '',
+        'gradle/wrapper/gradle-wrapper.jar': '',
+      },
+    ],
+    ['a Gradle that runs on its Java', 'gradle:8.14-jdk11', { 'build.gradle': 'VERSION_11' }],
+    [
+      'the program of cmd beside a library',
+      './cmd/server',
+      { 'go.mod': 'module x', 'lib.go': '', 'cmd/server/main.go': '' },
+    ],
+    [
+      'what comes before the assets',
+      'mix compile && mix assets.deploy && mix release',
+      { 'mix.exs': 'app: :shop, {:phoenix, "1"} "assets.deploy": []' },
+    ],
+    [
+      'settings that dependencies are compiled with',
+      'COPY config ./config\nRUN mix deps.get',
+      { 'mix.exs': 'app: :shop', 'config/config.exs': '' },
+    ],
+    [
+      'one shell',
+      '["sh","-c","GRADIO_SERVER_PORT=$PORT exec python app.py"]',
+      { 'requirements.txt': 'gradio', 'app.py': '' },
+    ],
+    [
+      'what starts, though a .NET library is tested in it',
+      '["node","x"]',
+      node({ scripts: { start: 'node x' } }, { 'test/a.csproj': '' }),
+    ],
+  ])('uses %s: %s', (_, part, texts) => {
+    expect(plan(texts).dockerfile).toContain(part)
+  })
+
+  test('of a site keeps its README.md, which may be its first page', () => {
+    expect(plan({ 'index.html': '', 'README.md': '' }).dockerignore).not.toContain('README')
+  })
+
   test('has what the settings say in place of what was found', () => {
     const settings = {
       install: 'make deps',
@@ -194,6 +238,11 @@ describe('what the code asks for', () => {
   ])('%s proposes %s', (name, template) => {
     const { links } = plan(node({ dependencies: { [name]: '1' }, scripts: { start: 'node x' } }))
     expect(links).toEqual([{ template, reason: `${name} in package.json` }] as typeof links)
+  })
+
+  test('only whole names count', () => {
+    const { links } = plan({ 'pom.xml': '<artifactId>maven-gpg-plugin</artifactId> bullet' })
+    expect(links).toEqual([])
   })
 
   test.each([
