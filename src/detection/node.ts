@@ -1,25 +1,16 @@
 import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
+import { serverText, staticText } from './node-dockerfile.ts'
 import { frameworks } from './node-frameworks.ts'
 import type { Framework, Served } from './node-frameworks.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 import { lacking } from './plan.ts'
 import type { Options, Plan, Rule, Settings } from './plan.ts'
-import {
-  buildArguments,
-  command,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-  staticStage,
-} from './text.ts'
+import { effective, ignored } from './text.ts'
 import { chooseVersion } from './versions.ts'
-import type { Asked, Version } from './versions.ts'
+import type { Asked } from './versions.ts'
 
 /** JavaScript and TypeScript on Node or Bun: whatever has a package.json. */
 export const node: Rule = {
@@ -52,7 +43,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
   const needsCode = installsCode(files, manifest, dependencies)
   // Prisma's engines link to a library that comes with it.
   const packages = [...(usesPrisma ? ['openssl'] : []), ...(settings.packages ?? [])]
-  const common = { files, manager, version, settings, buildVariables, build, needsCode, packages }
+  const common = { manager, version, settings, buildVariables, build, needsCode, packages }
   return {
     kind: framework?.name ?? runtime,
     reasons: [
@@ -198,104 +189,6 @@ function scriptText(scripts: JsonObject, script: string): string {
     text = next
   }
   return text.trim()
-}
-
-type TextOptions = {
-  files: Files
-  manager: PackageManager
-  version: Version
-  settings: Settings
-  buildVariables: string[]
-  build: string | null
-  needsCode: boolean
-  /** Of Debian. */
-  packages: string[]
-}
-
-const firstStage = ({ manager, version, packages }: TextOptions) => [
-  `FROM ${version.image} AS base`,
-  'WORKDIR /app',
-  installPackages(packages),
-  ...manager.setUp,
-]
-
-/** Installs, and then has all files of the repository. */
-const installed = ({ manager, settings, needsCode }: TextOptions) =>
-  needsCode
-    ? ['COPY . .', manager.install(settings.install)]
-    : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']
-
-function staticText(options: TextOptions & { directory: string; spa: boolean }) {
-  const { settings, buildVariables, build, directory, spa } = options
-  if (build === null && settings.install === undefined)
-    return dockerfile(staticStage(directory, { spa, from: null }))
-  const from = directory === '.' ? '/app' : `/app/${directory}`
-  return dockerfile(
-    firstStage(options),
-    [
-      'FROM base AS build',
-      ...installed(options),
-      ...buildArguments(buildVariables),
-      build === null ? null : run(build),
-    ],
-    staticStage(from, { spa, from: 'build' }),
-  )
-}
-
-/**
- * Dependencies are a stage of their own, so that a change of the code neither installs nor stores them again;
- * where an installation needs the code or has a command of the user's, or the build writes into node_modules,
- * one stage does all.
- */
-function serverText(
-  options: TextOptions & {
-    served: Exclude<Served, { directory: string }>
-    usesPrisma: boolean
-  },
-) {
-  const { manager, version, settings, buildVariables, build, packages } = options
-  const { served, usesPrisma, needsCode } = options
-  const { start, only, env } = served
-  const { install } = settings
-  const isApart = !needsCode && !usesPrisma && install === undefined
-  const user = manager.name === 'bun' ? 'bun' : 'node'
-  const owned = `--chown=${user}:${user}`
-  const fromBuild = only ?? (build === null && isApart ? null : [['.', '.'] as [string, string]])
-  const buildStage = [
-    'FROM base AS build',
-    ...installed(options),
-    ...buildArguments(buildVariables),
-    build === null ? null : run(build),
-    only ? null : isApart ? run('rm -rf node_modules') : install === undefined && manager.prune,
-  ]
-  return dockerfile(
-    firstStage(options),
-    fromBuild === null ? null : buildStage,
-    only || !isApart
-      ? null
-      : ['FROM base AS modules', copy(manager.manifests, './'), manager.installProduction],
-    [
-      `FROM ${version.image}`,
-      installPackages(packages),
-      'WORKDIR /app',
-      `RUN chown ${user}:${user} /app`,
-      `ENV NODE_ENV=production PORT=3000${env === undefined ? '' : ` ${env}`} PATH=/app/node_modules/.bin:$PATH`,
-      only || !isApart ? null : `COPY --from=modules ${owned} /app/node_modules ./node_modules`,
-      ...(fromBuild === null
-        ? [`COPY ${owned} . .`]
-        : fromBuild.map(([from, to]) =>
-            copy(
-              [from === '.' ? '/app' : `/app/${from}`],
-              to === '.' ? '.' : `./${to}`,
-              `--from=build ${owned}`,
-            ),
-          )),
-      `USER ${user}`,
-      'EXPOSE 3000',
-      'STOPSIGNAL SIGTERM',
-      command(start),
-    ],
-  )
 }
 
 function releaseOf({ has, manager }: { has: (name: string) => boolean; manager: PackageManager }) {

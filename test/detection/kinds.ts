@@ -1,14 +1,5 @@
-/** The files of a repository with their texts. */
-export type Texts = Record<string, string>
-
-export const json = JSON.stringify
-
-/** A package.json with a lock file of npm. */
-export const node = (manifest: object, more: Texts = {}): Texts => ({
-  'package.json': json(manifest),
-  'package-lock.json': '{}',
-  ...more,
-})
+import { json, node } from './plan.ts'
+import type { Texts } from './plan.ts'
 
 const fastapi = 'from fastapi import FastAPI\n\napp = FastAPI()\n'
 const caddy = {

@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'bun:test'
+import { kinds } from './kinds.ts'
+import { json, node, plan } from './plan.ts'
+import type { Texts } from './plan.ts'
+
+const lastStage = (text: string) => text.split(/^(?=FROM )/m).at(-1)!
+
+describe('a written Dockerfile', () => {
+  const all = kinds.map(([, texts]) => plan(texts, {}, ['API_URL']).dockerfile)
+
+  test('never runs as root', () => {
+    for (const text of all) expect(lastStage(text)).toMatch(/^USER (?!root|0)/m)
+  })
+
+  test('gives variables of the build to the stage that builds, and to no later one', () => {
+    for (const text of all) {
+      const stages = text.split(/^(?=FROM )/m)
+      if (stages.length > 1) expect(stages.at(-1)).not.toContain('API_URL')
+    }
+    const { dockerfile } = plan(
+      node({ scripts: { build: 'vite build' }, devDependencies: { vite: '7' } }),
+      {},
+      ['API_URL'],
+    )
+    expect(dockerfile).toMatch(/ARG API_URL\nRUN npm run build/)
+  })
+
+  test('pins every image to a version', () => {
+    for (const text of all)
+      for (const [, image] of text.matchAll(/^FROM (\S+)|--from=(\S+:\S+)/gm))
+        if (image?.includes(':')) expect(image).toMatch(/:(\d+\.\d+|\d+-jre|trixie)/)
+  })
+
+  test('installs by the lock file, and what the app needs alone in the last stage', () => {
+    const { dockerfile } = plan(node({ scripts: { build: 'tsc', start: 'node dist' } }))
+    expect(dockerfile).toContain('npm ci --include=dev')
+    expect(dockerfile).toContain('npm ci --omit=dev')
+    expect(dockerfile).toContain('COPY --from=modules')
+  })
+
+  test.each([
+    ['pnpm-lock.yaml', `lockfileVersion: '9.0'`, 'pnpm install --frozen-lockfile'],
+    ['yarn.lock', '# yarn lockfile v1', 'yarn install --frozen-lockfile'],
+    ['yarn.lock', '__metadata:\n  version: 8', 'yarn install --immutable'],
+    ['bun.lock', '', 'bun install --frozen-lockfile'],
+    ['package-lock.json', '{}', 'npm ci'],
+  ])('uses the package manager of %s', (lock, text, command) => {
+    const texts = {
+      'package.json': json({ scripts: { build: 'tsc', start: 'node x' } }),
+      [lock]: text,
+    }
+    expect(plan(texts).dockerfile).toContain(command)
+  })
+
+  test('installs with the code where scripts of the installation may need it', () => {
+    const { dockerfile } = plan(
+      node({ scripts: { postinstall: 'node setup.js', start: 'node x' } }),
+    )
+    expect(dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
+  })
+
+  test('builds extensions of PHP that the image lacks, and leaves its settings of folders alone', () => {
+    const laravel = { php: '^8.4', 'laravel/framework': '12', 'ext-gd': '*', 'ext-opcache': '*' }
+    const { dockerfile } = plan(
+      {
+        'composer.json': json({ require: laravel }),
+        'package.json': json({ scripts: { build: 'vite build' } }),
+      },
+      {},
+      ['VITE_NAME'],
+    )
+    expect(dockerfile).toMatch(/install gd intl pdo_mysql pdo_pgsql zip$/m)
+    expect(dockerfile).toContain('configure gd --with-freetype --with-jpeg')
+    expect(dockerfile).not.toContain('apache2.conf')
+    expect(dockerfile).toMatch(/ARG VITE_NAME\nRUN npm run build/)
+  })
+
+  test('of Symfony has the defaults of its variables', () => {
+    const { dockerignore } = plan({
+      'composer.json': json({ require: { 'symfony/framework-bundle': '7' } }),
+    })
+    expect(dockerignore).toMatch(/^\.env$[^]*^!\.env$/m)
+  })
+
+  test.each<[string, Texts]>([
+    ['ruby:3.4.2-slim', { Gemfile: `ruby '3.4.2'`, 'config.ru': '' }],
+    ['node:22.23-slim', { 'package.json': '{}', 'index.js': '', '.nvmrc': 'lts/jod' }],
+    ['eclipse-temurin:17-jre', { 'pom.xml': '', '.java-version': 'temurin-17.0.2' }],
+  ])('is based on %s for %j', (image, texts) => {
+    expect(plan(texts).dockerfile).toContain(`FROM ${image}`)
+  })
+
+  test('of Rails installs the package manager that its assets are built with', () => {
+    const { dockerfile } = plan({ Gemfile: `gem 'rails'`, 'package.json': '{}', 'yarn.lock': '' })
+    expect(dockerfile).toMatch(/yarn@\S+\nCOPY package.json yarn.lock [^]*yarn install --frozen/)
+  })
+
+  test.each<[string, Texts]>([
+    ['a workspace', node({ workspaces: ['packages/*'], scripts: { start: 'node x' } })],
+    ['a folder', node({ dependencies: { own: 'file:./own' }, scripts: { start: 'node x' } })],
+    ['programs of Yarn', { ...node({ scripts: { start: 'node x' } }), '.yarn/releases/y.cjs': '' }],
+    [
+      'a site with a hook',
+      node({
+        scripts: { build: 'vite build', postinstall: 'patch-package' },
+        devDependencies: { vite: '7' },
+      }),
+    ],
+  ])('installs with the code where the installation needs it for %s', (_, texts) => {
+    expect(plan(texts).dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
+  })
+
+  test('installs in no other way than the settings say', () => {
+    const texts = node({ scripts: { build: 'tsc', start: 'node x' } })
+    const { dockerfile } = plan(texts, { install: 'npm ci --legacy-peer-deps' })
+    expect(dockerfile.match(/npm (ci|install|prune).*/g)).toEqual(['npm ci --legacy-peer-deps'])
+  })
+
+  test('keeps what Prisma generates, and gives it the library that it needs', () => {
+    const manifest = json({
+      scripts: { build: 'prisma generate', start: 'bun x.ts' },
+      dependencies: { '@prisma/client': '6' },
+    })
+    const { dockerfile } = plan({ 'package.json': manifest, 'bun.lock': '' })
+    expect(dockerfile).not.toContain('rm -rf node_modules')
+    expect(lastStage(dockerfile)).toContain('openssl')
+  })
+
+  test.each<[string, string, Texts]>([
+    [
+      'the repository’s own Gradle',
+      'sh gradlew --no-daemon bootJar',
+      {
+        'build.gradle': `id 'org.springframework.boot' // spring-boot`,
+        gradlew: '',
+        'gradle/wrapper/gradle-wrapper.jar': '',
+      },
+    ],
+    ['a Gradle that runs on its Java', 'gradle:8.14-jdk11', { 'build.gradle': 'VERSION_11' }],
+    [
+      'the program of cmd beside a library',
+      './cmd/server',
+      { 'go.mod': 'module x', 'lib.go': '', 'cmd/server/main.go': '' },
+    ],
+    [
+      'what comes before the assets',
+      'mix compile && mix assets.deploy && mix release',
+      { 'mix.exs': 'app: :shop, {:phoenix, "1"} "assets.deploy": []' },
+    ],
+    [
+      'settings that dependencies are compiled with',
+      'COPY config ./config\nRUN mix deps.get',
+      { 'mix.exs': 'app: :shop', 'config/config.exs': '' },
+    ],
+    [
+      'one shell',
+      '["sh","-c","GRADIO_SERVER_PORT=$PORT exec python app.py"]',
+      { 'requirements.txt': 'gradio', 'app.py': '' },
+    ],
+    [
+      'what starts, though a .NET library is tested in it',
+      '["node","x"]',
+      node({ scripts: { start: 'node x' } }, { 'test/a.csproj': '' }),
+    ],
+  ])('uses %s: %s', (_, part, texts) => {
+    expect(plan(texts).dockerfile).toContain(part)
+  })
+
+  test('of a site keeps its README.md, which may be its first page', () => {
+    expect(plan({ 'index.html': '', 'README.md': '' }).dockerignore).not.toContain('README')
+  })
+
+  test('has what the settings say in place of what was found', () => {
+    const settings = {
+      install: 'make deps',
+      build: 'make all',
+      start: 'node other.js',
+      version: '20',
+      packages: ['libvips42'],
+    }
+    const found = plan(node({ scripts: { build: 'tsc', start: 'node x' } }), settings)
+    for (const part of [
+      'make deps',
+      'make all',
+      '["node","other.js"]',
+      'node:20.20-slim',
+      'libvips42',
+    ])
+      expect(found.dockerfile).toContain(part)
+    expect(found.settings).toEqual(settings)
+  })
+
+  test('has names and scripts of a repository as data only', () => {
+    const evil = `node "a b.js" && echo 'x'\nUSER root\nRUN evil`
+    const { dockerfile } = plan(node({ scripts: { start: evil } }))
+    expect(dockerfile.split('\n').filter((line) => /^(USER root|RUN evil)/.test(line))).toEqual([])
+    const folders = plan({
+      'go.mod': 'module x',
+      'main.go': '',
+      'cmd/-x/main.go': '',
+      'templates/a': '',
+    })
+    expect(folders.dockerfile).toContain('COPY templates ./templates')
+  })
+})

@@ -1,0 +1,26 @@
+import { detect } from '../../src/detection/detect.ts'
+import { manifestsOf } from '../../src/detection/manifests.ts'
+import type { Settings } from '../../src/detection/plan.ts'
+
+/** The files of a repository with their texts. */
+export type Texts = Record<string, string>
+
+export const json = JSON.stringify
+
+/** A package.json with a lock file of npm. */
+export const node = (manifest: object, more: Texts = {}): Texts => ({
+  'package.json': json(manifest),
+  'package-lock.json': '{}',
+  ...more,
+})
+
+/** What is planned for a repository of these files. */
+export const plan = (texts: Texts, settings: Settings = {}, buildVariables: string[] = []) => {
+  const paths = Object.keys(texts)
+  return detect({
+    paths: paths.join('\0'),
+    texts: manifestsOf(paths).map((path) => [path, texts[path]!]),
+    settings,
+    buildVariables,
+  })
+}
