@@ -2,7 +2,15 @@ import { objectOf, stringOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
+import {
+  buildArguments,
+  command,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 export const deno: Rule = {
@@ -41,6 +49,7 @@ export const deno: Rule = {
       dockerfile: dockerfile([
         `FROM ${version.image}`,
         'WORKDIR /app',
+        installPackages(settings.packages ?? []),
         'ENV PORT=8000',
         'RUN chown deno:deno /app',
         'USER deno',

@@ -19,6 +19,9 @@ import { site } from './sites.ts'
  */
 const rules: Rule[] = [deno, php, ruby, python, elixir, go, rust, java, dotnet, node, site]
 
+/** In characters, as scripts of a repository have any length. */
+const maxReason = 300
+
 export type Question = {
   /** Relative to the build's directory, each ended by NUL. */
   paths: string
@@ -37,7 +40,11 @@ export function detect({ paths, texts, ...options }: Question): Plan {
   const files = new Files(all, new Map(texts))
   for (const rule of rules) {
     const plan = rule.plan({ files, ...options })
-    if (plan) return { ...plan, reasons: [...plan.reasons, ...unused(all)] }
+    if (plan)
+      return {
+        ...plan,
+        reasons: [...plan.reasons, ...unused(all)].map((reason) => reason.slice(0, maxReason)),
+      }
   }
   throw notRecognized(all)
 }

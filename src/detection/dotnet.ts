@@ -1,7 +1,15 @@
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
+import {
+  buildArguments,
+  command,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 export const dotnet: Rule = {
@@ -49,6 +57,7 @@ export const dotnet: Rule = {
         [
           `FROM ${version.image} AS build`,
           'WORKDIR /src',
+          installPackages(settings.packages ?? []),
           'COPY . .',
           ...buildArguments(buildVariables),
           run(build, ['/root/.nuget/packages']),
@@ -56,6 +65,7 @@ export const dotnet: Rule = {
         [
           `FROM mcr.microsoft.com/dotnet/${isWeb ? 'aspnet' : 'runtime'}:${version.version}`,
           'WORKDIR /app',
+          installPackages(settings.packages ?? []),
           'ENV PORT=8080',
           'COPY --from=build /out ./',
           'USER app',

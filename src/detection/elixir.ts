@@ -61,6 +61,7 @@ export const elixir: Rule = {
         ],
         [
           `FROM ${version.image}`,
+          installPackages(settings.packages ?? []),
           'WORKDIR /app',
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV LANG=C.UTF-8 PORT=4000${isPhoenix ? ' PHX_SERVER=true' : ''}`,

@@ -3,7 +3,16 @@ import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, command, copy, dockerfile, effective, ignored, run } from './text.ts'
+import {
+  buildArguments,
+  command,
+  copy,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 /** Folders that a Go program may read when it runs; others are only compiled. */
@@ -44,6 +53,7 @@ export const go: Rule = {
     const main = settings.build === undefined ? mainOf(files) : null
     const build = settings.build ?? `go build -trimpath -ldflags=-s -o /out/app ${main}`
     const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
+    const extra = settings.packages ?? []
     const data = dataFolders.filter((folder) => files.hasFolder(folder))
     return {
       kind: frameworkOf(has) ?? 'Go',
@@ -57,6 +67,7 @@ export const go: Rule = {
         [
           `FROM ${version.image} AS build`,
           'WORKDIR /src',
+          installPackages(extra),
           `ENV CGO_ENABLED=${usesC ? 1 : 0}`,
           copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './'),
           run(settings.install ?? 'go mod download', modules),
@@ -65,7 +76,8 @@ export const go: Rule = {
           run(build, modules),
         ],
         [
-          usesC ? 'FROM debian:trixie-slim' : 'FROM alpine:3.24',
+          usesC || extra.length > 0 ? 'FROM debian:trixie-slim' : 'FROM alpine:3.24',
+          installPackages(extra),
           'WORKDIR /app',
           'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
           'COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /usr/local/lib/zoneinfo.zip',

@@ -2,7 +2,15 @@ import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, command, dockerfile, effective, ignored, run } from './text.ts'
+import {
+  buildArguments,
+  command,
+  dockerfile,
+  effective,
+  ignored,
+  installPackages,
+  run,
+} from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { Version } from './versions.ts'
 
@@ -64,6 +72,7 @@ export const java: Rule = {
         [
           `FROM ${tool.image} AS build`,
           'WORKDIR /src',
+          installPackages(settings.packages ?? []),
           'COPY . .',
           ...buildArguments(buildVariables),
           run(build, [tool.cache]),
@@ -75,6 +84,7 @@ export const java: Rule = {
         [
           `FROM ${version.image}-jre`,
           'WORKDIR /app',
+          installPackages(settings.packages ?? []),
           'RUN useradd --system --no-create-home app',
           'ENV PORT=8080 JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75',
           'COPY --from=build /out ./',

@@ -82,6 +82,7 @@ const sites: Site[] = [
         stage: [
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
+          installPackages(settings.packages ?? []),
           run(settings.install ?? 'cargo install mdbook --locked', ['/usr/local/cargo/registry']),
         ],
         build: 'mdbook build',
@@ -101,6 +102,7 @@ const sites: Site[] = [
         stage: [
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
+          installPackages(settings.packages ?? []),
           list ? copy(['requirements.txt'], './') : null,
           run(
             settings.install ??

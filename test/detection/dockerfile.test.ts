@@ -25,6 +25,13 @@ describe('a written Dockerfile', () => {
     expect(dockerfile).toMatch(/ARG API_URL\nRUN npm run build/)
   })
 
+  test('has the packages of the settings, unless it only serves files that are there', () => {
+    const without = kinds.filter(
+      ([, texts]) => !plan(texts, { packages: ['libvips42'] }).dockerfile.includes('libvips42'),
+    )
+    expect(without.map(([kind]) => kind)).toEqual(['Static files'])
+  })
+
   test('pins every image to a version', () => {
     for (const text of all)
       for (const [, image] of text.matchAll(/^FROM (\S+)|--from=(\S+:\S+)/gm))
