@@ -64,7 +64,11 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
           usesPrisma,
           served: served as Exclude<Served, { directory: string }>,
         }),
-    dockerignore: ignored('node_modules', '**/node_modules', '.next', 'npm-debug.log*'),
+    dockerignore: ignored(
+      ...['node_modules', '**/node_modules', '.next', 'npm-debug.log*'],
+      // Frameworks read public values there; secrets are in .env.local. Files that are only served lack them.
+      ...(site && build === null ? [] : ['!.env', '!.env.production']),
+    ),
     settings: effective(
       {
         version: version.version,

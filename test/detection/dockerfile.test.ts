@@ -82,11 +82,13 @@ describe('a written Dockerfile', () => {
     expect(dockerfile).toMatch(/ARG VITE_NAME\nRUN npm run build/)
   })
 
-  test('of Symfony has the defaults of its variables', () => {
-    const { dockerignore } = plan({
-      'composer.json': json({ require: { 'symfony/framework-bundle': '7' } }),
-    })
-    expect(dockerignore).toMatch(/^\.env$[^]*^!\.env$/m)
+  test.each<[boolean, Texts]>([
+    [true, { 'composer.json': json({ require: { 'symfony/framework-bundle': '7' } }) }],
+    [true, node({ scripts: { build: 'vite build' }, devDependencies: { vite: '7' } })],
+    [false, { 'package.json': '{}', 'index.html': '' }],
+    [false, { 'index.html': '' }],
+  ])('has .env where a build reads it, and never serves it: %p', (isThere, texts) => {
+    expect(/^\.env$[^]*^!\.env$/m.test(plan(texts).dockerignore)).toBe(isThere)
   })
 
   test.each<[string, Texts]>([
