@@ -1,4 +1,4 @@
-import { splitWords } from '../platform/shell-words.ts'
+import { scriptOf, splitWords } from '../platform/shell-words.ts'
 import { lacking } from './plan.ts'
 import type { Settings } from './plan.ts'
 
@@ -32,19 +32,14 @@ export const installPackages = (packages: string[]) =>
 
 export const buildArguments = (names: string[]) => names.map((name) => `ARG ${name}`)
 
-/**
- * The command of the image. A line that needs a shell gets one which it replaces, so that the stop signal
- * reaches the app.
- */
+/** The command of the image. */
 export function command(line: string): string {
   return `CMD ${JSON.stringify(words(line))}`
 }
 
 function words(line: string): string[] {
-  if (/[`$&|;<>()*?[\]{}~#!\n]|^\w+=/.test(line)) {
-    const isAlone = !/[&|;()<>`\n]|^\w+=/.test(line)
-    return ['sh', '-c', isAlone ? `exec ${line}` : line]
-  }
+  const script = scriptOf(line)
+  if (script !== null) return ['sh', '-c', script]
   return splitWords(line, (problem) =>
     lacking(
       `The start command ${problem}`,

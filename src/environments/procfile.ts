@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ProcfileEntry } from '../db/schema.ts'
 import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
+import { joinWords, scriptOf } from '../platform/shell-words.ts'
 import { command } from '../web/fields.ts'
 
 /** `note` names skipped lines. */
@@ -57,16 +58,10 @@ function readLine(line: string): ProcfileEntry | string {
   return canRun ? { name, command: asked } : 'can’t be run'
 }
 
-/**
- * A Procfile's commands are shell lines, Davit's are lists of words. A command that uses more shell syntax
- * than quotes runs in the image's shell. A single command replaces the shell with exec, to receive its
- * signals.
- */
+/** A Procfile's commands are shell lines, Davit's are lists of words. */
 function inShell(line: string) {
-  if (!/[`$&|;<>()*?[\]{}~#!]|^\w+=/.test(line)) return line
-  const isAlone = !/[&|;()<>`]|^\w+=/.test(line)
-  const script = isAlone ? `exec ${line}` : line
-  return `sh -c '${script.replaceAll("'", `'\\''`)}'`
+  const script = scriptOf(line)
+  return script === null ? line : `sh -c ${joinWords([script])}`
 }
 
 function noteOf(ignored: string[]) {

@@ -40,6 +40,15 @@ export const joinWords = (words: string[]) => words.map(quote).join(' ')
 const quote = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
+/**
+ * What `sh -c` runs for a line that uses more of a shell than quotes; null for any other line. A single
+ * command replaces the shell with exec, to receive its signals.
+ */
+export function scriptOf(line: string): string | null {
+  if (!/[`$&|;<>()*?[\]{}~#!\n]|^\w+=/.test(line)) return null
+  return /[&|;()<>`\n]|^\w+=/.test(line) ? line : `exec ${line}`
+}
+
 /** The words of a command, given as a line or a list. Never throws for a validated command. */
 export const wordsOf = (command: string | string[]): string[] =>
   typeof command === 'string'
