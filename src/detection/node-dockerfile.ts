@@ -30,26 +30,34 @@ const firstStage = ({ manager, version, packages }: TextOptions) => [
   ...manager.setUp,
 ]
 
-/** Installs, and then has all files of the repository. */
-const installed = ({ manager, settings, needsCode }: TextOptions) =>
-  needsCode
-    ? ['COPY . .', manager.install(settings.install)]
-    : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']
+/** Installs, and then has all files of the repository and the variables of the build. */
+const installed = (options: TextOptions) => {
+  const { manager, settings, buildVariables, needsCode } = options
+  const before = variablesOfInstall(options)
+  return [
+    ...before,
+    ...(needsCode
+      ? ['COPY . .', manager.install(settings.install)]
+      : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']),
+    ...(before.length > 0 ? [] : buildArguments(buildVariables)),
+  ]
+}
+
+/** Settings of a package manager may name one, such as the token of a registry. */
+const variablesOfInstall = ({ manager, buildVariables }: TextOptions) =>
+  manager.manifests.some((file) => ['.npmrc', '.yarnrc.yml', 'bunfig.toml'].includes(file))
+    ? buildArguments(buildVariables)
+    : []
 
 /** A site is built in one stage, and served by another. */
 export function staticText(options: TextOptions & { directory: string; spa: boolean }) {
-  const { settings, buildVariables, build, directory, spa } = options
+  const { settings, build, directory, spa } = options
   if (build === null && settings.install === undefined)
     return dockerfile(staticStage(directory, { spa, from: null }))
   const from = directory === '.' ? '/app' : `/app/${directory}`
   return dockerfile(
     firstStage(options),
-    [
-      'FROM base AS build',
-      ...installed(options),
-      ...buildArguments(buildVariables),
-      build === null ? null : run(build),
-    ],
+    ['FROM base AS build', ...installed(options), build === null ? null : run(build)],
     staticStage(from, { spa, from: 'build' }),
   )
 }
@@ -65,7 +73,7 @@ export function serverText(
     usesPrisma: boolean
   },
 ) {
-  const { manager, version, settings, buildVariables, build, packages } = options
+  const { manager, version, settings, build, packages } = options
   const { served, usesPrisma, needsCode } = options
   const { start, only, env } = served
   const { install } = settings
@@ -76,7 +84,6 @@ export function serverText(
   const buildStage = [
     'FROM base AS build',
     ...installed(options),
-    ...buildArguments(buildVariables),
     build === null ? null : run(build),
     only ? null : isApart ? run('rm -rf node_modules') : install === undefined && manager.prune,
   ]
@@ -85,7 +92,12 @@ export function serverText(
     fromBuild === null ? null : buildStage,
     only || !isApart
       ? null
-      : ['FROM base AS modules', copy(manager.manifests, './'), manager.installProduction],
+      : [
+          'FROM base AS modules',
+          ...variablesOfInstall(options),
+          copy(manager.manifests, './'),
+          manager.installProduction,
+        ],
     [
       `FROM ${version.image}`,
       installPackages(packages),

@@ -5,6 +5,7 @@ import { CopyButton } from '../web/copy.tsx'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm } from '../web/settings-frame.tsx'
+import { steersBuilder } from './forms.ts'
 import { openKeys } from './keys.ts'
 import { planBuild } from './plan-build.ts'
 import type { RemovalDeps } from './remove.ts'
@@ -47,7 +48,10 @@ export async function detectProject(
       ...keys,
       ...{ contextDir, dockerfilePath, signal, log },
       plan: async (directory) =>
-        (found = await planBuild(project, directory, { buildVariables: [], signal })),
+        (found = await planBuild(project, directory, {
+          buildVariables: Object.keys(project.buildArgs).filter((name) => !steersBuilder(name)),
+          signal,
+        })),
     })
     if (found) return { ...withoutIgnored(found), commit, problem: null }
     const dockerfile = await deps.git.readDockerfile(context, { signal })

@@ -32,6 +32,13 @@ describe('a written Dockerfile', () => {
     expect(without.map(([kind]) => kind)).toEqual(['Static files'])
   })
 
+  test('gives them to installations too, where settings of the package manager may name them', () => {
+    const texts = node({ scripts: { build: 'tsc', start: 'node x' } }, { '.npmrc': '' })
+    const { dockerfile } = plan(texts, {}, ['NPM_TOKEN'])
+    expect(dockerfile.match(/ARG NPM_TOKEN\nCOPY package.json/g)).toHaveLength(2)
+    expect(lastStage(dockerfile)).not.toContain('NPM_TOKEN')
+  })
+
   test('pins every image to a version', () => {
     for (const text of all)
       for (const [, image] of text.matchAll(/^FROM (\S+)|--from=(\S+:\S+)/gm))
