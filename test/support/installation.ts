@@ -51,9 +51,8 @@ export function anInstallation(
     get instanceId() {
       return instanceId
     },
-    get pid() {
-      return davit!.pid
-    },
+    /** Of the process that was started last. */
+    pid: () => davit!.pid,
     /** Logged in to the process that was started last. */
     get client() {
       return client!
