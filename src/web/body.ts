@@ -33,15 +33,25 @@ export async function readBody(c: Context): Promise<Body> {
   }
 }
 
-/** A form's `build_settings.start` is the `start` of the object `buildSettings`. */
+/**
+ * A form's `build_settings.start` is the `start` of the object `buildSettings`. Maps, as `constructor.keys` would
+ * change an object that the whole process shares.
+ */
 function nested(entries: [string, string | null][]): Record<string, unknown> {
-  const data: Record<string, unknown> = {}
+  const data = new Map<string, string | null | Map<string, string | null>>()
   for (const [name, value] of entries) {
     const [outer, inner] = name.split('.', 2) as [string, string?]
-    if (inner === undefined) data[outer] = value
-    else Object.assign((data[outer] ??= {}) as object, { [inner]: value })
+    const known = data.get(outer)
+    if (inner === undefined) data.set(outer, value)
+    else if (known instanceof Map) known.set(inner, value)
+    else data.set(outer, new Map([[inner, value]]))
   }
-  return data
+  return Object.fromEntries(
+    Array.from(data, ([name, value]) => [
+      name,
+      value instanceof Map ? Object.fromEntries(value) : value,
+    ]),
+  )
 }
 
 /** A field's name as the sender of this request writes it. */

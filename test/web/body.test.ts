@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { camelCase, snakeCase } from '../../src/web/body.ts'
+import { Hono } from 'hono'
+import { camelCase, snakeCase, readBody } from '../../src/web/body.ts'
 
 test('a field has one name in JSON and one in forms', () => {
   for (const [json, form] of [
@@ -15,4 +16,19 @@ test('a field has one name in JSON and one in forms', () => {
 test('the names of variables stay as they are', () => {
   for (const name of ['POSTGRES_PASSWORD', 'GITEA__server__DOMAIN', 'A1', 'url'])
     expect(snakeCase(name)).toBe(name)
+})
+
+test('a name in a form reaches no object but its own', async () => {
+  const app = new Hono().post('/', async (c) => c.json((await readBody(c)).data))
+  const names = ['constructor.keys', 'toString.call', 'build_settings.start', 'build_settings.spa']
+  const response = await app.request('/', {
+    method: 'POST',
+    body: new URLSearchParams(names.map((name) => [name, 'x'])),
+  })
+  expect(await response.json()).toEqual({
+    constructor: { keys: 'x' },
+    toString: { call: 'x' },
+    buildSettings: { start: 'x', spa: 'x' },
+  })
+  expect(typeof Object.keys).toBe('function')
 })
