@@ -23,7 +23,7 @@ test('a name in a form reaches no object but its own', async () => {
   const names = ['constructor.keys', 'toString.call', 'build_settings.start', 'build_settings.spa']
   const response = await app.request('/', {
     method: 'POST',
-    body: new URLSearchParams(names.map((name) => [name, 'x'])),
+    body: new URLSearchParams(names.map((name): [string, string] => [name, 'x'])),
   })
   expect(await response.json()).toEqual({
     constructor: { keys: 'x' },
