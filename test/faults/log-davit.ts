@@ -44,7 +44,7 @@ export async function startLogDavit({
       return davit.client
     },
     get pid() {
-      return davit.pid
+      return davit.pid()
     },
     /** Deploys a Dockerfile; answers the path of the deployment. */
     async deploy(dockerfile: string) {
