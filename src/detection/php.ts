@@ -80,7 +80,7 @@ export const php: Rule = {
         `ENV PORT=8080 COMPOSER_ALLOW_SUPERUSER=1 APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
         // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
         // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
-        `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
+        `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && echo 'RedirectMatch 404 "/\\.(davit|env|git)"' > /etc/apache2/conf-enabled/hidden.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
         'WORKDIR /var/www/html',
         hasComposer ? 'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer' : null,
         hasComposer

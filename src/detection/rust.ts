@@ -38,7 +38,10 @@ export const rust: Rule = {
     const build =
       settings.build ??
       `cargo build --release${locked} --bin ${program} && mkdir -p /out && cp target/release/${program} /out/app`
-    const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
+    const usual = has('rocket')
+      ? 'ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec /app/app'
+      : '/app/app'
+    const start = settings.start ?? webOfProcfile(files) ?? usual
     const usesTls = has('openssl') || has('native-tls') || has('reqwest')
     const extra = settings.packages ?? []
     return {

@@ -73,7 +73,8 @@ const caddyfile = (spa: boolean) => [
   'root * /srv',
   'encode zstd gzip',
   spa ? 'try_files {path} {path}.html {path}/ /index.html' : 'try_files {path} {path}.html {path}/',
-  'file_server',
+  // The written Dockerfile is among the files, as others that no one should read may be.
+  ...['file_server {', '  hide .davit.* .env* .git*', '}'],
   ...(spa ? [] : ['handle_errors 404 {', '  rewrite * /404.html', '  file_server', '}']),
 ]
 

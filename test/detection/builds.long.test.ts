@@ -94,5 +94,7 @@ test.each(apps)(
     if (deployment.status !== 'running') console.log(found.dockerfile, await logOf(ada, deployment))
     expect(deployment).toMatchObject({ status: 'running', error: null })
     expect(await (await fetch(deployment.url)).text()).toContain(answer)
+    const written = await fetch(new URL('.davit.Dockerfile', deployment.url))
+    expect(await written.text()).not.toContain('FROM')
   },
 )

@@ -169,6 +169,16 @@ describe('a written Dockerfile', () => {
       { 'mix.exs': 'app: :shop', 'config/config.exs': '' },
     ],
     [
+      'the address that Rocket listens on',
+      'ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec /app/app',
+      {
+        'Cargo.toml': '[package]\nname = "x"\n[dependencies]\nrocket = "0.5"',
+        'src/main.rs': '',
+      },
+    ],
+    ['a rule that hides what isn’t for readers', 'hide .davit.* .env* .git*', { 'index.html': '' }],
+    ['the same rule of Apache', `'RedirectMatch 404 "/\\.(davit|env|git)"'`, { 'index.php': '' }],
+    [
       'one shell',
       '["sh","-c","GRADIO_SERVER_PORT=$PORT exec python app.py"]',
       { 'requirements.txt': 'gradio', 'app.py': '' },
