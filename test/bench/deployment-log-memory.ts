@@ -26,7 +26,7 @@ export async function benchDeploymentLogMemory(
     const davit = await startLogDavit({ command: [executable] })
     try {
       for (let log = 0; log < 3; log++) await readLog(davit, { count: readers, isRead: true })
-      const held = residentMemory(davit.pid())
+      const held = residentMemory(davit.pid)
       after.davit.push(held)
       after.floor.push(await idleMemory(directory, bare))
       among.davit.push(await readLog(davit, { count: stalled, isRead: false }))
@@ -63,7 +63,7 @@ async function readLog(davit: LogDavit, { count, isRead }: { count: number; isRe
   const others = Array.from({ length: count }, open)
   await Promise.all([along, ...(isRead ? others : [])].map((reader) => reader.read()))
   await Bun.sleep(settleTime)
-  const memory = residentMemory(davit.pid())
+  const memory = residentMemory(davit.pid)
   for (const reader of others) reader.leave()
   return memory
 }

@@ -41,7 +41,7 @@ async function watchDavit(command: string[]) {
   const path = await davit.deploy(failingBuild(script))
   try {
     return await watch(
-      davit.pid(),
+      davit.pid,
       `${davit.url}${path}/logs`,
       `Authorization: ${davit.authorization}`,
     )

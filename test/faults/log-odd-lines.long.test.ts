@@ -19,7 +19,7 @@ test('endless lines, empty ones, broken text and progress bars are kept in bound
   let peak = 0
   const plain = await print(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo "$i plain"; done`)
   expect(plain.length).toBeGreaterThan(20_000)
-  const before = (peak = residentMemory(davit.pid()))
+  const before = (peak = residentMemory(davit.pid))
   const texts = await print(kinds.map(({ script }) => script).join('; '))
   for (const { script, isRight } of kinds) expect(isRight(texts), script).toBe(true)
   expect(peak - before).toBeLessThan(maxGrowth)
@@ -28,7 +28,7 @@ test('endless lines, empty ones, broken text and progress bars are kept in bound
   async function print(script: string) {
     const path = await davit.deploy(failingBuild(script))
     const reader = new LogReader(`${davit.url}${path}/logs`, davit.authorization)
-    const watch = setInterval(() => (peak = Math.max(peak, residentMemory(davit.pid()))), 20)
+    const watch = setInterval(() => (peak = Math.max(peak, residentMemory(davit.pid))), 20)
     await reader.read()
     clearInterval(watch)
     const texts = davit.stored(path).map(({ text }) => text)

@@ -30,7 +30,7 @@ test('readers who read nothing cost next to nothing, and get every line when the
     await along.read()
     while (stalled.length < readers) stalled.push(open())
     await Bun.sleep(2500) // they have what they do not read, and what the build left is gone
-    const memory = residentMemory(davit.pid())
+    const memory = residentMemory(davit.pid)
     const late = stalled.filter((_, at) => at < witnesses || at >= readers - witnesses)
     await Promise.all(late.map((reader) => reader.read()))
     const { length } = davit.stored(path)
