@@ -16,7 +16,7 @@ import { AppError, Failure } from '../platform/errors.ts'
 import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
-import { restartLive, stopLive } from '../runtime/restart.ts'
+import { restartLive, startStopped, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, isWanted, listInstances } from '../runtime/store.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
 import type { Workload } from '../runtime/workload.ts'
@@ -96,6 +96,12 @@ export const appKind =
     if (!project) return undefined
     const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
     let isBegun = false
+    const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>
+      retryWhileEngineDown(deps.docker, { signal, failed, fields: { environment: id } }, work)
+    const observeSoon = (signal: AbortSignal) =>
+      untilDone(signal, 'an app could not be observed', () =>
+        observe(deps, id, { orphans: false, signal }),
+      )
     return {
       mask: async () => (await deps.masks.of(id)).mask,
       doing: `${appSteps[kind]} it`,
@@ -109,21 +115,24 @@ export const appKind =
             await act(deps, kind, { workload, signal })
           })
         } finally {
-          // changes meanwhile were left to the job
-          const options = { signal: undo, failed: 'an app could not be observed' }
-          await retryWhileEngineDown(deps.docker, { ...options, fields: { environment: id } }, () =>
-            observe(deps, id, { orphans: false, signal: undo }),
-          )
+          await observeSoon(undo) // changes meanwhile were left to the job
         }
         if (undo.reason === stopping) throw stopping // it may not have been observed
       },
       explain: (error) => explain(error, { subject: 'environment', what: failed[kind] }),
-      end(end) {
-        if (isBegun) publishStatus(deps, id) // if it couldn't be observed, the action is enough
+      async end(end, signal) {
+        if (isBegun)
+          publishStatus(deps, id) // if it couldn't be observed, the action is enough
+        else {
+          // crashes may have left it half done
+          if (kind === 'restart-app' && end.status === 'failed')
+            await untilDone(signal, 'an app could not be started again', () =>
+              startStopped(deps, { workload, signal }),
+            )
+          await observeSoon(signal)
+          if (signal.aborted) return // the next process does it
+        }
         if (isBegun || end.status === 'failed') storeEnd(deps, job, { kind, end })
-      },
-      async after(_, signal) {
-        if (!isBegun) await observe(deps, id, { orphans: false, signal }) // a crash left it anyhow
       },
     }
   }

@@ -3,6 +3,7 @@ import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
 import { replaceInstance } from './replace.ts'
+import { placed, startDown } from './revert.ts'
 import type { GateRun, RollOut } from './run.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
@@ -112,6 +113,16 @@ export const stopLive = (
       updateInstance(deps.db, id, { state: 'stopped' })
     })
     deps.routing.route(workload)
+  })
+
+/** Starts what a restart that was given up has stopped; dependencies may fail. */
+export const startStopped = (
+  deps: RuntimeDeps,
+  { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
+) =>
+  deps.locks.run(workload, signal, async () => {
+    const live = placed(deps, workload, listLiveInstances(deps.db, workload.id))
+    await startDown(deps, { workload, live, signal })
   })
 
 /** The gate of a container is unknown if an earlier version created it, or a restore found it. */

@@ -50,18 +50,33 @@ export async function revertInterrupted(
 }
 
 async function startLive(deps: RuntimeDeps, { workload, shutdown: signal }: Failed) {
-  const live = listLive(deps, workload)
+  await startDown(deps, { workload, live: listLive(deps, workload), signal })
+}
+
+/** Starts those of these containers that are there, but down. */
+export async function startDown(
+  deps: RuntimeDeps,
+  { workload, live, signal }: { workload: WorkloadKey; live: Placed[]; signal: AbortSignal },
+) {
   const found = await Promise.all(live.map(({ id }) => deps.docker.inspectContainer(id)))
   const down = live.filter((_, at) => found[at] && !isUp(found[at]))
   await startAgain({ ...deps, workload, network: networkNameOf(workload), signal }, down)
 }
 
 /** Containers of the live release that should run, in the order of their start. */
-export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Placed[] {
+export const listLive = (deps: RuntimeDeps, workload: WorkloadKey) =>
+  placed(deps, workload, listInstances(deps.db, workload.id).filter(isWanted))
+
+/** Those of these instances of the live release that have a container. */
+export function placed(
+  { db, secrets }: RuntimeDeps,
+  { id }: WorkloadKey,
+  instances: Instance[],
+): Placed[] {
   const components = openComponents(secrets, getLiveRelease(db, id))
-  return listInstances(db, id).flatMap((instance) => {
+  return instances.flatMap((instance) => {
     const { containerId } = instance
-    if (!isWanted(instance) || !containerId) return []
+    if (!containerId) return []
     const component = components?.find(({ name }) => name === instance.component) ?? null
     return { id: containerId, component, instance }
   })

@@ -33,6 +33,7 @@ export const stories: Record<string, Story> = {
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
   'a restart of an environment': { beginning: served, acts: ['restartApp'] },
+  'a restart of several processes': { beginning: withProcesses[0]!, acts: ['restartApp'] },
   'a stop and a start of an environment': { beginning: served, acts: ['stopApp', 'startApp'] },
   'a deletion of an environment': { beginning: twofold, acts: ['deleteEnvironment'] },
   'a deletion of a project': { beginning: withVolume, acts: ['deleteProject'] },
