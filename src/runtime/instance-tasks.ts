@@ -55,10 +55,14 @@ export class InstanceTasks {
   }
 
   /** Ends all waiting for a workload. Resolves when its tasks are done. */
-  async expedite(workloadId: string) {
-    const all = [...this.#tasks.values()].filter((task) => task.workloadId === workloadId)
-    for (const { expedite } of all) expedite.abort()
-    await Promise.all(all.map(({ done }) => done))
+  expedite(workloadId: string) {
+    return endWaiting([...this.#tasks.values()].filter((task) => task.workloadId === workloadId))
+  }
+
+  /** These instances no longer get requests again by themselves. Resolves when their tasks are done. */
+  endReturns(instances: Pick<Instance, 'id'>[]) {
+    const all = instances.flatMap(({ id }) => this.#tasks.get(id) ?? [])
+    return endWaiting(all.filter(({ kind }) => kind === 'return'))
   }
 
   async idle() {
@@ -70,4 +74,9 @@ export class InstanceTasks {
     this.#stop.abort()
     await this.idle()
   }
+}
+
+async function endWaiting(tasks: Task[]) {
+  for (const { expedite } of tasks) expedite.abort()
+  await Promise.all(tasks.map(({ done }) => done))
 }

@@ -93,10 +93,9 @@ async function switchOver(run: RollOutRun, before: Release) {
         hooks.log?.(`${capitalized(previous(old))} serve${old.length > 1 ? '' : 's'} again.`)
       })
       hooks.log?.(`Stopping ${previous(old)}`)
-      run.routing.exclude(
-        workload,
-        old.map(({ instance }) => instance),
-      )
+      const instances = old.map(({ instance }) => instance)
+      await run.instanceTasks.endReturns(instances) // they would get requests until they stop
+      run.routing.exclude(workload, instances)
       await lastFirst(workload, old, async ({ id, component }) => {
         await docker.stopContainer(id)
         if (!component || !hooks.log) return
