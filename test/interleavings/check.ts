@@ -217,6 +217,12 @@ function checkLeftovers(order: Order, say: Say, { isStrict }: Strictness) {
     if (isGone(labels)) say(`the image ${tags} is left of what was deleted`)
     else if (isStrict && labels['davit.deployment'] && !deployments.has(labels['davit.deployment']))
       say(`the image ${tags} is left of a deployment that is gone`)
+  const images = rowsOf<{ image: string }>(order, 'SELECT image FROM deployments')
+  const kept = new Set(images.map(({ image }) => image))
+  const tags = [...engine.images.values()].flatMap((image) => image.tags)
+  for (const tag of tags)
+    if (isStrict && tag.startsWith('davit/') && !kept.has(tag))
+      say(`the image ${tag} is in no row of a deployment`)
   const addresses = [...engine.containers.values()].flatMap(({ endpoints }) =>
     [...endpoints].flatMap(([name, { wanted }]) => (wanted ? `${wanted} on ${name}` : [])),
   )

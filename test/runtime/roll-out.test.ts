@@ -35,6 +35,21 @@ describe('a release takes the place of another', () => {
     expect(downtime).toBeNumber() // 0 is possible on a simulated engine; it is null without a stop
     await servesAlone('second')
   })
+
+  test('that waits to get requests again, which ends before it stops', async () => {
+    const { roll, after, deps, workload, db } = await aWorkload({ isSimulated: true })
+    await roll('first', { volume: 'data' })
+    let waits = true
+    deps.instanceTasks.begin(listInstances(db, workload.id)[0]!, 'return', ({ expedite }) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      expedite.addEventListener('abort', () => ((waits = false), resolve()))
+      return promise
+    })
+    const atStop: boolean[] = []
+    after('stop first', () => atStop.push(waits))
+    await roll('second', { volume: 'data' })
+    expect(atStop[0]).toBe(false)
+  })
 })
 
 describe('what fails before the commit', () => {
