@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
-import { maxFileBytes } from './compose/read.ts'
+import { maxFileBytes } from '../platform/yaml.ts'
 import { readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { Field } from './field.ts'
 import { newBudget, compilePattern } from './pattern.ts'
 import type { Budget } from './pattern.ts'
-import type { Tree } from './source.ts'
-import { valueAt } from './source.ts'
+import { plain, valueAt } from '../../platform/yaml-source.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { serverCommands } from './server-commands.ts'
@@ -216,11 +215,4 @@ function complain(block: Field, { path, message, ...issue }: z.core.$ZodIssue) {
   const missing =
     issue.code === 'invalid_type' && valueAt(block.value ?? null, at.slice(1)) === undefined
   return block.source.refuse(at, missing ? 'is missing. Add it.' : message)
-}
-
-/** Converts a tree for zod. */
-function plain(tree: Tree): unknown {
-  if (Array.isArray(tree)) return tree.map(plain)
-  if (!(tree instanceof Map)) return tree
-  return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]))
 }

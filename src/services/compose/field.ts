@@ -1,5 +1,5 @@
-import type { Path, Source, Tree } from './source.ts'
-import { keyOf } from './source.ts'
+import type { Path, Source, Tree } from '../../platform/yaml-source.ts'
+import { keyOf } from '../../platform/yaml-source.ts'
 
 /** A value of a Compose file with its position. Reads the expected type; errors name the key. */
 export class Field {

@@ -9,10 +9,10 @@ import {
 import type { PlaceOf } from './coolify-names.ts'
 import { Field } from './field.ts'
 import { normalPath } from './mounts.ts'
-import type { Origin } from './read.ts'
+import type { Origin } from '../../platform/yaml.ts'
 import { mentionsIn } from './interpolate.ts'
-import { readYaml } from './read.ts'
-import type { Source, Tree } from './source.ts'
+import { readYaml } from '../../platform/yaml.ts'
+import type { Source, Tree } from '../../platform/yaml-source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 

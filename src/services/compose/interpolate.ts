@@ -1,4 +1,4 @@
-import type { Path, Source, Tree } from './source.ts'
+import type { Path, Source, Tree } from '../../platform/yaml-source.ts'
 import { quote } from './field.ts'
 import { join } from './join.ts'
 import { AppError } from '../../platform/errors.ts'

@@ -3,7 +3,7 @@ import { importCoolify, isCoolify } from './import-coolify.ts'
 import { importDokploy, unpackDokploy } from './import-dokploy.ts'
 import { pack } from './packed.ts'
 import type { PackedTemplate } from './packed.ts'
-import type { Origin } from './read.ts'
+import type { Origin } from '../../platform/yaml.ts'
 import { readCompose } from './template.ts'
 import type { Template } from './template.ts'
 

@@ -1,5 +1,5 @@
-import type { Path, Position, Tree } from './source.ts'
-import { Source } from './source.ts'
+import type { Path, Position, Tree } from '../../platform/yaml-source.ts'
+import { Source } from '../../platform/yaml-source.ts'
 import type { Template } from './template.ts'
 
 /** A template that can be sent between threads: positions of its values are stored beside the text. */

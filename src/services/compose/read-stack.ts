@@ -10,7 +10,7 @@ import { serviceOf } from './read-service.ts'
 import { isRun } from './running.ts'
 import { nestedBindsOf } from './host-access.ts'
 import { shareAmong } from './sharing.ts'
-import type { Source, Tree } from './source.ts'
+import type { Source, Tree } from '../../platform/yaml-source.ts'
 import { adviceOn } from './unsupported.ts'
 
 const maxServices = 50

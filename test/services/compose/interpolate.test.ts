@@ -5,7 +5,7 @@ import {
   mentionsIn,
   roomForFile,
 } from '../../../src/services/compose/interpolate.ts'
-import { readYaml } from '../../../src/services/compose/read.ts'
+import { readYaml } from '../../../src/platform/yaml.ts'
 import { refusalOf } from './refusal.ts'
 
 const values = new Map([

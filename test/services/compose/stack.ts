@@ -1,6 +1,6 @@
 import { readStack } from '../../../src/services/compose/read-stack.ts'
 import type { ReadOptions } from '../../../src/services/compose/environment.ts'
-import { readYaml } from '../../../src/services/compose/read.ts'
+import { readYaml } from '../../../src/platform/yaml.ts'
 
 export function stackFrom(text: string, given: ReadOptions = {}) {
   const { tree, source } = readYaml(text, { file: 'compose.yaml' })

@@ -1,7 +1,7 @@
 import type { Document, ParsedNode } from 'yaml'
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
-import type { Path, Position, Source as SourceType, Tree } from './source.ts'
-import { refuseAt, Source } from './source.ts'
+import type { Path, Position, Source as SourceType, Tree } from './yaml-source.ts'
+import { refuseAt, Source } from './yaml-source.ts'
 
 /** Far longer than any Compose file, and shorter than a body may be. */
 export const maxFileBytes = 1024 * 1024
@@ -56,7 +56,7 @@ function compose(text: string, lines: LineCounter, refuse: Refuse) {
   const composer = new Composer({ ...options, prettyErrors: false, lineCounter: lines })
   const documents = [...composer.compose(tokens(text, lines, refuse))]
   const [document, second] = documents
-  if (!document?.contents) throw refuse(null, 'is empty. Add at least one service.')
+  if (!document?.contents) throw refuse(null, 'is empty. Write at least one key.')
   const [error] = document.errors
   if (error) throw refuse(error.pos[0], explain(error))
   if (second) throw refuse(second.range[0], 'A second document starts here. Enter them one by one.')

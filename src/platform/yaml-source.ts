@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from './errors.ts'
 
 /** A YAML value. Maps keep any key (`__proto__` too) and the order of the file. */
 export type Tree = string | number | boolean | null | Tree[] | Map<string, Tree>
@@ -62,3 +62,10 @@ export const valueAt = (tree: Tree, path: Path): Tree | undefined =>
     if (node instanceof Map) return node.get(String(part))
     return Array.isArray(node) ? node[Number(part)] : undefined
   }, tree)
+
+/** Converts a tree for zod. */
+export function plain(tree: Tree): unknown {
+  if (Array.isArray(tree)) return tree.map(plain)
+  if (!(tree instanceof Map)) return tree
+  return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]))
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { costOf } from '../../support/cost.ts'
-import { readYaml } from '../../../src/services/compose/read.ts'
-import { refusalOf } from './refusal.ts'
+import { costOf } from '../support/cost.ts'
+import { readYaml } from '../../src/platform/yaml.ts'
+import { refusalOf } from '../services/compose/refusal.ts'
 
 const read = (text: string) => readYaml(text, { file: 'compose.yaml', field: 'compose' })
 const treeOf = (text: string) => Bun.inspect(read(text).tree)
