@@ -19,6 +19,8 @@ Commands:
   connect SERVICE             Forward a local port to a service, for psql and the like, until Ctrl-C.
                               --port chooses the local port, --target COMPONENT:PORT the service's,
                               --owner EMAIL the owner where two have a service of that name.
+  check [FILE]                Check a davit.yaml (or davit.json, or package.json) and print the line and column of
+                              each mistake.
   install                     Install Davit on this server, as root: what it needs, a user and a service.
                               --domain, --email, --host and --port are settings; --yes doesn't ask,
                               --dry-run changes nothing.
@@ -98,6 +100,7 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   restore: async () => withFiles((await import('./cli/restore.ts')).restore),
   user: async () => onServer((await import('./cli/user.ts')).user),
   connect: async () => onServer((await import('./cli/connect.ts')).connect),
+  check: async () => (await import('./cli/check.ts')).check,
   doctor: () => doctorOnServer,
   install: async () => (await import('./cli/install.ts')).install,
   upgrade: async () => (await import('./cli/upgrade.ts')).upgrade,

@@ -11,6 +11,7 @@ import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
 import { packOwnFile } from './services/compose/open.ts'
+import { placeMistakes, readDavitText } from './projects/davit-text.ts'
 import { readPush } from './webhooks/payload.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './platform/worker-pool.ts'
@@ -25,7 +26,9 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   inspectStages,
   nearestRefs,
   packOwnFile,
+  placeMistakes,
   readAnswer,
+  readDavitText,
   readPush,
   refuseTriggers,
   rewriteDockerfile,

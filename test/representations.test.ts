@@ -24,6 +24,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /services/:id{[a-f0-9-]{36}}/output/stream': 'stream',
   'GET /health/ready': 'json',
   'GET /api/openapi.json': 'json',
+  'GET /docs/davit.schema.json': 'json',
   'GET /containers/api': 'json',
   'GET /containers/events': 'stream',
   'GET /services/:id{[a-f0-9-]{36}}/events': 'stream',

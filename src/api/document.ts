@@ -7,7 +7,7 @@ import type { Operation } from '../web/operation.ts'
 import { problemSchema } from '../web/problem.ts'
 import { parts } from './operations.ts'
 import { jsonSchemas } from './schemas.ts'
-import type { JsonSchema } from './schemas.ts'
+import type { JsonSchema } from '../web/json-schema.ts'
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 

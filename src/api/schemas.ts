@@ -1,21 +1,8 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
+import { asSent } from '../web/json-schema.ts'
+import type { JsonSchema } from '../web/json-schema.ts'
 import { components } from '../web/operation.ts'
-import { labelOf, lookOf } from '../web/schema-fields.tsx'
-
-export type JsonSchema = z.core.JSONSchema.BaseSchema
-
-/** Describes values before validation transforms them. A format replaces its pattern. */
-function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
-  if (jsonSchema.format) delete jsonSchema.pattern
-  const look = lookOf(zodSchema)
-  const hint = typeof look?.hint === 'string' ? `. ${look.hint}` : ''
-  if (look) jsonSchema.description = `${labelOf(look)}${hint}`
-  const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
-  if (!sentAs) return
-  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
-  Object.assign(jsonSchema, sentAs)
-}
 
 /**
  * Converts schemas to JSON Schema, with references to the document's components for resources. Bodies

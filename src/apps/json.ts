@@ -14,6 +14,7 @@ import {
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { link } from '../links/json.ts'
+import { fromCode } from '../environments/code-settings.ts'
 import { command } from '../environments/json.ts'
 import { output, outputLine } from '../logs/json.ts'
 import { workloadUsage } from '../containers/usage/json.ts'
@@ -55,6 +56,8 @@ export const environment = componentOf('Environment', () => ({
   ),
   releaseCommand: command().nullable(),
   releaseTimeout: z.int(),
+  /** The file of the live commit that sets some of these, with the names of all that it sets; null without one. */
+  fromCode: z.object({ file: z.string(), settings: z.array(z.string()) }).nullable(),
   links: z.array(link()),
   pendingChanges: z.array(z.string()),
   live: z
@@ -89,6 +92,7 @@ export const environmentJson = (row: Environment, { pending, ...app }: ShownApp)
     ...row,
     ...app,
     hostPort: hasPort(row) ? row.hostPort : null,
+    fromCode: fromCode(row),
     pendingChanges: pending.names,
     deleting: row.deletingAt !== null,
   })

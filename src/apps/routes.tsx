@@ -31,6 +31,7 @@ import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { refuseFromCode } from '../environments/code-settings.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
@@ -150,6 +151,7 @@ export const environmentRoutes = (
         const project = findLiveProject(db, ownKey(c))
         const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
         const { hostPort, domains, ...changes } = c.var.input
+        refuseFromCode(current, changes)
         const places = placesOf(deps, project.ownerId)
         if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
         const { config } = deps

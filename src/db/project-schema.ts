@@ -22,6 +22,21 @@ export type Process = {
 /** A line of a Procfile whose command can be run, including `release`. */
 export type ProcfileEntry = { name: string; command: string }
 
+/** What the davit.yaml of a commit sets; a missing key is set elsewhere. */
+export type CodeSettings = {
+  /** Its name: `davit.yaml`, `davit.json` or `package.json`. */
+  file: string
+  settings: {
+    build?: BuildSettings
+    watchPaths?: string[]
+    processes?: Process[]
+    releaseCommand?: Command
+    port?: number
+    healthPath?: string
+    healthTimeout?: number
+  }
+}
+
 /** An environment's processes until someone changes them. */
 const onlyWeb: Process = {
   name: 'web',
@@ -117,6 +132,13 @@ export const environments = sqliteTable(
     releaseTimeout: integer().notNull().default(600),
     /** Read from the commit that was built last; suggested, never applied automatically. Null without one. */
     procfile: text({ mode: 'json' }).$type<ProcfileEntry[]>(),
+    /** Of the live deployment's commit, applied to this row; null without any. */
+    codeSettings: text({ mode: 'json' }).$type<CodeSettings>(),
+    /** The user's own values of the fields that those replaced. */
+    ownSettings: text({ mode: 'json' })
+      .$type<Partial<Record<keyof CodeSettings['settings'], unknown>>>()
+      .notNull()
+      .default({}),
     /** Set while its containers and images are being removed; its volumes stay. */
     deletingAt: time(),
     createdAt: createdAt(),

@@ -3,7 +3,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import { gitProviders } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
-import type { Command } from './project-schema.ts'
+import type { CodeSettings, Command } from './project-schema.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
@@ -171,6 +171,8 @@ export const deployments = sqliteTable(
     /** Image reference; null before the build and once the image was removed. */
     image: text(),
     url: text(),
+    /** Of its commit, which a rollback uses too; null without any. */
+    codeSettings: text({ mode: 'json' }).$type<CodeSettings>(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),

@@ -75,7 +75,9 @@ export const DeploymentStatus = ({
     <div class="progress-line">
       <StepTimeline
         deployment={deployment}
-        hasReleaseCommand={environment.releaseCommand !== null}
+        hasReleaseCommand={
+          (deployment.codeSettings?.settings ?? environment).releaseCommand != null
+        }
       />
       <Facts deployment={deployment} project={project} />
     </div>

@@ -1,6 +1,11 @@
+import { withCode } from '../environments/code-settings.ts'
+import { aboveLimits } from '../environments/davit-form.ts'
+import { applyCode } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { Failure } from '../platform/errors.ts'
+import { keyOf } from '../platform/yaml-source.ts'
 import type { Work } from '../jobs/task.ts'
+import { davitFileInvalid } from '../projects/davit-file.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
@@ -30,12 +35,13 @@ export async function runPipeline(
 ) {
   const { signal, shutdown } = work
   const { attempt, input } = work.job // the input has variables of an earlier deployment, for a rollback
-  const { deployment, environment, project } = job
+  const { deployment, project } = job
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
-  const variables = own ?? openVariables(deps.db, deps.secrets, environment.id)
-  progress.hide(await deps.masks.of(environment.id))
+  const { environmentId } = deployment
+  const variables = own ?? openVariables(deps.db, deps.secrets, environmentId)
+  progress.hide(await deps.masks.of(environmentId))
   const keys = deployment.image ? {} : openKeys(deps, project)
-  progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
+  progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
   const run: Run = {
@@ -57,14 +63,20 @@ export async function runPipeline(
   if (deployment.imageOf && !deployment.image)
     throw imageMissing('The image of this deployment was cleaned up.')
   if (own) progress.log('With the variables of the deployment that it rolls back to.')
-  const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
+  const { image, codeSettings } = deployment.image
+    ? reusedBuild(job)
+    : await withinDeadline(run, buildFromSource)
   work.releaseSlot()
+  const environment = withCode(job.environment, codeSettings)
   let ready: ReadyRun | undefined
   if (environment.releaseCommand)
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
   await stage('deploying', async () =>
     deploy(ready ?? (await resolveApp()), {
-      commit: (tx, outcome) => progress.succeed(tx, outcome),
+      commit(tx, outcome) {
+        progress.succeed(tx, outcome)
+        applyCode(tx, environmentId, codeSettings)
+      },
       committed({ url }) {
         progress.log(url ? `Running at ${url}` : 'Running')
         progress.reportSuccess()
@@ -79,9 +91,9 @@ export async function runPipeline(
 
   async function resolveApp() {
     // Links that were created during the build have secrets too.
-    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
+    progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
     if (deployment.image) reportCommitStatus()
-    return resolve(run, image)
+    return resolve({ ...run, environment }, image)
   }
 
   async function buildFromSource(run: Run) {
@@ -94,9 +106,9 @@ export async function runPipeline(
       commitMessage: snapshot.commit.message,
     })
     reportCommitStatus()
-    const image = await stage('building', () => build(run, snapshot))
-    progress.save({ image })
-    return image
+    const built = await stage('building', () => build(run, snapshot))
+    progress.save(built)
+    return built
   }
 
   function stage<Result>(step: StepName, work: () => Promise<Result>) {
@@ -105,6 +117,14 @@ export async function runPipeline(
       throw new Error(`Deployment ${deployment.id} was changed by another process`)
     return work()
   }
+}
+
+/** The limits of the environment may be lower than when it was built. */
+function reusedBuild({ deployment: { image, codeSettings }, environment }: Job) {
+  const [above] = codeSettings ? aboveLimits(codeSettings.settings, environment) : []
+  if (above)
+    throw davitFileInvalid([`${codeSettings!.file}: ${keyOf(above.path)} ${above.message}`])
+  return { image: image!, codeSettings }
 }
 
 /** Aborts the work after DAVIT_BUILD_TIMEOUT, not counting time spent waiting for a slot. */

@@ -210,4 +210,5 @@ export const reused = (target: Deployment) => ({
   commitHash: target.commitHash,
   commitAuthor: target.commitAuthor,
   commitMessage: target.commitMessage,
+  codeSettings: target.codeSettings,
 })

@@ -26,6 +26,10 @@ export const document = componentOf('Document', () => ({
 export const operations: SliceOperations = () => ({
   Health: {
     'GET /docs': does('List the documents, or with q the sections that have its words', docs()),
+    'GET /docs/davit.schema.json': does(
+      'Get the JSON Schema of davit.yaml',
+      z.looseObject({ $schema: z.string() }),
+    ),
     'GET /docs/:name': does('Get a document, with its Markdown', document()),
   },
 })

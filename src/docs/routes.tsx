@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { found } from '../platform/errors.ts'
+import { davitSchema } from '../environments/davit-form.ts'
 import { docPath } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
@@ -40,6 +41,7 @@ export const docsRoutes = () =>
           ),
       })
     })
+    .get('/docs/davit.schema.json', (c) => c.json(davitSchema()))
     .get('/docs/:name', (c) => {
       const document = found('document', findDocument(c.req.param('name')))
       const { name, title, markdown, headings } = document

@@ -44,7 +44,10 @@ export const EnvironmentModal = ({ project, draft }: Props) => {
 export const namesOf = (...groups: string[]) =>
   groups.flatMap((group) => namesIn(environmentForm, group) as EnvironmentField[])
 
-type Stored = Pick<Environment, EnvironmentField & keyof Environment> & {
+type Stored = Pick<
+  Environment,
+  (EnvironmentField & keyof Environment) | 'codeSettings' | 'ownSettings'
+> & {
   /** The hosts of its domains. */
   domains: string[]
 }
@@ -62,6 +65,7 @@ export const EnvironmentFields = ({ project, stored, names, autofocus = false }:
     schema={environmentForm}
     values={stored ? textsOf(stored) : {}}
     more={{
+      ...(stored && takenFromCode(stored)),
       name: stored ? {} : { placeholder: 'staging' },
       branch: project.branch ? { placeholder: project.branch } : {},
       autoDeploy: {
@@ -75,6 +79,14 @@ export const EnvironmentFields = ({ project, stored, names, autofocus = false }:
     {...{ names, autofocus }}
   />
 )
+
+const takenFromCode = ({ codeSettings, ownSettings }: Stored) =>
+  Object.fromEntries(
+    Object.keys(ownSettings).map((name) => [
+      name,
+      { disabled: true, hint: `From ${codeSettings!.file} in the repository.` },
+    ]),
+  )
 
 const textsOf = ({ processes, releaseCommand, autoDeploy, ...others }: Stored) => ({
   ...others,

@@ -3,7 +3,7 @@ import type { Command, Process } from '../db/schema.ts'
 import { accessProcess } from '../logs/log-line.tsx'
 import { containerLimits, processLimits } from '../platform/limits.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
-import { camelCase } from '../web/body.ts'
+import { camelCase, snakeCase } from '../web/body.ts'
 import { command, line } from '../web/fields.ts'
 import { countReplicas, onceNames } from './processes.ts'
 
@@ -70,7 +70,7 @@ export const processes = () =>
         .max(most, `can have at most ${most} entries.`),
     )
     .transform((entries, context): Process[] => {
-      const checked = entries.map((entry) => checkOne(entry, context))
+      const checked = entries.map((entry, at) => checkOne(entry, at, context))
       return checked.every((one) => one !== null) ? checked : z.NEVER
     })
     .superRefine((all, { addIssue }) => {
@@ -83,10 +83,10 @@ export const processes = () =>
     })
     .meta({ sentAs })
 
-/** The first error names the process. */
-function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
-  const refuse = (message: string) => {
-    addIssue({ code: 'custom', message })
+/** The first error names the process. A file's checker finds its place by `inside`. */
+function checkOne(entry: unknown, at: number, { addIssue }: z.RefinementCtx) {
+  const refuse = (message: string, key: PropertyKey[] = []) => {
+    addIssue({ code: 'custom', message, params: { inside: [at, ...key] } })
     return null
   }
   const unread = Object(entry)[unreadLine]
@@ -96,11 +96,14 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
     )
   const checked = process.safeParse(isObject(entry) ? underJsonNames(entry) : entry)
   if (checked.success) return checked.data
-  const { path, message } = checked.error.issues[0]!
+  const [issue] = checked.error.issues
+  const { path, message } = issue!
   const name = Object(entry).name
-  if (path[0] === undefined) return refuse(`have an entry that ${message}`)
+  const unknown = issue!.code === 'unrecognized_keys' ? issue!.keys.slice(0, 1) : []
+  if (path[0] === undefined) return refuse(`have an entry that ${message}`, unknown)
   if (typeof name !== 'string' || name.trim() === '') return refuse('have an entry without a name.')
-  return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`)
+  const key = [snakeCase(String(path[0]))]
+  return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`, key)
 }
 
 const isObject = (entry: unknown): entry is object =>

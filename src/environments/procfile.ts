@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ProcfileEntry } from '../db/schema.ts'
+import { isFromCode } from './code-settings.ts'
 import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
 import { joinWords, scriptOf } from '../platform/shell-words.ts'
@@ -72,10 +73,10 @@ function noteOf(ignored: string[]) {
   return `Skipped in the Procfile: ${all.join(', ')}.`
 }
 
-type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile'>
+type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile' | 'ownSettings'>
 
 /** An environment's settings after applying its repository's Procfile. */
-export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
+export type ProcfileOffer = Pick<Environment, 'processes' | 'releaseCommand'> & {
   /** The names of the Procfile's processes. */
   names: string[]
   /** True when the environment lacks some of them. */
@@ -86,6 +87,7 @@ export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
 export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const { procfile, releaseCommand } = settings
   if (!procfile || procfile.length === 0) return null
+  if (['processes', 'releaseCommand'].some((name) => isFromCode(settings, name))) return null
   const release = procfile.find(({ name }) => name === 'release')
   const asked = procfile.filter((entry) => entry !== release)
   const given = new Map(asked.map(({ name, command }) => [name, command]))

@@ -3,6 +3,9 @@ import type { Draft } from '../web/draft.ts'
 import { FormError } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm, SaveRow } from '../web/form.tsx'
 import { SettingsSection } from '../web/settings-frame.tsx'
+import { snakeCase } from '../web/body.ts'
+import { docPath } from '../web/components.tsx'
+import { fromCode } from './code-settings.ts'
 import { EnvironmentFields, namesOf } from './environment-form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
 import type { EnvironmentHead } from './head.ts'
@@ -66,6 +69,7 @@ const Whole = ({ head, domains, isLast, draft }: Props) => {
             <SettingsSection {...section}>
               <div class="form">
                 {at === 0 && <FormError />}
+                {at === 0 && <CodeNote environment={environment} />}
                 {section.id === 'processes' && <ProcfileLink environment={environment} />}
                 <EnvironmentFields
                   project={project}
@@ -80,6 +84,19 @@ const Whole = ({ head, domains, isLast, draft }: Props) => {
       )}
       {!project.deletingAt && <Danger environment={environment} isLast={isLast} />}
     </div>
+  )
+}
+
+/** Some of what a file sets has its fields on the project's settings page. */
+const CodeNote = ({ environment }: SettingsPageProps) => {
+  const code = fromCode(environment)
+  if (!code) return null
+  const names = new Intl.ListFormat('en').format(code.settings.map(snakeCase))
+  return (
+    <p class="note">
+      <code>{code.file}</code> in the repository sets {names}.{' '}
+      <a href={docPath('davit-yaml')}>What it can set</a>
+    </p>
   )
 }
 

@@ -1,8 +1,9 @@
 import { and, asc, count, desc, eq, inArray, isNotNull, isNull, ne } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
+import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -10,6 +11,7 @@ import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
+import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
 
 export type Environment = typeof environments.$inferSelect
@@ -144,6 +146,13 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
       }),
     duplicates,
   )
+
+/** When a deployment goes live, the settings of its commit replace those of the one before. */
+export function applyCode(db: Tx, id: string, code: CodeSettings | null) {
+  const changed = withCode(getRow(db, environments, eq(environments.id, id))!, code)
+  const values = Object.fromEntries(codeColumns.map((name) => [name, changed[name]]))
+  db.update(environments).set(values).where(eq(environments.id, id)).run()
+}
 
 const duplicates: Duplicates = {
   'environments.project_id, environments.name': [

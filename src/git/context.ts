@@ -20,6 +20,8 @@ import type { Tree } from './tree-paths.ts'
 export type ContextOptions = {
   contextDir: string
   dockerfilePath: string | null
+  /** Called before anything else is decided. */
+  inspect?: (directory: Directory) => Promise<void>
   /** Writes a Dockerfile where there is none and no path to one is set. */
   plan?: (directory: Directory) => Promise<Planned>
   signal: AbortSignal
@@ -94,9 +96,10 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const root = await findContextDir(tree, options)
   const prefix = root === '' ? '' : `${root}/`
   const inside = root === '' ? entries : entries.filter(({ path }) => path.startsWith(prefix))
+  const directory = directoryOf(tree, inside, prefix)
+  await options.inspect?.(directory)
   const dockerfile = await findDockerfile(tree, options)
-  const planned =
-    dockerfile === null ? await options.plan!(directoryOf(tree, inside, prefix)) : null
+  const planned = dockerfile === null ? await options.plan!(directory) : null
   const ignoreFile =
     (await findDockerignore(tree, { ...options, root, dockerfile })) ??
     (planned && { file: 'the .dockerignore of the written Dockerfile', text: planned.dockerignore })

@@ -1,15 +1,17 @@
+import { z } from 'zod'
 import type { Link, Plan } from '../detection/plan.ts'
 import type { Config } from '../config.ts'
 import { Failure } from '../platform/errors.ts'
 import { CopyButton } from '../web/copy.tsx'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
-import { SettingsForm } from '../web/settings-frame.tsx'
-import { steersBuilder } from './forms.ts'
+import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
+import { readDavitFile } from './davit-file.ts'
+import { buildForm, steersBuilder } from './forms.ts'
 import { openKeys } from './keys.ts'
 import { planBuild } from './plan-build.ts'
 import type { RemovalDeps } from './remove.ts'
-import type { Project } from './store.ts'
+import type { Project, SharedCode } from './store.ts'
 
 export type Detection = Omit<Plan, 'kind' | 'dockerfile' | 'dockerignore'> & {
   /** Null when it couldn't be fetched. */
@@ -30,6 +32,12 @@ const services: Record<Link['template'], string> = {
 
 const nothing = { reasons: [], settings: {}, links: [], releaseCommand: null, problem: null }
 
+/** The other keys are checked when it is deployed. */
+const buildRules = {
+  schema: z.looseObject({ build: buildForm.shape.buildSettings }, 'must have keys with values.'),
+  unknown: () => 'isn’t a setting there.',
+}
+
 /** Fetches the head of the project's branch, and recognises what its next deployment builds. */
 export async function detectProject(
   deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'> & { config: Config },
@@ -47,11 +55,13 @@ export async function detectProject(
     const context = await deps.git.context(snapshot, {
       ...keys,
       ...{ contextDir, dockerfilePath, signal, log },
-      plan: async (directory) =>
-        (found = await planBuild(project, directory, {
-          buildVariables: Object.keys(project.buildArgs).filter((name) => !steersBuilder(name)),
-          signal,
-        })),
+      plan: async (directory) => {
+        const code = await readDavitFile(directory, buildRules, { owner: project.ownerId, signal })
+        const buildSettings = code?.settings.build ?? project.buildSettings
+        const buildVariables = Object.keys(project.buildArgs).filter((name) => !steersBuilder(name))
+        const given = { buildVariables, signal }
+        return (found = await planBuild({ ...project, buildSettings }, directory, given))
+      },
     })
     if (found) return { ...withoutIgnored(found), commit, problem: null }
     const dockerfile = await deps.git.readDockerfile(context, { signal })
@@ -67,7 +77,16 @@ export async function detectProject(
 const withoutIgnored = ({ dockerignore: _, ...plan }: Plan) => plan
 
 /** The response replaces the form, with errors if there are any. */
-export const DetectionForm = ({ project, draft }: { project: Project; draft: Draft }) => {
+export const DetectionForm = ({
+  project,
+  code,
+  draft,
+}: {
+  project: Project
+  code: SharedCode
+  draft: Draft
+}) => {
+  if (code?.settings.build) return <FromCode {...{ project, code }} />
   const { install, build, start, version, directory, packages, spa } = project.buildSettings
   return (
     <SettingsForm
@@ -77,12 +96,7 @@ export const DetectionForm = ({ project, draft }: { project: Project; draft: Dra
       action={`/projects/${project.id}/settings`}
       draft={draft}
     >
-      <div
-        class="repository-look waits"
-        hx-get={`/projects/${project.id}/detection`}
-        hx-trigger="load"
-        aria-live="polite"
-      />
+      <Look project={project} />
       <div class="field-row">
         <TextField
           name="build_settings.version"
@@ -144,6 +158,31 @@ export const DetectionForm = ({ project, draft }: { project: Project; draft: Dra
     </SettingsForm>
   )
 }
+
+const FromCode = ({ project, code }: { project: Project; code: NonNullable<SharedCode> }) => (
+  <SettingsSection
+    id="detection"
+    title="Without a Dockerfile"
+    about="For a repository without a Dockerfile, Davit recognises what it is and writes one."
+  >
+    <div class="form">
+      <Look project={project} />
+      <p class="note">
+        From <code>{code.file}</code> in the repository:{' '}
+        {new Intl.ListFormat('en').format(Object.keys(code.settings.build!))}.
+      </p>
+    </div>
+  </SettingsSection>
+)
+
+const Look = ({ project }: { project: Project }) => (
+  <div
+    class="repository-look waits"
+    hx-get={`/projects/${project.id}/detection`}
+    hx-trigger="load"
+    aria-live="polite"
+  />
+)
 
 export const DetectionView = ({ project, found }: { project: Project; found: Detection }) => {
   const { kind, reasons, dockerfile, links, releaseCommand, problem } = found

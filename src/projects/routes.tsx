@@ -1,4 +1,5 @@
-import { AppError } from '../platform/errors.ts'
+import type { z } from 'zod'
+import { AppError, conflictField } from '../platform/errors.ts'
 import { showsSecret } from '../web/compress.ts'
 import { textFile } from '../web/text-file.ts'
 import type { Context } from 'hono'
@@ -24,6 +25,7 @@ import {
   watchedFilesQuery,
   whyNotWatched,
 } from './forms.ts'
+import { whereSet } from './davit-file.ts'
 import { DetectionForm, DetectionView, detectProject } from './detection.tsx'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
@@ -41,6 +43,7 @@ import {
   listDeployedProjects,
   listProjects,
   listTargets,
+  sharedCode,
   updateProject,
 } from './store.ts'
 import type { Project } from './store.ts'
@@ -91,6 +94,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current
       const { webhookSecret, ...changes } = c.var.input
+      refuseShared(current, changes)
       // Null requests a new secret.
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
@@ -180,6 +184,16 @@ export const projectRoutes = (deps: RemovalDeps) => {
     })
     .route('/', webhookRoutes(deps))
 
+  /** Throws when a setting would change that the commits of all environments set. */
+  function refuseShared(project: Project, changes: z.output<typeof buildForm>) {
+    const code = sharedCode(db, project.id)
+    if (code?.settings.build && changes.buildSettings !== undefined)
+      throw conflictField('buildSettings', whereSet(code))
+    const { watchPaths = project.watchPaths } = changes
+    if (code?.settings.watchPaths && !Bun.deepEquals(watchPaths ?? [], project.watchPaths))
+      throw conflictField('watchPaths', whereSet(code))
+  }
+
   function settings(c: Context, project: Project, draft: Draft) {
     return {
       title: `${project.name}: settings`,
@@ -195,7 +209,8 @@ export const projectRoutes = (deps: RemovalDeps) => {
   function formOf(c: Context, project: Project, draft: Draft) {
     const sources = listAllSources(db, project.ownerId)
     const from = chooseFrom(c.req.query('from'), { draft, sources, project })
-    return { project, draft: withStored(draft, project), sources, from }
+    const code = sharedCode(db, project.id)
+    return { project, code, draft: withStored(draft, project), sources, from }
   }
 
   function projectForm(c: Context, draft: Draft) {
@@ -206,13 +221,15 @@ export const projectRoutes = (deps: RemovalDeps) => {
 
   function detectionForm(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <DetectionForm {...{ project, draft }} />
+    const code = sharedCode(db, project.id)
+    const partial = () => <DetectionForm {...{ project, code, draft }} />
     return { ...settings(c, project, draft), partial }
   }
 
   function buildingForm(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <BuildForm {...{ project, draft }} />
+    const code = sharedCode(db, project.id)
+    const partial = () => <BuildForm {...{ project, code, draft }} />
     return { ...settings(c, project, draft), partial }
   }
 }

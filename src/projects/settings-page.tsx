@@ -7,17 +7,17 @@ import { DetectionForm } from './detection.tsx'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
-import type { Project } from './store.ts'
+import type { Project, SharedCode } from './store.ts'
 import { WatchedFilesLook } from './watched-files.tsx'
 
-type FormProps = { project: Project; draft: Draft }
+type FormProps = { project: Project; code: SharedCode; draft: Draft }
 type ProjectFormProps = FormProps & { from: From; sources: Source[] }
 
-export const ProjectSettings = (props: ProjectFormProps) => (
+export const ProjectSettings = ({ project, code, draft, ...source }: ProjectFormProps) => (
   <div class="settings">
-    <ProjectForm {...props} />
-    <BuildForm project={props.project} draft={props.draft} />
-    <DetectionForm project={props.project} draft={props.draft} />
+    <ProjectForm {...{ project, code, draft, ...source }} />
+    <BuildForm {...{ project, code, draft }} />
+    <DetectionForm {...{ project, code, draft }} />
     <SettingsSection
       id="danger"
       title="Delete project"
@@ -25,7 +25,7 @@ export const ProjectSettings = (props: ProjectFormProps) => (
       danger
     >
       <p>
-        <ButtonLink variant="destructive" opens={`/projects/${props.project.id}/delete`}>
+        <ButtonLink variant="destructive" opens={`/projects/${project.id}/delete`}>
           Delete…
         </ButtonLink>
       </p>
@@ -60,7 +60,7 @@ export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps)
 )
 
 /** Like ProjectForm, for the build settings. */
-export const BuildForm = ({ project, draft }: FormProps) => (
+export const BuildForm = ({ project, code, draft }: FormProps) => (
   <SettingsForm
     id="build"
     title="Build"
@@ -124,11 +124,16 @@ export const BuildForm = ({ project, draft }: FormProps) => (
     <TextArea
       name="watch_paths"
       label="Watched paths"
-      value={project.watchPaths.join('\n')}
+      value={(code?.settings.watchPaths ?? project.watchPaths).join('\n')}
+      disabled={code?.settings.watchPaths !== undefined}
       placeholder="src/**"
-      hint="One path or pattern per line, from the root of the repository: src, *.md, packages/*/src, **/*.sql, src/{web,api}, v[0-9], x[!0-9]. What is below a folder counts too. Only a push that changes one of them deploys. Leave empty to deploy on every push."
+      hint={
+        code?.settings.watchPaths
+          ? `From ${code.file} in the repository.`
+          : 'One path or pattern per line, from the root of the repository: src, *.md, packages/*/src, **/*.sql, src/{web,api}, v[0-9], x[!0-9]. What is below a folder counts too. Only a push that changes one of them deploys. Leave empty to deploy on every push.'
+      }
       code
     />
-    <WatchedFilesLook project={project} />
+    {!code?.settings.watchPaths && <WatchedFilesLook project={project} />}
   </SettingsForm>
 )

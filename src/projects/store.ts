@@ -3,6 +3,7 @@ import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
+import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -160,6 +161,29 @@ export const listJobSubjects = (db: Db, environmentIds: string[]) => [
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>
   listValues(db, environments.id, eq(environments.projectId, projectId))
+
+export type SharedCode = CodeSettings | null
+
+/** The settings of the project that none of its environments uses, because the commit of each sets them. */
+export function sharedCode(db: Db, projectId: string): SharedCode {
+  const all = listRows(
+    db,
+    environments,
+    and(eq(environments.projectId, projectId), isNull(environments.deletingAt)),
+  ).map(({ codeSettings }) => codeSettings)
+  const [first] = all
+  if (!first) return null
+  const { build, watchPaths } = first.settings
+  const isShared = (name: keyof CodeSettings['settings']) =>
+    all.every((code) => code?.settings[name] !== undefined)
+  return {
+    file: first.file,
+    settings: {
+      ...(build && isShared('build') && { build }),
+      ...(watchPaths && isShared('watchPaths') && { watchPaths }),
+    },
+  }
+}
 
 /** The environments that can be deployed. */
 export const listTargets = (db: Db, projectId: string) =>

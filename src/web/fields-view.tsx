@@ -27,7 +27,7 @@ type ControlProps<Own extends string> = Field &
  * rule. The server also checks what a `pattern` could, unless `title` names the rule.
  */
 type TextFieldProps = ControlProps<
-  | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'readonly')
+  | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'readonly' | 'disabled')
   | ('minlength' | 'min' | 'max' | 'step' | 'pattern' | 'title' | 'list')
 > & {
   /** Fields of an address whose last part becomes the value, until someone types into this one. */
@@ -46,7 +46,10 @@ export const TextField = ({
   namedBy,
   ...rest
 }: TextFieldProps) => (
-  <FieldFrame {...{ name, label, hint, id }} optional={!rest.required && !rest.readonly}>
+  <FieldFrame
+    {...{ name, label, hint, id }}
+    optional={!rest.required && !rest.readonly && !rest.disabled}
+  >
     {type === 'password' ? (
       <div class="password">
         <input
@@ -96,7 +99,7 @@ const RevealButton = ({ of }: { of: string }) => (
   </button>
 )
 
-type TextAreaProps = ControlProps<'placeholder'> & {
+type TextAreaProps = ControlProps<'placeholder' | 'disabled'> & {
   rows?: number
   /** True when the input is never shown again; the name of a checkbox when that depends on it. */
   secret?: boolean | string
@@ -113,7 +116,7 @@ export const TextArea = ({
   secret = false,
   ...rest
 }: TextAreaProps) => (
-  <FieldFrame {...{ name, label, hint, id }} optional={!rest.required}>
+  <FieldFrame {...{ name, label, hint, id }} optional={!rest.required && !rest.disabled}>
     <textarea
       {...controlProps({ id, name, hint })}
       {...(code && codeProps)}

@@ -29,6 +29,8 @@ type FieldLook = {
   isNarrow?: boolean
   /** Makes it a select instead of a text field. */
   options?: { value: string; label: string }[]
+  /** Shown, but neither changed nor submitted. */
+  disabled?: boolean
   /** The value in an untouched form. */
   initial?: string
   /** The section of its page. */

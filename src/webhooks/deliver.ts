@@ -17,7 +17,7 @@ export type Arrival = {
   event: string
   signatureOk: boolean
   now: number
-  /** Ids of projects whose watched paths aren't in the push. */
+  /** Ids of environments whose watched paths aren't in the push. */
   untouched: ReadonlySet<string>
 } & Content
 

@@ -11,7 +11,7 @@ import type { Receiver } from './store.ts'
 
 type Pushed = {
   push: Push
-  /** Ids of projects whose watched paths aren't in the push. */
+  /** Ids of environments whose watched paths aren't in the push. */
   untouched: ReadonlySet<string>
 }
 
@@ -83,8 +83,9 @@ function decide(
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
   if (automatic.length === 0) return nothing(`Deploying on push is off for ${namesOf(following)}.`)
   if (push.skip) return nothing(push.skip)
-  if (untouched.has(project.id)) return nothing('The push changes none of the watched paths.')
-  return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
+  const touched = automatic.filter(({ id }) => !untouched.has(id))
+  if (touched.length === 0) return nothing('The push changes none of the watched paths.')
+  return { environments: touched, reason: `Deployed to ${namesOf(touched)}.` }
 }
 
 /** If the sender doesn't name the default branch, a common name is assumed. */

@@ -1,6 +1,7 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
+import { listEnvironments } from '../environments/store.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
@@ -60,8 +61,13 @@ export async function receive(
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
   const content = await contentOf(provider, { event, payload })
-  const projects = signed.flatMap(({ id }) => getReceiver(deps.db, id)?.project ?? [])
-  const untouched = await untouchedBy(content.push, projects)
+  const watching = signed.flatMap(({ id }) => {
+    const receiver = getReceiver(deps.db, id)
+    return receiver
+      ? { project: receiver.project, environments: listEnvironments(deps.db, id) }
+      : []
+  })
+  const untouched = await untouchedBy(content.push, watching)
   const arrival = { ...about, signatureOk: true, untouched, ...content }
   const outcomes = deliverAll(deps, signed, arrival)
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)

@@ -1,5 +1,6 @@
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
+import { listEnvironments } from '../environments/store.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
@@ -19,7 +20,8 @@ export async function replay(
   if (!canReplay(delivery))
     throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
   const push = delivery.push as Push // only `deliver` writes it
-  const untouched = await untouchedBy(push, [project])
+  const environments = listEnvironments(deps.db, project.id)
+  const untouched = await untouchedBy(push, [{ project, environments }])
   const queued = deps.db.transaction(
     () => {
       const receiver = { project, isOwnerDisabled: false }

@@ -1,3 +1,5 @@
+import { join } from 'node:path/posix'
+import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWatchedPath, watchedBy } from '../git/watched-path.ts'
 import { parse } from '../platform/parse.ts'
@@ -16,24 +18,42 @@ export function touchesEach(lists: string[][], paths: string[]): boolean[] {
   )
 }
 
-/** Returns the ids of projects that watch paths, none of which are in the push. */
+type Watching = {
+  project: Pick<Project, 'ownerId' | 'watchPaths' | 'contextDir'>
+  environments: Pick<Environment, 'id' | 'codeSettings'>[]
+}
+
+/** Returns the ids of environments that watch paths, none of which are in the push. */
 export async function untouchedBy(
   push: Pick<Push, 'paths'> | null,
-  projects: Pick<Project, 'id' | 'ownerId' | 'watchPaths'>[],
+  all: Watching[],
 ): Promise<Set<string>> {
-  const watching = projects.filter(({ watchPaths }) => watchPaths.length > 0)
-  const [first] = watching
-  if (!first || !push?.paths) return new Set()
-  const lists = watching.map(({ watchPaths }) => watchPaths)
+  const watching = all.flatMap(({ project, environments }) =>
+    environments
+      .map(({ id, codeSettings }) => ({ id, patterns: patternsOf(project, codeSettings) }))
+      .filter(({ patterns }) => patterns.length > 0),
+  )
+  const [first] = all
+  if (!first || watching.length === 0 || !push?.paths) return new Set()
+  const keyOf = ({ patterns }: { patterns: string[] }) => patterns.join('\0')
+  const lists = new Map(watching.map((one) => [keyOf(one), one.patterns]))
   const tooLong = new Error('the paths of a push took too long to compare')
-  const options = { tooLong: () => tooLong, owner: first.ownerId, deadline: 2_000 }
+  const options = { tooLong: () => tooLong, owner: first.project.ownerId, deadline: 2_000 }
   const touched = await parse<typeof touchesEach>(
     'touchesEach',
-    [lists, push.paths],
+    [[...lists.values()], push.paths],
     options,
   ).catch((error) => {
-    if (error === tooLong) return lists.map(() => true) // rather deployed than missed
+    if (error === tooLong) return [...lists].map(() => true) // rather deployed than missed
     throw error
   })
-  return new Set(watching.filter((_, index) => !touched[index]).map(({ id }) => id))
+  const untouched = new Set([...lists.keys()].filter((_, index) => !touched[index]))
+  return new Set(watching.filter((one) => untouched.has(keyOf(one))).map(({ id }) => id))
+}
+
+/** A push that changes the file itself always counts: the live commit's patterns may be about to change. */
+function patternsOf(project: Watching['project'], code: Environment['codeSettings']) {
+  const own = code?.settings.watchPaths
+  if (own === undefined || own.length === 0) return own ?? project.watchPaths
+  return [...own, join(project.contextDir, code!.file)]
 }

@@ -136,3 +136,29 @@ test('a wrong call of a command is one line that says how it is called, and does
   }
   expect(existsSync(dataDir)).toBe(false)
 })
+
+test('a davit.yaml is checked without a server: each mistake with its place, and status 1', async () => {
+  const directory = aFolder()
+  const write = (name: string, text: string) => {
+    const path = join(directory, name)
+    writeFileSync(path, text)
+    return path
+  }
+  const bad = write('davit.yaml', 'port: 8080\nprot: 1\nprocesses:\n  - name: W\n')
+  const fine = write('davit.json', '{"port": 8080, "health_path": "/health"}')
+  const big = write('big.yaml', 'a'.repeat(5_000_000))
+  const [wrong, right, large, none, folder] = await Promise.all(
+    [bad, fine, big, join(directory, 'none.yaml'), directory].map((path) =>
+      runDavit(['check', path]),
+    ),
+  )
+  expect(wrong).toMatchObject({ status: 1, stderr: '' })
+  expect(wrong!.stdout.match(/line \d+, column \d+/g)).toEqual([
+    'line 2, column 1',
+    'line 4, column 5',
+  ])
+  expect(right).toMatchObject({ status: 0, stderr: '' })
+  expect(right!.stdout).toContain('port, health_path')
+  for (const refused of [large, none, folder])
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+})

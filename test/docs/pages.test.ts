@@ -65,3 +65,23 @@ test('a document that does not exist is not found, and no file beside them is on
   ])
     expect((await stranger()(`/docs/${name}`)).status, name).toBe(404)
 })
+
+test('the schema of davit.yaml has the names of the file, and refuses others', async () => {
+  const { status, text } = await stranger()('/docs/davit.schema.json', 'application/json')
+  expect(status).toBe(200)
+  const { properties, additionalProperties } = JSON.parse(text)
+  expect(additionalProperties).toBe(false)
+  expect(Object.keys(properties).toSorted()).toEqual([
+    '$schema',
+    'build',
+    'health_path',
+    'health_timeout',
+    'port',
+    'processes',
+    'release_command',
+    'watch_paths',
+  ])
+  const { items } = properties.processes.anyOf[0]
+  expect(Object.keys(items.properties)).toContain('memory_mb')
+  expect(JSON.stringify(properties)).not.toMatch(/"[a-z]+[A-Z]\w*":\{"(type|anyOf)"/)
+})

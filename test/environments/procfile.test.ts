@@ -69,6 +69,7 @@ const offered = (text: string, releaseCommand: string | null = null) =>
     processes: [web, clock],
     releaseCommand,
     procfile: readProcfile(text).entries,
+    ownSettings: {},
   })
 
 test('an offer has the Procfile’s commands; limits and processes that are not in it stay', () => {

@@ -19,14 +19,34 @@ test.each([
 const hardest = Array.from({ length: 100 }, (_, i) => `${'*a'.repeat(9)}*${'a'.repeat(500)}?c${i}`)
 
 test('what takes too long to compare counts as touched, and the loop goes on meanwhile', async () => {
-  const project = { id: 'p', ownerId: 'ada', watchPaths: hardest }
+  const project = { ownerId: 'ada', watchPaths: hardest, contextDir: '.' }
+  const environments = [{ id: 'e', codeSettings: null }]
   let beats = 0
   const beat = setInterval(() => beats++, 5)
   const paths = Array(10).fill('a'.repeat(50_000))
-  expect(await untouchedBy({ paths }, [project])).toEqual(new Set())
+  expect(await untouchedBy({ paths }, [{ project, environments }])).toEqual(new Set())
   clearInterval(beat)
   expect(beats).toBeGreaterThan(3)
 })
+
+test.each([
+  [['src/x'], []],
+  [['app/davit.yaml'], []],
+  [['docs/x'], ['coded', 'plain']],
+  [['lib/x'], ['coded']],
+])(
+  'each environment has the paths of its commit, with their file, or the project’s: %j',
+  async (paths, untouched) => {
+    const project = { ownerId: 'ada', watchPaths: ['lib', 'src', 'app'], contextDir: 'app' }
+    const settings = { watchPaths: ['src'] }
+    const environments = [
+      { id: 'coded', codeSettings: { file: 'davit.yaml', settings } },
+      { id: 'all', codeSettings: { file: 'davit.yaml', settings: { watchPaths: [] } } },
+      { id: 'plain', codeSettings: null },
+    ]
+    expect(await untouchedBy({ paths }, [{ project, environments }])).toEqual(new Set(untouched))
+  },
+)
 
 const commit = (files: Record<string, string[]>, id = 'b'.repeat(40)) => ({
   id,

@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream'
 import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
+import type { CodeSettings } from '../../db/schema.ts'
+import { davitRules } from '../../environments/davit-form.ts'
 import { readProcfile } from '../../environments/procfile.ts'
 import { updateEnvironment } from '../../environments/store.ts'
 import type { BuildContext, Snapshot } from '../../git/tools.ts'
 import type { Directory } from '../../git/context.ts'
+import { readDavitFile } from '../../projects/davit-file.ts'
 import { planBuild } from '../../projects/plan-build.ts'
 import { steeringRefusal, steersBuilder } from '../../projects/forms.ts'
 import { labelsFor, portsLabel } from '../../docker/labels.ts'
@@ -15,6 +18,7 @@ import { prepare } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import { RemoteFiles } from './remote-files.ts'
 import { checkRoom } from '../../runtime/check-room.ts'
+import { snakeCase } from '../../web/body.ts'
 import { counted } from '../../web/units.ts'
 
 /** Updates the mirror, and finds the commit to deploy. */
@@ -32,19 +36,30 @@ export async function clone(run: Run): Promise<Snapshot> {
   return snapshot
 }
 
-/** Returns the reference of the built image. */
-export async function build(run: Run, snapshot: Snapshot): Promise<string> {
+/** Returns the reference of the built image, and what the commit itself sets. */
+export async function build(
+  run: Run,
+  snapshot: Snapshot,
+): Promise<{ image: string; codeSettings: CodeSettings | null }> {
   const { project, deployment, docker, git, keys, config, log, signal } = run
   const { ownerId } = project
   const { contextDir, dockerfilePath } = project
   const machine = await docker.machine({ signal })
   if (!docker.remote) await checkRoom(machine.folder, { whose: 'Docker', what: 'a build' })
   const buildArgs = buildArguments(run)
+  let codeSettings: CodeSettings | null = null
   const context = await git.context(snapshot, {
     ...keys,
     contextDir,
     dockerfilePath,
-    plan: (directory) => plan(run, directory, Object.keys(buildArgs)),
+    inspect: async (directory) => {
+      codeSettings = await readCode(run, directory)
+    },
+    plan: (directory) => {
+      const { build: buildSettings = project.buildSettings } = codeSettings?.settings ?? {}
+      const built = { ...run, project: { ...project, buildSettings } }
+      return plan(built, directory, Object.keys(buildArgs))
+    },
     signal,
     log,
   })
@@ -88,7 +103,14 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
         log(`This build isn’t limited in memory and processors, because ${part.why}.`)
     }
   })
-  return tag
+  return { image: tag, codeSettings }
+}
+
+async function readCode({ project, environment, log, signal }: Run, directory: Directory) {
+  const rules = davitRules(environment)
+  const code = await readDavitFile(directory, rules, { owner: project.ownerId, signal })
+  if (code) log(`From ${code.file}: ${Object.keys(code.settings).map(snakeCase).join(', ')}`)
+  return code
 }
 
 /** For a repository without a Dockerfile. */

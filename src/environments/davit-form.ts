@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { CodeSettings, Process } from '../db/schema.ts'
+import { AppError } from '../platform/errors.ts'
+import type { Rules } from '../projects/davit-file.ts'
+import type { Mistake } from '../projects/davit-text.ts'
+import { buildForm } from '../projects/forms.ts'
+import { camelCase, snakeCase } from '../web/body.ts'
+import { asSent } from '../web/json-schema.ts'
+import { withCode } from './code-settings.ts'
+import { environmentForm } from './forms.ts'
+import { refuseUnfit, web } from './processes.ts'
+import type { Environment } from './store.ts'
+
+const { processes, releaseCommand, port, healthPath, healthTimeout } = environmentForm.shape
+
+const fileKeys = {
+  build: buildForm.shape.buildSettings,
+  processes,
+  release_command: releaseCommand,
+  port,
+  health_path: healthPath,
+  health_timeout: healthTimeout,
+  watch_paths: buildForm.shape.watchPaths,
+}
+
+/** The keys of davit.yaml, with the rules of the forms' fields. A key without a value isn't set. */
+const davitForm = z
+  .strictObject(
+    { ...fileKeys, $schema: z.string('must be an address.').optional() },
+    'must have keys with values, such as port: 8080.',
+  )
+  .transform(({ $schema: _, ...given }) => {
+    const set = Object.entries(given).filter(([, value]) => value != null)
+    return Object.fromEntries(
+      set.map(([key, value]) => [key === 'build' ? key : camelCase(key), value]),
+    ) as CodeSettings['settings']
+  })
+
+/** What the settings must fit to; without an environment only to each other. */
+export const davitRules = (environment?: Environment): Rules<CodeSettings['settings']> => ({
+  schema: davitForm,
+  unknown: whyUnknown,
+  check: (settings) => [
+    ...(environment ? aboveLimits(settings, environment) : []),
+    ...unfit(settings, environment),
+  ],
+})
+
+function whyUnknown(path: readonly PropertyKey[]) {
+  const key = String(path.at(-1))
+  if (path.length > 1) return 'isn’t a setting there.'
+  if (key === 'schedules') return 'can’t be set yet: Davit has no schedules.'
+  if (Object.hasOwn(environmentForm.shape, camelCase(key)))
+    return 'can’t be set here. Change it in the settings of the environment.'
+  if (/^(env|environment|variables|secrets|services|links)$/.test(key))
+    return 'can’t be set here. Set variables and links at the environment.'
+  return `isn’t a key of this file. The keys are ${Object.keys(fileKeys).join(', ')}.`
+}
+
+/** A commit can't give its processes more than the environment's owner does. */
+export function aboveLimits(
+  { processes = [] }: CodeSettings['settings'],
+  environment: Pick<Environment, 'memoryMb' | 'cpus'>,
+): Mistake[] {
+  return processes.flatMap((process, at) =>
+    (['memoryMb', 'cpus'] as const)
+      .filter((name) => (process[name] ?? 0) > environment[name])
+      .map((name) => ({
+        path: ['processes', at, snakeCase(name)],
+        message: `is ${process[name]}, more than the environment’s ${environment[name]}. Lower it, or raise the environment’s.`,
+      })),
+  )
+}
+
+/** A port needs a process that has it. */
+function unfit(settings: CodeSettings['settings'], environment?: Environment): Mistake[] {
+  const own = environment ?? { port: null, processes: [{ name: web } as Process] }
+  const { port, processes } = {
+    ...own,
+    ...(environment && withCode(environment, null)),
+    ...settings,
+  }
+  try {
+    refuseUnfit({ port, processes })
+    return []
+  } catch (error) {
+    const [field] = (error as AppError).fields
+    return [{ path: [settings.processes ? 'processes' : 'port'], message: field!.message }]
+  }
+}
+
+/** For editors; made from the rules. */
+export function davitSchema() {
+  const schema = z.toJSONSchema(davitForm, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: asSent,
+  })
+  return { title: 'davit.yaml', ...(inFileNames(schema) as object) }
+}
+
+/** The keys of processes have the names of the file, as all others do. */
+function inFileNames(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(inFileNames)
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [
+      name,
+      name === 'properties'
+        ? Object.fromEntries(
+            Object.entries(value).map(([key, one]) => [snakeCase(key), inFileNames(one)]),
+          )
+        : inFileNames(value),
+    ]),
+  )
+}
