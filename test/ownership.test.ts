@@ -20,6 +20,7 @@ const routes: Record<
   'GET /projects/:id': {},
   'PUT /projects/:id': { body: { name: 'taken over' } },
   'DELETE /projects/:id': { body: { volumes: true } },
+  'GET /projects/:id/detection': {},
   'GET /projects/:id/watched-files': {},
   'GET /projects/:id/delete': {},
   'GET /projects/:id/settings': {},
