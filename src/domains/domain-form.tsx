@@ -91,12 +91,15 @@ export const DomainForm = ({ of, domain, expected, isExternal, draft }: Props) =
 }
 
 /** As they stand in the form. */
-const textsOf = ({ path, target: _, basicAuth, headers, ...others }: ShownDomain) => ({
-  ...others,
-  path: path === '/' ? '' : path,
-  basicAuth: basicAuth.map(({ username }) => username),
-  headers: Object.entries(headers).map((pair) => pair.join(': ')),
-})
+const textsOf = ({ path, target: _, certificate: _status, ...shown }: ShownDomain) => {
+  const { basicAuth, headers, ...others } = shown
+  return {
+    ...others,
+    path: path === '/' ? '' : path,
+    basicAuth: basicAuth.map(({ username }) => username),
+    headers: Object.entries(headers).map((pair) => pair.join(': ')),
+  }
+}
 
 const httpsOptions = ({ isExternal, isOwn }: { isExternal: boolean; isOwn: boolean }) => [
   {

@@ -33,6 +33,7 @@ test('no page has an error of a script, breaks the policy, or asks for much or w
   for (const path of pages) {
     await page.goto(path)
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+    if ((await page.content()).includes('[object Object]')) found.push(`${path}: shows an object`)
     if (mayAskMore.test(path)) continue
     const requests = [...asked.values()].filter(
       (request) => ![lookUp, comesLater, /^data:/].some((left) => left.test(request.url())),
