@@ -1,6 +1,7 @@
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
+import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
@@ -23,6 +24,11 @@ export const java: Rule = {
     const text = files.text(file)
     const words = new Set(text.split(/[\s<>"':]+/))
     const isMaven = file === 'pom.xml'
+    if (isMaven && /<modules>/.test(text) && settings.build === undefined)
+      throw lacking(
+        'This is a Maven project of several modules.',
+        'Set the context directory to the app’s module, or add a Dockerfile.',
+      )
     const version = chooseVersion('Java', [
       { range: settings.version, from: 'the settings' },
       { range: files.line('.java-version'), from: '.java-version' },

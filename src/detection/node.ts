@@ -78,7 +78,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
       settings,
     ),
     links: linksOfPackages(has, 'package.json'),
-    releaseCommand: releaseOf({ has, manager }),
+    releaseCommand: releaseOf({ manifest, manager }),
   }
 }
 
@@ -195,10 +195,11 @@ function scriptText(scripts: JsonObject, script: string): string {
   return text.trim()
 }
 
-function releaseOf({ has, manager }: { has: (name: string) => boolean; manager: PackageManager }) {
-  const execute = manager.name === 'bun' ? 'bunx' : 'npx'
-  if (has('prisma') && has('@prisma/client')) return `${execute} prisma migrate deploy`
-  return null
+/** Only of what the app still has when it runs: another version of Prisma would be downloaded. */
+function releaseOf({ manifest, manager }: { manifest: JsonObject; manager: PackageManager }) {
+  const kept = objectOf(manifest['dependencies'])
+  if (!Object.hasOwn(kept, 'prisma') || !Object.hasOwn(kept, '@prisma/client')) return null
+  return `${manager.name === 'bun' ? 'bunx' : 'npx'} prisma migrate deploy`
 }
 
 /** “ 15” of “^15.1.0”. */

@@ -2,7 +2,7 @@ import type { Files } from './files.ts'
 import { objectOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
-import type { Rule, Settings } from './plan.ts'
+import type { Rule } from './plan.ts'
 import {
   buildArguments,
   command,
@@ -46,7 +46,7 @@ export const php: Rule = {
           ? 'web'
           : '.')
     const extensions = extensionsOf(required, framework)
-    const front = frontOf(files, settings, buildVariables)
+    const front = frontOf(files, buildVariables)
     const install =
       settings.install ??
       'composer install --no-dev --no-scripts --no-interaction --prefer-dist --optimize-autoloader'
@@ -155,21 +155,21 @@ const libraries: Record<string, string[]> = {
 }
 
 /** Assets that Vite or the like makes, as Laravel's and Symfony's starters have. */
-function frontOf(files: Files, settings: Settings, buildVariables: string[]) {
+function frontOf(files: Files, buildVariables: string[]) {
   const scripts = objectOf(files.json('package.json')['scripts'])
-  if (typeof scripts['build'] !== 'string') return null
+  const dependencies = dependenciesOf(files)
+  const isKnown = ['laravel-vite-plugin', 'vite-plugin-symfony', '@symfony/webpack-encore'].some(
+    (name) => Object.hasOwn(dependencies, name),
+  )
+  if (typeof scripts['build'] !== 'string' || !isKnown) return null
   const manager = packageManagerOf(files)
   const node = chooseVersion(manager.name === 'bun' ? 'Bun' : 'Node', [
     { range: files.line('.nvmrc'), from: '.nvmrc' },
   ])
-  const dependencies = dependenciesOf(files)
-  const directory = Object.hasOwn(dependencies, 'laravel-vite-plugin')
-    ? 'public/build'
-    : (settings.directory ?? 'public/build')
   const build = manager.runScript('build')
   return {
     build,
-    directory,
+    directory: 'public/build',
     stage: [
       `FROM ${node.image} AS front`,
       'WORKDIR /app',

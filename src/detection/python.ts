@@ -47,7 +47,7 @@ function planPython({ files, settings, buildVariables }: Options): Plan {
       from: 'pyproject.toml',
     },
   ])
-  const installer = installerOf(files)
+  const installer = installerOf(files, project)
   const framework = frameworks.find((framework) => framework.isFound({ files, has }))
   const served = startOf({ files, has, framework, start: settings.start })
   const system = systemPackages.filter(({ of }) => of.some(has))
@@ -141,8 +141,10 @@ type Installer = {
   needsCode?: boolean
 }
 
+const listDependencies = `python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb")).get("project", {}).get("dependencies", []), sep="\\n")'`
+
 /** Each installs into the virtual environment that is active. */
-function installerOf(files: Files): Installer {
+function installerOf(files: Files, project: JsonObject): Installer {
   const has = (path: string) => files.has(path)
   if (has('uv.lock'))
     return {
@@ -201,8 +203,10 @@ function installerOf(files: Files): Installer {
       from: 'pyproject.toml',
       reason: 'pip from pyproject.toml, without a lock file: each build may get other versions',
       manifests: ['pyproject.toml'],
-      install: ['pip install .'],
-      needsCode: true,
+      // An app that isn't a package itself has its list alone.
+      ...(project['build-system'] === undefined
+        ? { install: [`${listDependencies} > /tmp/list && pip install -r /tmp/list`] }
+        : { install: ['pip install .'], needsCode: true }),
     }
   return { from: 'its files', reason: 'no list of packages', manifests: [], install: [] }
 }

@@ -33,6 +33,11 @@ export const rust: Rule = {
         from: 'rust-version in Cargo.toml',
       },
     ])
+    if (has('leptos') && settings.build === undefined)
+      throw lacking(
+        'This uses Leptos, which is built by a program of its own.',
+        'Add a Dockerfile that installs cargo-leptos, or set the build command.',
+      )
     const program = settings.build === undefined ? programOf(files, manifest) : 'app'
     const locked = files.has('Cargo.lock') ? ' --locked' : ''
     const build =
@@ -90,7 +95,6 @@ const known = {
   'Actix Web': 'actix-web',
   Rocket: 'rocket',
   Warp: 'warp',
-  Leptos: 'leptos',
 }
 
 /** `rust-version` is the oldest that works. */

@@ -23,7 +23,7 @@ const turns = new KeyedLock()
 export type Tip = {
   /** Likely Dockerfiles, the one in the root first. */
   dockerfiles: string[]
-  /** All file names, and the texts that tell what it is; null with a Dockerfile in the root. */
+  /** All file names, and the texts that tell what it is; null with a Dockerfile in the root, or too many names. */
   files: { paths: string[]; texts: [path: string, text: string][] } | null
 }
 
@@ -73,7 +73,8 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
     const [root, all] = await Promise.all([names([], dockerfileNames), names(['-r'])])
     const found = [...root, ...all].filter((path) => isDockerfile.test(path))
     const dockerfiles = [...new Set(found)].slice(0, 5)
-    if (root.some((path) => path !== '')) return { dockerfiles, files: null }
+    const isCut = all.join('\0').length >= maxBytes.names
+    if (isCut || root.some((path) => path !== '')) return { dockerfiles, files: null }
     const wanted = await listFiles(tools, { mirror, paths: manifestsOf(all), signal })
     if (wanted.size > 0) await fetch([], [...new Set(wanted.values())])
     const objects = { tools, mirror, alternates: [], signal }

@@ -68,6 +68,11 @@ describe('it says what is missing', () => {
     ['not_recognized', { 'requirements.txt': 'flask' }],
     ['not_recognized', { 'go.mod': 'module x', 'cmd/a/main.go': '', 'cmd/b/main.go': '' }],
     ['not_recognized', { 'Cargo.toml': '[workspace]\nmembers = ["a"]' }],
+    [
+      'not_recognized',
+      { 'Cargo.toml': '[package]\nname = "a"\n[dependencies]\nleptos = "1"', 'src/main.rs': '' },
+    ],
+    ['not_recognized', { 'pom.xml': '<modules><module>a</module></modules>' }],
     ['not_recognized', node({ scripts: { start: `node 'x` } })],
     ['not_recognized', { 'main.py': '', Procfile: 'web: python main.py \\' }],
     ['manifest_invalid', { 'package.json': '{"name":' }],
