@@ -160,9 +160,10 @@ export function follow({ form, name, value }) {
       box.checked = new RegExp(box.dataset.pattern, 'i').test(value)
   for (const field of form.querySelectorAll(`[data-named-by~="${CSS.escape(name)}"]`)) {
     const key = keyOf(field)
-    const isGiven = ['', given.get(key), lastPart(value)].includes(field.value) // the last where it was restored
+    const named = lastPart(name === 'image' ? value.replace(/[:@][^/]*$/, '') : value)
+    const isGiven = ['', given.get(key), named].includes(field.value) // the last where it was restored
     if (touched.has(key) || !isGiven) continue
-    field.value = lastPart(value)
+    field.value = named
     given.set(key, field.value)
     clearError(field)
   }

@@ -1,9 +1,10 @@
+import { pulledOf } from '../deployments/store.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath } from '../projects/deployment-list.tsx'
-import { CommitRef, Fact, Trouble } from '../web/components.tsx'
+import { CommitRef, Fact, PulledRef, Trouble } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
 import { Pending } from './pending.tsx'
@@ -59,6 +60,11 @@ const Facts = ({ project, environment, addresses, current, latest }: Environment
             <CommitRef hash={current.commitHash} message={current.commitMessage} copied />
           </Fact>
         )}
+        {current.pullReference && (
+          <Fact name="Image">
+            <PulledRef {...pulledOf(current)!} copied />
+          </Fact>
+        )}
         <Fact name="Deployed">
           <a href={deploymentPath(current)}>
             <Ago at={current.finishedAt ?? current.createdAt} />
@@ -74,8 +80,10 @@ const Facts = ({ project, environment, addresses, current, latest }: Environment
         </span>
       </Fact>
     )}
-    <Fact name="Branch">
-      <bdi>{environment.branch ?? project.branch ?? 'the default'}</bdi>
-    </Fact>
+    {project.image === null && (
+      <Fact name="Branch">
+        <bdi>{environment.branch ?? project.branch ?? 'the default'}</bdi>
+      </Fact>
+    )}
   </dl>
 )

@@ -48,7 +48,7 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
         </a>
       </h2>
       <p class="row-facts">
-        <bdi>{environment.branch ?? project.branch ?? 'default branch'}</bdi>
+        <bdi>{project.image ?? environment.branch ?? project.branch ?? 'default branch'}</bdi>
         <span>{url ?? 'worker, no port'}</span>
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU
@@ -56,7 +56,7 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
         <span>
           {environment.deletingAt
             ? 'being deleted'
-            : deploysWhen(environment.autoDeploy ?? project.autoDeploy)}
+            : deploysWhen(project.image === null && (environment.autoDeploy ?? project.autoDeploy))}
         </span>
       </p>
     </div>

@@ -52,7 +52,10 @@ export const projects = sqliteTable(
     id: id(),
     ownerId: owner(),
     name: text().notNull(),
+    /** Empty for a project whose source is an image. */
     repositoryUrl: text().notNull(),
+    /** The reference that its deployments pull, as it was entered; null when they build. */
+    image: text(),
     /** The source whose token clones it; `repository` is `owner/name` there. */
     sourceId: text().references(() => gitSources.id, { onDelete: 'set null' }),
     repository: text(),

@@ -159,8 +159,13 @@ export const deployments = sqliteTable(
     triggeredBy: text().notNull(),
     /** The deployment whose image it reuses; null for its own. */
     imageOf: text('rollback_of'),
+    /** Empty if it pulls an image. */
     repositoryUrl: text().notNull(),
     branch: text(),
+    /** What it pulls instead of building; null otherwise. */
+    pullReference: text(),
+    /** The digest that was pulled. */
+    pullDigest: text(),
     /** The requested commit; the resolved one is in commitHash. */
     requestedCommit: text(),
     /** Its build uses nothing of the engine's cache. */

@@ -6,7 +6,7 @@ import type { Mask } from '../logs/mask.ts'
 import type { Masks } from '../logs/masks.ts'
 import { liveSettings, settingsOfRelease } from './settings.ts'
 import type { Settings } from './settings.ts'
-import { getBuiltBy, getCurrent, listBuiltBetween } from './store.ts'
+import { getBuiltBy, getCurrent, listBuiltBetween, pulledOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
 export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
@@ -69,10 +69,11 @@ export function fieldChanges(from: Fields, to: Fields) {
 
 type Fields = Settings['fields']
 
-const commitOf = ({ commitHash, commitMessage, commitAuthor }: Deployment) => ({
-  hash: commitHash,
-  message: commitMessage,
-  author: commitAuthor,
+const commitOf = (deployment: Deployment) => ({
+  hash: deployment.commitHash,
+  message: deployment.commitMessage,
+  author: deployment.commitAuthor,
+  pulled: pulledOf(deployment),
 })
 
 const noneBetween = { direction: 'same' as Direction, count: 0, items: [] as Between[] }

@@ -129,11 +129,11 @@ async function discardImage(deps: PipelineDeps, { deployment }: Job) {
 function requeue({ db }: PipelineDeps, id: string, why: 'stop' | 'crash') {
   const found = getJob(db, id)
   if (!found) return undefined
-  const { status, image } = found.deployment
+  const { status } = found.deployment
   moveDeployment(db, { id, from: [status], status: 'pending' })
   const line =
     why === 'stop'
       ? 'Davit is stopping. This deployment resumes when it starts again.'
       : `Davit stopped while ${status}. The deployment resumes.`
-  return { status: 'pending', line, slot: slotFor(image) }
+  return { status: 'pending', line, slot: slotFor(found.deployment) }
 }

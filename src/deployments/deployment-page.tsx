@@ -1,7 +1,7 @@
 import { raw } from 'hono/html'
 import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
-import { AppAddress, CommitRef, Fact, PageHead, Trouble } from '../web/components.tsx'
+import { AppAddress, CommitRef, Fact, PageHead, PulledRef, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
@@ -18,7 +18,7 @@ import { GroupedLines } from './log-view.tsx'
 import type { LogView } from './log-view.tsx'
 import { nextAction } from './next-action.ts'
 import { StepTimeline } from './step-timeline.tsx'
-import { isEnded } from './store.ts'
+import { isEnded, pulledOf } from './store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Deployment } from './store.ts'
@@ -86,6 +86,31 @@ export const DeploymentStatus = ({
 
 const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
   <dl class="facts in-line">
+    {deployment.pullReference ? (
+      <Fact name="Image">
+        <PulledRef {...pulledOf(deployment)!} copied />
+      </Fact>
+    ) : (
+      <SourceFacts {...{ deployment, project }} />
+    )}
+    <Fact name={triggers[deployment.trigger]}>
+      <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
+    </Fact>
+    {deployment.imageOf && (
+      <Fact name="Image of">
+        <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
+          an earlier deployment
+        </a>
+      </Fact>
+    )}
+    {deployment.downtimeMs !== null && (
+      <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
+    )}
+  </dl>
+)
+
+const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
+  <>
     <Fact name="Commit">
       {deployment.commitHash ? (
         <CommitRef
@@ -104,20 +129,7 @@ const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) =
     <Fact name="Branch">
       <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
     </Fact>
-    <Fact name={triggers[deployment.trigger]}>
-      <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
-    </Fact>
-    {deployment.imageOf && (
-      <Fact name="Image of">
-        <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
-          an earlier deployment
-        </a>
-      </Fact>
-    )}
-    {deployment.downtimeMs !== null && (
-      <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
-    )}
-  </dl>
+  </>
 )
 
 const DeploymentError = ({
@@ -169,13 +181,14 @@ const hasFailed = ({ status, errorCode }: Deployment) =>
 const withoutStep = (text: string) => text.replace(/^#\d+ /, '')
 
 const DeployAgain = ({
-  deployment: { projectId, environmentId, branch },
+  deployment: { projectId, environmentId, branch, pullReference },
   variant,
   isWithoutCache = false,
 }: Pick<Props, 'deployment'> & { variant?: 'outline' | 'ghost'; isWithoutCache?: boolean }) => (
   <PostForm action={`/projects/${projectId}/deployments`}>
     <input type="hidden" name="environment_id" value={environmentId} />
     {branch && <input type="hidden" name="branch" value={branch} />}
+    {pullReference && <input type="hidden" name="image" value={pullReference} />}
     {isWithoutCache && <input type="hidden" name="no_cache" value="1" />}
     <Button variant={variant} small={isWithoutCache}>
       {isWithoutCache ? 'Deploy without cache' : 'Deploy again'}
@@ -219,7 +232,9 @@ const Actions = ({
             Compare with live
           </ButtonLink>
         )}
-        <DeployAgain deployment={deployment} variant="ghost" isWithoutCache />
+        {!deployment.pullReference && (
+          <DeployAgain deployment={deployment} variant="ghost" isWithoutCache />
+        )}
       </ActionsMenu>
     </>
   )

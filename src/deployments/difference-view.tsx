@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { CommitRef, Difference, Fact } from '../web/components.tsx'
+import { CommitRef, Difference, Fact, PulledRef } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import type { fieldChanges, versionsOf } from './compare.ts'
@@ -46,8 +46,14 @@ export const Versions = ({
   </dl>
 )
 
-const Commit = ({ hash, message, author }: Record<'hash' | 'message' | 'author', string | null>) =>
-  hash ? <CommitRef {...{ hash, message, author }} /> : <span class="muted">an unknown commit</span>
+const Commit = ({ hash, message, author, pulled }: Versions['commit']['to']) => {
+  if (pulled) return <PulledRef {...pulled} />
+  return hash ? (
+    <CommitRef {...{ hash, message, author }} />
+  ) : (
+    <span class="muted">an unknown commit</span>
+  )
+}
 
 const BetweenList = ({ count, items, projectId }: Versions['between'] & { projectId: string }) => (
   <details open={count <= 3}>

@@ -8,6 +8,7 @@ import type { StepName } from './progress.ts'
 const failed: Record<StepName, string> = {
   cloning: 'Clone failed',
   building: 'Build failed',
+  pulling: 'Pull failed',
   releasing: 'Release command failed',
   deploying: 'Start failed',
 }

@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
+import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import type { Docker } from '../docker/index.ts'
 import { LogBatch } from '../logs/log-batch.ts'
-import { AppError, invalidField } from '../platform/errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
@@ -30,12 +31,10 @@ export function hookRoutes(deps: TriggerDeps & { docker: Docker; streams: Stream
   return factory.createApp().post('/hooks/deploy', withItsToken, input(hookForm), async (c) => {
     const { environmentId, commit, image, wait } = c.var.input
     const project = projectOf(c)
-    if (image)
-      throw invalidField('image', 'can’t be deployed: this project builds from its repository.')
     await refuseWithoutRoom(deps, { project, environmentId })
     if (wait) streams.refuseMore(userOf(c).id)
-    const joined = commit ? getUnendedOf(db, { environmentId, commit }) : undefined
-    const deployment = joined ?? start(c, { environmentId, commit })
+    const joined = getUnendedOf(db, { environmentId, commit, image })
+    const deployment = joined ?? start(c, { environmentId, commit, image })
     const to = deploymentPath(deployment)
     if (!wait) return moveOn(c, { to, created: !joined, json: () => deploymentJson(deployment) })
     c.header('Location', to)
@@ -57,7 +56,7 @@ export function hookRoutes(deps: TriggerDeps & { docker: Docker; streams: Stream
     )
   }
 
-  function start(c: Context, asked: { environmentId: string; commit: string | null | undefined }) {
+  function start(c: Context, asked: Omit<z.output<typeof hookForm>, 'wait'>) {
     const project = projectOf(c)
     const triggeredBy = userOf(c).email
     const deployment = triggerDeployment(deps, { ...asked, project, trigger: 'api', triggeredBy })

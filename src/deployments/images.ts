@@ -38,26 +38,42 @@ export async function removeOldImages(
     if (!kept.includes(image)) await unlessUsed(removeImage({ db, docker }, [image]))
 }
 
-/** Removes images that were built for deployments which ended without using them. */
+/** Removes images that were built or pulled for deployments which ended without using them. */
 export async function removeOrphanImages(
-  { db, docker, jobs, instanceId }: ImageDeps & { jobs: Jobs },
+  deps: ImageDeps & { jobs: Jobs; secrets: Secrets },
   { signal }: { signal: AbortSignal },
 ) {
+  const { db, docker, jobs, instanceId } = deps
   const listing = { signal, failed: 'orphaned images could not be listed' }
-  const found = await retryWhileEngineDown(docker, listing, () =>
-    docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) }),
-  )
-  for (const { id, labels, tags } of found ?? []) {
+  const found = await retryWhileEngineDown(docker, listing, async () => {
+    const built = await docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) })
+    return [
+      ...built.map(({ id, labels, tags }) => ({
+        ...{ id, deploymentId: readLabels(labels).deploymentId },
+        names: tags.length > 0 ? tags : [id],
+      })),
+      ...(await docker.listImages()).flatMap(({ id, tags }) => tags.flatMap(pulledBy(deps, id))),
+    ]
+  })
+  for (const { id, deploymentId, names } of found ?? []) {
     const removal = {
       signal,
       failed: 'an orphaned image could not be removed',
       fields: { image: id },
     }
     await retryWhileEngineDown(docker, removal, async () => {
-      const job = getJob(db, readLabels(labels).deploymentId)
+      const job = getJob(db, deploymentId)
       if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return
-      for (const image of tags.length > 0 ? tags : [id])
+      for (const image of names)
         if (!isImageKept(db, image)) await unlessUsed(docker.removeImage(image))
     })
   }
+}
+
+/** A pulled image has no labels, but a name that only this installation could give it. */
+const pulledBy = (deps: { db: Db; secrets: Secrets }, id: string) => (name: string) => {
+  const deploymentId = /^davit\/[0-9a-f-]{36}:([0-9a-f-]{36})-/.exec(name)?.[1]
+  const job = deploymentId && getJob(deps.db, deploymentId)
+  if (!job || !job.deployment.pullReference || imageNameOf(deps, job.deployment) !== name) return []
+  return [{ id, deploymentId, names: [name] }]
 }

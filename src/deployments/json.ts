@@ -14,8 +14,10 @@ import {
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { jobLog, logLine } from '../logs/json.ts'
-import { deploymentStatuses } from './store.ts'
+import { deploymentStatuses, pulledOf } from './store.ts'
 import type { Deployment } from './store.ts'
+
+const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
 
 export const deployment = componentOf('Deployment', () => ({
   id,
@@ -27,7 +29,10 @@ export const deployment = componentOf('Deployment', () => ({
   triggeredBy: z.string(),
   rollbackOf: id.nullable(),
   imageOf: id.nullable(),
-  repositoryUrl: z.string(),
+  /** Null when it pulls an image. */
+  repositoryUrl: z.string().nullable(),
+  /** What it pulls in place of a build, and the digest that this was. */
+  pulled: pulled(),
   branch: z.string().nullable(),
   commit: z.object({
     hash: z.string().nullable(),
@@ -64,6 +69,7 @@ const commit = () =>
     hash: z.string().nullable(),
     message: z.string().nullable(),
     author: z.string().nullable(),
+    pulled: pulled(),
   })
 
 /** Compares the live deployment with another one. */
@@ -113,6 +119,8 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
     ...row,
     rollbackOf: row.trigger === 'rollback' ? row.imageOf : null,
     containerId: row.containerId ?? null,
+    repositoryUrl: row.repositoryUrl || null,
+    pulled: pulledOf(row),
     commit: {
       hash: row.commitHash ?? row.requestedCommit,
       author: row.commitAuthor,

@@ -71,6 +71,7 @@ const phases: Record<string, string> = {
   '': 'Before this attempt',
   cloning: 'Clone the repository',
   building: 'Prepare the build',
+  pulling: 'Pull the image',
   releasing: 'Run the release command',
   deploying: 'Start the app',
 }

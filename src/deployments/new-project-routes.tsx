@@ -10,7 +10,7 @@ import { projectForm } from '../projects/forms.ts'
 import { projectJson } from '../projects/json.ts'
 import { aboutProject } from '../projects/own-project.ts'
 import { NewProjectPage } from '../projects/new-project-page.tsx'
-import { nameOf, usesDeployKey } from '../projects/repository-choice.ts'
+import { nameOf, nameOfImage, usesDeployKey } from '../projects/repository-choice.ts'
 import { chooseFrom } from '../projects/repository-fields.tsx'
 import type { Project } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
@@ -24,12 +24,13 @@ import { userOf } from '../web/user-of.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/** Derives an empty name in the form from the repository. API clients must send a name. */
+/** Derives an empty name in the form from the repository or the image. API clients must send a name. */
 const named = factory.createMiddleware(async function fillInName(c, next) {
   const fields = clientOf(c) === 'program' ? null : await fieldsOf(c)
   const text = (name: string) => String(fields?.get(name)?.at(-1) ?? '')
   const address = text('repository') || text('repository_url')
-  if (text('name') === '' && address) fields?.set('name', [nameOf(address)])
+  const named = address ? nameOf(address) : nameOfImage(text('image'))
+  if (text('name') === '' && named) fields?.set('name', [named])
   await next()
 })
 

@@ -1,4 +1,4 @@
-import { AppAddress, CommitRef, EmptyState, hostOf } from '../web/components.tsx'
+import { AppAddress, CommitRef, EmptyState, hostOf, PulledRef } from '../web/components.tsx'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
 import type { Environment } from '../environments/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
@@ -11,6 +11,7 @@ import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
 import { deploymentActions } from './row-menu.tsx'
 import type { listEnvironmentStates } from './overview-store.ts'
+import { pulledOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
 type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
@@ -41,7 +42,10 @@ export const ProjectOverview = ({ project, environments, note, recent }: Project
       <h2 id="recent-heading">Recent deployments</h2>
       {recent.length === 0 ? (
         <EmptyState title="Nothing deployed yet">
-          <p>The first deployment clones the repository, so it takes a little longer.</p>
+          <p>
+            The first deployment {project.image ? 'pulls the image' : 'clones the repository'}, so
+            it takes a little longer.
+          </p>
         </EmptyState>
       ) : (
         <DeploymentList items={recent} actions={deploymentActions} />
@@ -61,7 +65,11 @@ export const NothingDeployed = ({
   const [first] = project.deletingAt ? [] : environments.filter((one) => one.deletingAt === null)
   return (
     <EmptyState title="Nothing deployed yet">
-      <p>A deployment fetches the repository, builds its image and starts the app.</p>
+      <p>
+        {project.image
+          ? 'A deployment pulls the image and starts the app.'
+          : 'A deployment fetches the repository, builds its image and starts the app.'}
+      </p>
       {first && (
         <PostForm action={`/projects/${project.id}/deployments`}>
           <input type="hidden" name="environment_id" value={first.id} />
@@ -95,6 +103,7 @@ const EnvironmentCard = ({
       <section>
         <AppLink current={current} url={url} />
         {current && <CommitRef hash={current.commitHash} message={current.commitMessage} />}
+        {current?.pullReference && <PulledRef {...pulledOf(current)!} />}
         {latest && latest.id !== current?.id && (
           <p class="muted">
             <a href={deploymentPath(latest)}>Deployment #{latest.number}</a>{' '}

@@ -13,6 +13,7 @@ import type { Progress, StepName } from './progress.ts'
 import { restoredVariables } from './rollback.ts'
 import type { PipelineDeps, Run } from './context.ts'
 import { build, clone } from './steps/build.ts'
+import { pull } from './steps/pull.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
 import type { ReadyRun } from './steps/deploy.ts'
 import { releaseCommand } from './steps/release.ts'
@@ -40,7 +41,7 @@ export async function runPipeline(
   const { environmentId } = deployment
   const variables = own ?? openVariables(deps.db, deps.secrets, environmentId)
   progress.hide(await deps.masks.of(environmentId))
-  const keys = deployment.image ? {} : openKeys(deps, project)
+  const keys = deployment.image || deployment.pullReference ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
@@ -65,7 +66,7 @@ export async function runPipeline(
   if (own) progress.log('With the variables of the deployment that it rolls back to.')
   const { image, codeSettings } = deployment.image
     ? reusedBuild(job)
-    : await withinDeadline(run, buildFromSource)
+    : await withinDeadline(run, fromSource)
   work.releaseSlot()
   const environment = withCode(job.environment, codeSettings)
   let ready: ReadyRun | undefined
@@ -94,6 +95,14 @@ export async function runPipeline(
     progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
     if (deployment.image) reportCommitStatus()
     return resolve({ ...run, environment }, image)
+  }
+
+  async function fromSource(run: Run) {
+    const { pullReference } = deployment
+    if (pullReference === null) return buildFromSource(run)
+    const pulled = await stage('pulling', () => pull(run, pullReference))
+    progress.save(pulled)
+    return { image: pulled.image, codeSettings: null }
   }
 
   async function buildFromSource(run: Run) {

@@ -7,10 +7,11 @@ import { listLastLines } from '../logs/read-log.ts'
 import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
-export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'
+export type StepName = 'cloning' | 'building' | 'pulling' | 'releasing' | 'deploying'
 
 /** The deployment's state while the step runs. */
-const statusDuring = (step: StepName) => (step === 'releasing' ? 'deploying' : step)
+const statusDuring = (step: StepName) =>
+  step === 'pulling' || step === 'releasing' ? 'deploying' : step
 
 /** Records the states, steps and log of one run until its end. Everything is stored before it is published. */
 export class Progress {

@@ -91,6 +91,7 @@ function adopt(
     triggeredBy,
     repositoryUrl: deployment.repositoryUrl,
     branch: deployment.branch,
+    pullReference: deployment.pullReference,
     image: container.image,
     url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),
     createdAt: container.createdAt,
@@ -121,9 +122,10 @@ function deployAgain(
   { fromImage }: { fromImage: boolean },
 ) {
   moveDeployment(db, { id: deployment.id, from: ['running'], status: 'stopped' })
-  const { projectId, environmentId, repositoryUrl, branch, commitHash } = deployment
+  const { projectId, environmentId, repositoryUrl, branch, pullReference, commitHash } = deployment
   const again = insertWaiting(db, {
     ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
+    pullReference,
     trigger: 'manual',
     triggeredBy,
     ...(fromImage && reused(deployment)),
@@ -133,6 +135,6 @@ function deployAgain(
     log: logOf(again),
     line: fromImage
       ? 'After a restore: Docker has the image of the live version, but not its containers.'
-      : 'After a restore: Docker has neither containers nor image of the live version. It is rebuilt.',
+      : 'After a restore: Docker has neither containers nor image of the live version. It is deployed again.',
   }
 }

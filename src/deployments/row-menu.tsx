@@ -10,11 +10,11 @@ import { isEnded } from './store.ts'
 
 /** Actions are folded so that lists stay calm. */
 export const deploymentActions = ({ deployment }: DeploymentItem) => {
-  const { projectId, environmentId, number, status, commitHash, branch } = deployment
+  const { projectId, environmentId, number, status, commitHash, branch, pullReference } = deployment
   if (!isEnded(status)) return <CancelButton {...deployment} />
   return (
     <ActionsMenu number={number}>
-      {commitHash && !isLive(deployment) && (
+      {(commitHash || pullReference) && !isLive(deployment) && (
         <ButtonLink variant="ghost" small href={comparePath(deployment)}>
           Compare with live
         </ButtonLink>
@@ -28,12 +28,15 @@ export const deploymentActions = ({ deployment }: DeploymentItem) => {
         <input type="hidden" name="environment_id" value={environmentId} />
         {branch && <input type="hidden" name="branch" value={branch} />}
         {commitHash && <input type="hidden" name="commit" value={commitHash} />}
+        {pullReference && <input type="hidden" name="image" value={pullReference} />}
         <Button variant="ghost" small>
           {commitHash ? 'Redeploy this commit' : 'Deploy again'}
         </Button>
-        <Button variant="ghost" small name="no_cache" value="1">
-          Deploy without cache
-        </Button>
+        {!pullReference && (
+          <Button variant="ghost" small name="no_cache" value="1">
+            Deploy without cache
+          </Button>
+        )}
       </PostForm>
     </ActionsMenu>
   )

@@ -35,15 +35,16 @@ export const StepTimeline = ({
 )
 
 /** A reused image needs no clone and no build. After the end, the recorded steps show what ran. */
-function plan({ trigger, imageOf, status, steps }: Deployment, hasReleaseCommand: boolean) {
+function plan(
+  { trigger, imageOf, pullReference, status, steps }: Deployment,
+  hasReleaseCommand: boolean,
+) {
   const took = (step: string) => steps.some(({ name }) => name === step)
-  const reuses = (trigger === 'rollback' || imageOf !== null) && !took('building')
+  const reuses =
+    (trigger === 'rollback' || imageOf !== null) && !took('building') && !took('pulling')
+  const source = pullReference === null ? ['cloning', 'building'] : ['pulling']
   const releases = took('releasing') || (hasReleaseCommand && !isEnded(status))
-  return [
-    ...(reuses ? [] : ['cloning', 'building']),
-    ...(releases ? ['releasing'] : []),
-    'deploying',
-  ]
+  return [...(reuses ? [] : source), ...(releases ? ['releasing'] : []), 'deploying']
 }
 
 function progressOf(
@@ -52,17 +53,21 @@ function progressOf(
   step: Step | undefined,
 ): Progress {
   const last = steps.at(-1)
-  const isReleasing = status === 'deploying' && last?.name === 'releasing'
-  if (name === (isReleasing ? last.name : status)) return 'active'
+  const isWithin = status === 'deploying' && last !== undefined && last.name in states
+  if (name === (isWithin ? last.name : status)) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
   return status === 'cancelled' && step === last ? 'cancelled' : 'done'
 }
 
-/** Steps are recorded under the names of their states, except the release command. */
+/** The steps that have the state of another one. */
+const states: Record<string, 'deploying'> = { pulling: 'deploying', releasing: 'deploying' }
+
+/** Steps are recorded under the names of their states, except those. */
 const titles: Record<string, string> = {
   cloning: 'Clone',
   building: 'Build',
+  pulling: 'Pull',
   releasing: 'Release command',
   deploying: 'Deploy',
 }

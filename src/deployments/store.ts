@@ -32,6 +32,13 @@ type Changes = Partial<typeof deployments.$inferInsert>
 /** Has its container, even a removed one; null when it never went live. */
 export const shownDeployment = { ...getTableColumns(deployments), containerId: deployedContainer }
 
+/** The image that it pulled in place of a build; null when it was built. */
+export const pulledOf = ({
+  pullReference: reference,
+  pullDigest: digest,
+}: Pick<Deployment, 'pullReference' | 'pullDigest'>) =>
+  reference === null ? null : { reference, digest }
+
 /** The number of the deployment that built the image. */
 export const imageNumber = sql<
   number | null
@@ -157,22 +164,34 @@ export const hasUnended = (db: Db, environmentId: string) =>
     ),
   ) > 0
 
-/** A queued or running build of the commit in the environment. */
-export const getUnendedOf = (
+/** A queued or running deployment of exactly this commit or image; a tag or branch may move meanwhile. */
+export function getUnendedOf(
   db: Db,
-  { environmentId, commit }: { environmentId: string; commit: string },
-) =>
-  getRow(
+  {
+    environmentId,
+    commit,
+    image,
+  }: {
+    environmentId: string
+    commit?: string | null | undefined
+    image?: string | null | undefined
+  },
+) {
+  const digest = image?.includes('@') ? image : null
+  if (!commit && !digest) return undefined
+  return getRow(
     db,
     deployments,
     and(
       eq(deployments.environmentId, environmentId),
-      eq(deployments.requestedCommit, commit),
+      commit ? eq(deployments.requestedCommit, commit) : undefined,
+      digest ? eq(deployments.pullReference, digest) : undefined,
       isNull(deployments.imageOf),
       inArray(deployments.status, ['pending', ...activeStatuses]),
     ),
     desc(deployments.id),
   )
+}
 
 /** Returns the id of the first deployment with this image. */
 export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
@@ -193,6 +212,8 @@ export const listBuiltBetween = (
       hash: deployments.commitHash,
       message: deployments.commitMessage,
       author: deployments.commitAuthor,
+      pullReference: deployments.pullReference,
+      pullDigest: deployments.pullDigest,
     })
     .from(deployments)
     .innerJoin(releases, eq(releases.id, deployments.id))
@@ -206,6 +227,10 @@ export const listBuiltBetween = (
     )
     .orderBy(desc(deployments.id))
     .all()
+    .map(({ pullReference, pullDigest, ...of }) => ({
+      ...of,
+      pulled: pulledOf({ pullReference, pullDigest }),
+    }))
 
 /** Newest deployment first, without duplicates. */
 export const listImages = (db: Db, environmentId: string) =>

@@ -12,8 +12,9 @@ import type { Environment } from '../environments/store.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
-import { branchName, repositoryUrl } from '../projects/forms.ts'
+import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
+import { parseReference, repositoryOf } from '../registries/image-registry.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { flag, line } from '../web/fields.ts'
 import { getCurrent, getStatus, hasUnended } from './store.ts'
@@ -34,7 +35,7 @@ const commitHash = line('a commit', { max: 64 })
 export const hookForm = z.object({
   environmentId: line('the id of an environment', { max: 100 }),
   commit: commitHash.nullish(),
-  image: line('the reference of an image', { max: 500 }).nullish(),
+  image: imageReference.nullish(),
   wait: flag().nullish(),
 })
 
@@ -47,10 +48,12 @@ export const triggerForm = (config: Config) =>
       branch: branchName.nullish(),
       commit: commitHash.nullish(),
       noCache: flag().nullish(),
+      /** Another tag or digest of the project's image. */
+      image: imageReference.nullish(),
       reuseImage: flag().nullish(),
     })
     .superRefine(({ reuseImage, ...asked }, context) => {
-      for (const field of ['repositoryUrl', 'branch', 'commit', 'noCache'] as const)
+      for (const field of ['repositoryUrl', 'branch', 'commit', 'image', 'noCache'] as const)
         if (reuseImage && asked[field])
           context.addIssue({
             code: 'custom',
@@ -103,7 +106,7 @@ export function enqueue(
     )
   if (findUser(db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
-  refuseElsewhere(project, asked.repositoryUrl)
+  refuseElsewhere(project, asked)
   const environment = chooseEnvironment(
     listEnvironments(db, project.id),
     rollbackTo?.environmentId ?? asked.environmentId,
@@ -118,7 +121,8 @@ export function enqueue(
     triggeredBy,
     input,
     repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
-    branch: asked.branch ?? branchOf(environment, project),
+    branch: project.image === null ? (asked.branch ?? branchOf(environment, project)) : null,
+    pullReference: project.image && (asked.image ?? project.image),
     requestedCommit: asked.commit ?? null,
     noCache: asked.noCache ?? false,
     ...(source && reused(source)),
@@ -178,9 +182,23 @@ export async function refuseWithoutImage(
 export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
 
-/** Only projects without a source may use a mirror: a source's token is only for its own host. */
-function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {
-  if (!asked || sourceId === null || asked === repositoryUrl) return
+/**
+ * Refuses what isn't of the project's source. Only projects without a git source may use a mirror: a source's
+ * token is only for its own host.
+ */
+function refuseElsewhere(
+  { sourceId, repositoryUrl, image }: Project,
+  asked: Partial<z.output<ReturnType<typeof triggerForm>>>,
+) {
+  for (const field of ['repositoryUrl', 'branch', 'commit'] as const)
+    if (image !== null && asked[field])
+      throw invalidField(field, 'can’t be deployed: this project deploys an image.')
+  if (asked.image && image === null)
+    throw invalidField('image', 'can’t be deployed: this project builds from its repository.')
+  if (asked.image && image !== null && !isSameRepository(asked.image, image))
+    throw invalidField('image', `must be another tag or digest of ${image}.`)
+  const { repositoryUrl: elsewhere } = asked
+  if (!elsewhere || sourceId === null || elsewhere === repositoryUrl) return
   throw invalidField(
     'repositoryUrl',
     'differs from the repository of the project’s git source. Leave it out.',
@@ -200,12 +218,19 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   return chosen
 }
 
+const isSameRepository = (...references: [string, string]) => {
+  const [one, other] = references.map((text) => repositoryOf(parseReference(text)!))
+  return one === other
+}
+
 /** The fields that a deployment copies from the one whose image it runs. */
 export const reused = (target: Deployment) => ({
   imageOf: target.id,
   image: target.image,
   repositoryUrl: target.repositoryUrl,
   branch: target.branch,
+  pullReference: target.pullReference,
+  pullDigest: target.pullDigest,
   requestedCommit: target.requestedCommit,
   commitHash: target.commitHash,
   commitAuthor: target.commitAuthor,

@@ -28,13 +28,14 @@ export function insertWaiting(
   },
 ): Deployment {
   const deployment = insertDeployment(db, values)
-  const { id, environmentId: subjectId, image } = deployment
-  insertJob(db, { id, kind: 'deploy', subjectId, ownerId, slot: slotFor(image), input })
+  const { id, environmentId: subjectId } = deployment
+  insertJob(db, { id, kind: 'deploy', subjectId, ownerId, slot: slotFor(deployment), input })
   return deployment
 }
 
-/** A deployment with an existing image needs no build slot. */
-export const slotFor = (image: string | null) => (image === null ? ('build' as const) : null)
+/** A deployment with an existing image, or one to pull, needs no build slot. */
+export const slotFor = ({ image, pullReference }: Deployment) =>
+  image === null && pullReference === null ? ('build' as const) : null
 
 /** Excludes the environment's own. */
 export const countOthersWaiting = (

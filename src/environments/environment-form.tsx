@@ -52,6 +52,9 @@ type Stored = Pick<
   domains: string[]
 }
 
+/** They don't apply to a project that deploys an image. */
+const ofRepositories: EnvironmentField[] = ['branch', 'autoDeploy']
+
 type FieldsProps = {
   project: Project
   /** Absent for a new one. */
@@ -76,7 +79,8 @@ export const EnvironmentFields = ({ project, stored, names, autofocus = false }:
         ],
       },
     }}
-    {...{ names, autofocus }}
+    names={project.image === null ? names : names.filter((name) => !ofRepositories.includes(name))}
+    autofocus={autofocus}
   />
 )
 

@@ -1,6 +1,6 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
-import { listJobSubjects } from '../projects/store.ts'
+import { listJobSubjects, listPulledImages } from '../projects/store.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
@@ -19,7 +19,12 @@ export const removeEnvironment = (
     const of = { projectId, environmentId: id }
     deps.routing.route({ id, kind: 'app' })
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, [id]) })
-    const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
+    const removed = await removeFromEngine(deps, {
+      kind: 'app',
+      ...of,
+      volumes: false,
+      pulled: listPulledImages(deps.db, of),
+    })
     await removeLogs(deps, of)
     deleteEnvironment(deps.db, id)
     void deps.edge.sync()

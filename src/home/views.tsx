@@ -180,6 +180,7 @@ const RowView = (row: Row) => (
         {row.current?.commitHash && (
           <CommitRef hash={row.current.commitHash} message={row.current.commitMessage} />
         )}
+        {row.current?.pullReference && <bdi>{row.current.pullReference}</bdi>}
       </div>
     </div>
     <p class="row-end">

@@ -4,7 +4,7 @@ import { Button, PostForm } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 
-type Props = { project: Pick<Project, 'id' | 'branch'>; environments: Environment[] }
+type Props = { project: Pick<Project, 'id' | 'branch' | 'image'>; environments: Environment[] }
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
 
 /** One click if there is only one environment; otherwise a panel asks for it. */
@@ -25,7 +25,7 @@ export const DeployButton = ({ project, environments }: Props) =>
       <Button
         type="button"
         popovertarget="deploy-panel"
-        aria-label="Deploy another branch or commit"
+        aria-label={`Deploy another ${project.image === null ? 'branch or commit' : 'version'}`}
       >
         <Icon name="chevron-down" />
       </Button>
@@ -64,24 +64,45 @@ const DeployPanel = ({ project, environments }: Props) => (
           options={environments.map(({ id, name }) => ({ value: id, label: name }))}
         />
       )}
-      <TextField
-        name="branch"
-        id="deploy-branch"
-        label="Branch or tag"
-        placeholder={project.branch ?? 'default'}
-        code
-      />
-      <TextField
-        name="commit"
-        id="deploy-commit"
-        label="Commit"
-        placeholder="newest"
-        hint="The full hash of 40 or 64 digits."
-        code
-      />
+      {project.image === null ? (
+        <Versions project={project} />
+      ) : (
+        <ImageField image={project.image} />
+      )}
       <Button>Deploy</Button>
     </PostForm>
   </div>
+)
+
+const ImageField = ({ image }: { image: string }) => (
+  <TextField
+    name="image"
+    id="deploy-image"
+    label="Image"
+    placeholder={image}
+    hint="Another tag or digest, for this deployment."
+    code
+  />
+)
+
+const Versions = ({ project }: Pick<Props, 'project'>) => (
+  <>
+    <TextField
+      name="branch"
+      id="deploy-branch"
+      label="Branch or tag"
+      placeholder={project.branch ?? 'default'}
+      code
+    />
+    <TextField
+      name="commit"
+      id="deploy-commit"
+      label="Commit"
+      placeholder="newest"
+      hint="The full hash of 40 or 64 digits."
+      code
+    />
+  </>
 )
 
 const deployPath = ({ id }: Pick<Project, 'id'>) => `/projects/${id}/deployments`

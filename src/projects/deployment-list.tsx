@@ -51,6 +51,11 @@ const Row = ({
         {deployment.commitHash && (
           <code title={deployment.commitHash}>{deployment.commitHash.slice(0, 7)}</code>
         )}
+        {deployment.pullDigest && (
+          <code title={deployment.pullDigest}>
+            {deployment.pullDigest.replace(/^sha256:/, '').slice(0, 7)}
+          </code>
+        )}
         {deployment.noCache && <span>without cache</span>}
         {deployment.imageOf && (
           <span>
@@ -77,14 +82,16 @@ export const deploymentTitle = (
   { project, environment }: Record<'project' | 'environment', { name: string }>,
 ) => `Deployment #${number} · ${project.name} / ${environment.name}`
 
-/** The first line of the commit message or, until it is known, the branch. */
+/** The first line of the commit message or, until it is known, the branch; or the image that it pulls. */
 export function commitTitle({
   commitMessage,
   trigger,
   branch,
   commitHash,
   requestedCommit,
+  pullReference,
 }: Deployment) {
+  if (pullReference) return trigger === 'rollback' ? `Rollback to ${pullReference}` : pullReference
   if (commitMessage) return commitMessage
   const commit = (commitHash ?? requestedCommit)?.slice(0, 7)
   if (trigger === 'rollback') return commit ? `Rollback to ${commit}` : 'Rollback'

@@ -16,7 +16,7 @@ import type { Project, SharedCode } from './store.ts'
 export type Detection = Omit<Plan, 'kind' | 'dockerfile' | 'dockerignore'> & {
   /** Null when it couldn't be fetched. */
   commit: string | null
-  /** `Dockerfile` when the repository has one; null when nothing was recognised. */
+  /** `Dockerfile` when the repository has one, `image` without a repository; null when nothing was recognised. */
   kind: string | null
   dockerfile: string | null
   problem: { code: string; message: string; hint: string } | null
@@ -43,6 +43,10 @@ export async function detectProject(
   deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'> & { config: Config },
   { project, signal }: { project: Project; signal: AbortSignal },
 ): Promise<Detection> {
+  if (project.image !== null) {
+    const reasons = [`${project.image} is deployed as it is`]
+    return { ...nothing, commit: null, kind: 'image', reasons, dockerfile: null }
+  }
   const keys = openKeys(deps, project)
   const { repositoryUrl: url, branch, contextDir, dockerfilePath } = project
   const log = () => {}

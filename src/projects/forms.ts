@@ -7,6 +7,8 @@ import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl, withScheme } from '../git/repository-url.ts'
 import { refusePath } from '../git/tree-paths.ts'
 import { refuseWatchedPath } from '../git/watched-path.ts'
+import { parseReference } from '../registries/image-registry.ts'
+import { privateRegistry } from '../runtime/images/private-names.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
 /** A function, as the allowed repositories depend on the settings. */
@@ -34,11 +36,17 @@ export const branchName = line('a branch', { max: 250 }).superRefine(unless(refu
 
 const name = line('a name of 1 to 60 characters', { max: 60 })
 
-/** Either a repository of a git source, or an address. */
+export const imageReference = line('the reference of an image', { max: 500 }).refine((text) => {
+  const reference = parseReference(text)
+  return reference !== null && reference.registry !== privateRegistry
+}, 'must be the reference of an image, such as nginx:1.29 or registry.example.com/team/app:2.')
+
+/** A repository of a git source, an address, or an image. */
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
   sourceId: line('the id of a git source', { max: 100 }).nullish(),
   repository: repositoryName.nullish(),
+  image: imageReference.nullish(),
 })
 
 type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
@@ -64,6 +72,11 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
       error: 'comes from the git source. Give only one of the two.',
       ...always,
     })
+    .refine(({ sourceId, repositoryUrl, image }) => !image || !(sourceId || repositoryUrl), {
+      path: ['image'],
+      error: 'can’t be combined with a repository. Give only one of the two.',
+      ...always,
+    })
 
 export const projectForm = (config: Config) =>
   paired(
@@ -74,11 +87,16 @@ export const projectForm = (config: Config) =>
       /** The button "Create and deploy". */
       deploy: flag().nullish(),
     }),
-  ).refine(({ repositoryUrl, sourceId, repository }) => repositoryUrl || sourceId || repository, {
-    path: ['repositoryUrl'],
-    error: 'must be the address of a git repository. Or choose a git source and a repository.',
-    ...always,
-  })
+  ).refine(
+    ({ repositoryUrl, sourceId, repository, image }) =>
+      repositoryUrl || sourceId || repository || image,
+    {
+      path: ['repositoryUrl'],
+      error:
+        'must be the address of a git repository. Or choose a git source and a repository, or an image.',
+      ...always,
+    },
+  )
 
 export const projectUpdateForm = (config: Config) =>
   paired(
@@ -86,6 +104,7 @@ export const projectUpdateForm = (config: Config) =>
       name: name.optional(),
       ...origin(config),
       repositoryUrl: repositoryUrl(config).optional(),
+      image: imageReference.optional(),
       branch: branchName.nullish(),
     }),
   )

@@ -41,7 +41,9 @@ const detection = componentOf('Detection', () => ({
 export const project = componentOf('Project', () => ({
   id,
   name: z.string(),
-  repositoryUrl: z.string(),
+  /** Null when the project deploys an image. */
+  repositoryUrl: z.string().nullable(),
+  image: z.string().nullable(),
   sourceId: id.nullable(),
   repository: z.string().nullable(),
   branch: z.string().nullable(),
@@ -79,7 +81,12 @@ export const watchedFiles = componentOf('WatchedFiles', () => ({
 }))
 
 export const projectJson = (row: Project) =>
-  shown(project, { ...row, deployKey: row.deployKeyPublic, deleting: row.deletingAt !== null })
+  shown(project, {
+    ...row,
+    repositoryUrl: row.repositoryUrl || null,
+    deployKey: row.deployKeyPublic,
+    deleting: row.deletingAt !== null,
+  })
 
 const projectWithSecret = () => project().extend({ webhookSecret: z.string().optional() })
 
@@ -91,7 +98,7 @@ export const operations: SliceOperations = () => ({
       projectWithSecret(),
     ),
     'GET /projects/:id': does('Get a project', project()),
-    'PUT /projects/:id': does('Change name, repository or branch', project()),
+    'PUT /projects/:id': does('Change name, repository, branch or image', project()),
     'GET /projects/:id/settings': does('Get the settings of a project', project()),
     'PUT /projects/:id/settings': does('Change how a project is built', projectWithSecret()),
     'GET /projects/:id/detection': does('Show what the repository is built as', detection()),

@@ -44,8 +44,8 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
     <TextField
       name="name"
       label="Name"
-      hint="Leave empty to use the repository’s name."
-      namedBy="repository_url repository"
+      hint={`Leave empty to use the ${from === 'image' ? 'image' : 'repository'}’s name.`}
+      namedBy="repository_url repository image"
       autocomplete="off"
     />
     <section class="note">
@@ -54,7 +54,11 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
         <li>
           The project gets an environment called <code>production</code>, with its own address.
         </li>
-        <li>Each deployment fetches the branch, builds it and starts the result.</li>
+        <li>
+          {from === 'image'
+            ? 'Each deployment pulls the image and starts it.'
+            : 'Each deployment fetches the branch, builds it and starts the result.'}
+        </li>
         <li>A deployment only counts as running when the app responds.</li>
       </ol>
     </section>

@@ -30,7 +30,7 @@ export const ProjectFrame = ({ project, tab, environments, children }: ProjectFr
       )}
     </PageHead>
     <p class="subtitle">
-      <RepositoryLink url={project.repositoryUrl} />
+      <SourceLink project={project} />
     </p>
     {project.deletingAt && (
       <div class="alert" data-variant="destructive">
@@ -43,7 +43,7 @@ export const ProjectFrame = ({ project, tab, environments, children }: ProjectFr
     )}
     {project.webhookOutdated && !project.deletingAt && <OutdatedWebhook project={project} />}
     <nav class="tabs-line" aria-label="Project">
-      {Object.entries(tabs).map(([name, { title, path }]) => (
+      {tabsOf(project).map(([name, { title, path }]) => (
         <a href={`/projects/${project.id}${path}`} aria-current={name === tab ? 'page' : undefined}>
           {title}
         </a>
@@ -77,8 +77,26 @@ const tabs = {
   settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }
 
+/** No repository delivers a webhook for an image. */
+const tabsOf = ({ image }: Project) =>
+  Object.entries(tabs).filter(([name]) => image === null || name !== 'webhooks')
+
+/** The repository or the image. */
+export const SourceLink = ({
+  project: { image, repositoryUrl },
+}: {
+  project: Pick<Project, 'image' | 'repositoryUrl'>
+}) =>
+  image === null ? (
+    <RepositoryLink url={repositoryUrl} />
+  ) : (
+    <span class="repository" dir="ltr">
+      {image}
+    </span>
+  )
+
 /** A link if a browser can open the address. */
-export const RepositoryLink = ({ url }: { url: string }) =>
+const RepositoryLink = ({ url }: { url: string }) =>
   /^https?:\/\//.test(url) && url !== sampleUrl ? (
     <a class="repository" href={url} rel="noreferrer" dir="ltr">
       {shortAddress(url)}

@@ -13,6 +13,7 @@ import {
   listEnvironmentIds,
   listJobSubjects,
   listOwnRepositories,
+  listPulledImages,
 } from './store.ts'
 import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
@@ -33,7 +34,12 @@ export const removeProject = (
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, environmentIds) })
     const removed = [
       ...(await tryRemoveWebhook(deps, project)),
-      ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),
+      ...(await removeFromEngine(deps, {
+        kind: 'app',
+        projectId: project.id,
+        volumes,
+        pulled: listPulledImages(deps.db, { projectId: project.id }),
+      })),
       ...(await removeMirrors(deps, project)),
       { kind: 'project', name: project.name },
     ]

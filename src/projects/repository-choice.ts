@@ -3,6 +3,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { providers } from '../git/providers/registry.ts'
 import { readRepositoryUrl } from '../git/repository-url.ts'
 import { findSource } from '../git/store.ts'
+import { parseReference } from '../registries/image-registry.ts'
 import type { Source } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { newDeployKey } from './keys.ts'
@@ -12,51 +13,69 @@ type RepositoryInput = {
   repositoryUrl?: string | null | undefined
   sourceId?: string | null | undefined
   repository?: string | null | undefined
+  image?: string | null | undefined
 }
 
-export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository'>
+export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'image'>
 
-/** A source's repository, or an address; undefined when the request has neither. Uses no network. */
+/** A source's repository, an address, or an image; undefined when the request has none. Uses no network. */
 export function chooseRepository(
   { db }: { db: Db },
   { ownerId, asked, current }: { ownerId: string; asked: RepositoryInput; current?: Project },
 ): RepositoryChoice | undefined {
-  const { repositoryUrl, sourceId, repository } = asked
+  const { repositoryUrl, sourceId, repository, image } = asked
+  if (image) return { repositoryUrl: '', sourceId: null, repository: null, image }
   if (sourceId && repository) {
     const source = ownSource(db, { id: sourceId, ownerId })
     const url = providers[source.provider].cloneUrl(source.baseUrl, { repository })
-    return { repositoryUrl: url, sourceId, repository }
+    return { repositoryUrl: url, sourceId, repository, image: null }
   }
   const isDropped = sourceId === null || repository === null
-  const address = repositoryUrl ?? (isDropped ? current?.repositoryUrl : undefined)
+  const address =
+    repositoryUrl ?? (isDropped && current?.image === null ? current.repositoryUrl : undefined)
   return address === undefined
     ? undefined
-    : { repositoryUrl: address, sourceId: null, repository: null }
+    : { repositoryUrl: address, sourceId: null, repository: null, image: null }
 }
 
 /** The default name of a project, from its repository, as in assets/forms.js. */
 export const nameOf = (address: string) =>
   (address.trim().split(/[/:]/).findLast(Boolean) ?? '').replace(/\.git$/i, '').slice(0, 60)
 
+/** The same from its image, without tag and digest. */
+export const nameOfImage = (reference: string) =>
+  (parseReference(reference)?.path.split('/').at(-1) ?? '').slice(0, 60)
+
 /** True when the repositories differ, of two projects, or of one before and after a change. */
-export const isElsewhere = (a: RepositoryChoice, b: RepositoryChoice) =>
-  a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
+export const isElsewhere = (
+  a: Omit<RepositoryChoice, 'image'>,
+  b: Omit<RepositoryChoice, 'image'>,
+) => a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
 
 /** Returns a key pair for a repository over ssh, unless it has one already. */
 export function deployKeyFor(
   { secrets }: { secrets: Secrets },
-  project: RepositoryChoice & { id: string; deployKeyPublic?: string | null },
+  project: Pick<Project, 'repositoryUrl' | 'sourceId'> & {
+    id: string
+    deployKeyPublic?: string | null
+  },
 ) {
   return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
 }
 
 /** False for an invalid address. */
-export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
+export const usesDeployKey = ({
+  repositoryUrl,
+  sourceId,
+}: Pick<Project, 'repositoryUrl' | 'sourceId'>) =>
   sourceId === null && readStored(repositoryUrl).url?.protocol === 'ssh'
 
-/** Null for a valid address. Rules may be stricter than when it was stored. */
-export const whyUnreadable = ({ repositoryUrl }: Pick<Project, 'repositoryUrl'>) =>
-  readStored(repositoryUrl).refusal
+/** Null for a valid address, or an image. Rules may be stricter than when it was stored. */
+export const whyUnreadable = ({
+  repositoryUrl,
+  image,
+}: Pick<Project, 'repositoryUrl' | 'image'>) =>
+  image === null ? readStored(repositoryUrl).refusal : null
 
 function readStored(address: string) {
   try {

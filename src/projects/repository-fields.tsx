@@ -5,14 +5,14 @@ import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-/** The kind of repository field: a list of a provider's repositories, or an address. */
-export type From = 'source' | 'address'
+/** The kind of source: one of a provider's repositories, an address, or an image. */
+export type From = 'source' | 'address' | 'image'
 
 type Props = {
   from: From
   draft: Draft
   sources: Source[]
-  project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch'>
+  project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch' | 'image'>
 }
 
 /** Decides by the input, then by the stored value, then by whether there are sources to choose from. */
@@ -22,12 +22,14 @@ export function chooseFrom(
 ): From {
   if (draft.values.source_id || draft.values.repository) return 'source'
   if ('repository_url' in draft.values) return 'address'
-  if (asked === 'source' || asked === 'address') return asked
+  if ('image' in draft.values) return 'image'
+  if (asked === 'source' || asked === 'address' || asked === 'image') return asked
+  if (project?.image) return 'image'
   if (project) return project.sourceId ? 'source' : 'address'
   return sources.length > 0 ? 'source' : 'address'
 }
 
-/** The two options as links, which work without scripts; `path` is the page of the form. */
+/** The options as links, which work without scripts; `path` is the page of the form. */
 export const FromLinks = ({ path, from }: { path: string; from: From }) => (
   <nav class="tabs-line" aria-label="Where the code comes from">
     <a href={`${path}?from=source`} aria-current={from === 'source' ? 'page' : undefined}>
@@ -36,11 +38,15 @@ export const FromLinks = ({ path, from }: { path: string; from: From }) => (
     <a href={`${path}?from=address`} aria-current={from === 'address' ? 'page' : undefined}>
       By address
     </a>
+    <a href={`${path}?from=image`} aria-current={from === 'image' ? 'page' : undefined}>
+      An image
+    </a>
   </nav>
 )
 
-/** Repository and branch, chosen from lists or typed. */
+/** Repository and branch, chosen from lists or typed, or the image. */
 export const RepositoryFields = (props: Props) => {
+  if (props.from === 'image') return <ImageField {...props} />
   if (props.from === 'address') return <AddressFields {...props} />
   return props.sources.length > 0 ? <SourceFields {...props} /> : <NoSource />
 }
@@ -52,12 +58,30 @@ export const NoSource = () => (
   </p>
 )
 
+const ImageField = ({ project }: Props) => (
+  <TextField
+    name="image"
+    label="Image"
+    value={project?.image}
+    placeholder="registry.example.com/team/app:1"
+    hint={
+      <>
+        With a tag or a digest. One that needs a login uses yours under{' '}
+        <a href="/settings/registries">Settings, Registries</a>.
+      </>
+    }
+    required
+    autofocus={!project}
+    code
+  />
+)
+
 const AddressFields = ({ draft, project }: Props) => (
   <>
     <TextField
       name="repository_url"
       label="Repository"
-      value={project?.repositoryUrl}
+      value={project?.repositoryUrl || undefined}
       placeholder="github.com/owner/repository"
       hint="https://, http://, ssh:// or git@, without a password in it."
       required

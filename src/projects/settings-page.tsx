@@ -17,7 +17,7 @@ export const ProjectSettings = ({ project, code, draft, ...source }: ProjectForm
   <div class="settings">
     <ProjectForm {...{ project, code, draft, ...source }} />
     <BuildForm {...{ project, code, draft }} />
-    <DetectionForm {...{ project, code, draft }} />
+    {project.image === null && <DetectionForm {...{ project, code, draft }} />}
     <SettingsSection
       id="danger"
       title="Delete project"
@@ -38,7 +38,7 @@ export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps)
   <SettingsForm
     id="project"
     title="Source"
-    about="Where the code comes from."
+    about="Where the code, or the image, comes from."
     action={`/projects/${project.id}`}
     draft={draft}
   >
@@ -60,7 +60,34 @@ export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps)
 )
 
 /** Like ProjectForm, for the build settings. */
-export const BuildForm = ({ project, code, draft }: FormProps) => (
+export const BuildForm = ({ project, code, draft }: FormProps) =>
+  project.image === null ? (
+    <BuildFields {...{ project, code, draft }} />
+  ) : (
+    <SettingsForm
+      id="build"
+      title="Images"
+      about="Those that its deployments pulled."
+      action={`/projects/${project.id}/settings`}
+      draft={draft}
+    >
+      <KeepImages project={project} />
+    </SettingsForm>
+  )
+
+const KeepImages = ({ project }: Pick<FormProps, 'project'>) => (
+  <TextField
+    name="keep_images"
+    label="Images to keep"
+    value={project.keepImages}
+    type="number"
+    min={1}
+    max={100}
+    hint="Per environment. You can roll back to deployments whose image is kept."
+  />
+)
+
+const BuildFields = ({ project, code, draft }: FormProps) => (
   <SettingsForm
     id="build"
     title="Build"
@@ -106,15 +133,7 @@ export const BuildForm = ({ project, code, draft }: FormProps) => (
       value={project.gitDirectory}
       hint="Adds .git with the whole history and all tags to the build context, for builds that run git, such as git describe. Without it, .git is left out."
     />
-    <TextField
-      name="keep_images"
-      label="Images to keep"
-      value={project.keepImages}
-      type="number"
-      min={1}
-      max={100}
-      hint="Per environment. You can roll back to deployments whose image is kept."
-    />
+    <KeepImages project={project} />
     <Checkbox
       name="auto_deploy"
       label="Deploy on push"

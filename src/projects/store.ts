@@ -105,7 +105,7 @@ export function listOwnRepositories(db: Db, projectId: string) {
     ...listValues(db, deployments.repositoryUrl, isWanted(deployments.projectId, projectId)),
   ]
   const shared = new Set(used(ne))
-  return [...new Set(used(eq))].filter((url) => !shared.has(url))
+  return [...new Set(used(eq))].filter((url) => url !== '' && !shared.has(url))
 }
 
 /** The commit that was deployed last from the project's repository; null when none was fetched. */
@@ -152,6 +152,22 @@ export const listDeploymentIds = (
       environmentId ? eq(deployments.environmentId, environmentId) : undefined,
     ),
   )
+
+/** The images that deployments pulled: unlike built ones, they have no labels. */
+export const listPulledImages = (
+  db: Db,
+  { projectId, environmentId }: { projectId: string; environmentId?: string },
+) =>
+  listValues(
+    db,
+    deployments.image,
+    and(
+      eq(deployments.projectId, projectId),
+      environmentId ? eq(deployments.environmentId, environmentId) : undefined,
+      isNotNull(deployments.image),
+      isNotNull(deployments.pullReference),
+    ),
+  ) as string[]
 
 /** The subjects of jobs: the environments themselves, and their runs. */
 export const listJobSubjects = (db: Db, environmentIds: string[]) => [

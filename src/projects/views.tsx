@@ -6,7 +6,7 @@ import { Live } from '../web/live.tsx'
 import { Monogram } from '../web/logo.tsx'
 import { lookOfStatus, StatusBadge, toneRanks } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
-import { RepositoryLink } from './project-frame.tsx'
+import { SourceLink } from './project-frame.tsx'
 import type { listDeployedProjects } from './store.ts'
 
 type Item = ReturnType<typeof listDeployedProjects>[number]
@@ -19,7 +19,8 @@ export const activityOf = ({ project, latest }: Item) => ({
 })
 
 /** The text that a search matches. */
-export const textOf = ({ project }: Item) => `${project.name} ${project.repositoryUrl}`
+export const textOf = ({ project }: Item) =>
+  `${project.name} ${project.image ?? project.repositoryUrl}`
 
 type Props = { listing: Listing<ActivitySort>; list: Listed<Item> }
 
@@ -61,8 +62,8 @@ const Row = ({ project, latest }: Item) => (
         <bdi>{project.name}</bdi>
       </a>
       <p class="row-facts">
-        <RepositoryLink url={project.repositoryUrl} />
-        {project.branch && <bdi>{project.branch}</bdi>}
+        <SourceLink project={project} />
+        {project.image === null && project.branch && <bdi>{project.branch}</bdi>}
       </p>
     </div>
     <p class="row-end">

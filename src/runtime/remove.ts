@@ -30,8 +30,14 @@ export async function removeFromEngine(
     kind,
     volumes,
     images = true,
+    pulled = [],
     ...of
-  }: Belonging & { kind?: 'app' | 'service'; volumes: boolean; images?: boolean },
+  }: Belonging & {
+    kind?: 'app' | 'service'
+    volumes: boolean
+    images?: boolean
+    pulled?: string[]
+  },
 ): Promise<Removed[]> {
   const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, of)
@@ -49,6 +55,9 @@ export async function removeFromEngine(
     for (const reference of tags.length > 0 ? tags : [id])
       if (await unlessUsed(docker.removeImage(reference)))
         removed.push({ kind: 'image', name: reference })
+  for (const reference of new Set(pulled))
+    if (await unlessUsed(docker.removeImage(reference)))
+      removed.push({ kind: 'image', name: reference })
   if (!of.environmentId)
     for (const { id, name } of await docker.listNetworks({ labels }))
       if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })

@@ -214,6 +214,24 @@ export const CommitRef = ({
     </span>
   ) : null
 
+/** An image that was pulled, as its owner wrote it. */
+export const PulledRef = ({
+  reference,
+  digest,
+  copied = false,
+}: {
+  reference: string
+  digest: string | null
+  /** Adds a button that copies the digest. */
+  copied?: boolean
+}) => (
+  <span class="commit">
+    <bdi>{reference}</bdi>
+    {digest && <code title={digest}>{digest.replace(/^sha256:/, '').slice(0, 12)}</code>}
+    {digest && copied && <CopyButton text={digest} what="the image’s digest" />}
+  </span>
+)
+
 /** A page of the documentation, or one of its headings: `edge`, or `edge#https`. */
 export const docPath = (doc?: string) => (doc ? `/docs/${doc}` : '/docs')
 

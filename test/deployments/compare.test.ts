@@ -23,11 +23,14 @@ test('a deployment is compared with the live one, without values of secrets', as
     liveId: second.id,
     deploymentId: first.id,
     isLive: false,
-    commit: { from: second.commit, to: first.commit },
+    commit: {
+      from: { ...second.commit, pulled: null },
+      to: { ...first.commit, pulled: null },
+    },
     between: {
       direction: 'back',
       count: 1,
-      items: [{ deploymentId: second.id, number: second.number, ...second.commit }],
+      items: [{ deploymentId: second.id, number: second.number, ...second.commit, pulled: null }],
     },
     image: { from: second.image, to: first.image },
     variables: [{ key: 'COLOUR', change: 'removed', secret: false, from: 'blue', to: null }],

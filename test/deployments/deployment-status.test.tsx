@@ -38,6 +38,9 @@ test('what reuses an image has no steps that build one', () => {
   expect(names({ imageOf: 'earlier' })).toEqual(['Deploy'])
   expect(names({ imageOf: 'earlier', trigger: 'rollback' })).toEqual(['Deploy'])
   expect(names({})).toEqual(['Clone', 'Build', 'Deploy'])
+  const pulls = { pullReference: 'nginx:1.29' }
+  expect(names(pulls)).toEqual(['Pull', 'Deploy'])
+  expect(names({ ...pulls, imageOf: 'earlier' })).toEqual(['Deploy'])
 })
 
 test('a cancel that was asked for is not asked for twice', () => {
@@ -147,6 +150,7 @@ const deployment = (values: Partial<Deployment>) =>
     status: 'running',
     trigger: 'manual',
     imageOf: null,
+    pullReference: null,
     branch: 'main',
     commitHash: '0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
     commitAuthor: 'Grace',

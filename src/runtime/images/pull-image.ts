@@ -39,6 +39,8 @@ type PullRequest = {
   platform?: string | undefined
   /** True to pull an image again that needs a login, if its registry has a newer one. */
   isFresh?: boolean
+  /** With `isFresh`, throws when the registry can't say which one is the newest. */
+  isStrict?: boolean
   /** True to give it a private name for its owner even if it is public. */
   isApart?: boolean
   signal: AbortSignal
@@ -53,6 +55,8 @@ export type PulledImage = {
   image: Image
   /** False when the engine already had it. */
   pulled: boolean
+  /** In its registry, for one that only its owner has. */
+  digest?: string
 }
 
 type Task = Omit<PullRequest, 'platform'> & {
@@ -87,7 +91,7 @@ async function pullOrReuse(deps: ImageDeps, asked: PullRequest): Promise<PulledI
   const kept = given && (await docker.inspectImage(given.name, { signal }))
   const auth = authFor(deps, { ownerId, image: name })
   if (kept && !(asked.isFresh && (await hasMoved(deps, { ...task, given, auth }))))
-    return { name: given.name, image: kept, pulled: false }
+    return { name: given.name, image: kept, pulled: false, digest: given.digest }
 
   const here = await docker.inspectImage(name, { signal })
   if (asked.isApart || (auth && !isOfficial(name)))
@@ -123,15 +127,21 @@ async function inspectPulled(
   }
 }
 
-/** False when the registry or the login fails: neither is a reason to lose the pulled image. */
+/** False when the registry or the login fails, unless strict: neither is a reason to lose the pulled image. */
 const hasMoved = async (
   { docker }: ImageDeps,
-  { given, name, auth, signal }: Task & { given: GivenImage; auth: RegistryAuth | undefined },
-) =>
-  docker.imageDigest(name, { auth, signal }).then(
+  task: Task & { given: GivenImage; auth: RegistryAuth | undefined },
+) => {
+  const { given, name, image, auth, signal, isStrict } = task
+  return docker.imageDigest(name, { auth, signal, as: image }).then(
     (digest) => digest !== given.digest,
-    () => (signal.throwIfAborted(), false),
+    (error) => {
+      signal.throwIfAborted()
+      if (isStrict) throw error
+      return false
+    },
   )
+}
 
 async function pull(
   deps: ImageDeps,
@@ -177,7 +187,7 @@ async function pullApart(
       const image = await docker.inspectImage(source, { signal })
       if (!image) throw new Error(`The image ${source} was removed while it was pulled.`)
       await docker.tagImage(image.id, given.name)
-      return { name: given.name, image, pulled: true }
+      return { name: given.name, image, pulled: true, digest }
     } finally {
       await losePublicNames(deps)
     }
@@ -213,6 +223,11 @@ async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   const of = readLabels(here.labels)
   if (reference.path.startsWith('davit/') && areDavits(here.labels)) {
     if (of.instanceId === deps.instanceId && isOwnerOf(deps.db, ownerId, of)) return
+    throw notFound(image)
+  }
+  const projectId = /^davit\/([\da-f-]{36})$/.exec(reference.path)?.[1] // pulled, so without labels
+  if (projectId) {
+    if (isOwnerOf(deps.db, ownerId, { projectId, serviceId: '' })) return
     throw notFound(image)
   }
   const known = here.digests.flatMap((text) => parseReference(text) ?? [])

@@ -1,0 +1,3 @@
+ALTER TABLE `deployments` ADD `pull_reference` text;--> statement-breakpoint
+ALTER TABLE `deployments` ADD `pull_digest` text;--> statement-breakpoint
+ALTER TABLE `projects` ADD `image` text;
