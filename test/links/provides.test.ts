@@ -83,26 +83,6 @@ describe('an app gets of', () => {
   })
 })
 
-test('an instance of before its template said what it provides gets what that says today', async () => {
-  const { t, service } = await aSite()
-  const { id } = await service('postgresql')
-  const { compose } = getService(t.db, id)!
-  const older = compose.replace(/\n  provides:[^]*?(?=\n  after:)/, '')
-  expect(older).not.toContain('proposes')
-  updateService(t.db, id, { compose: older })
-  const { values, proposes } = await providedBy(t, id)
-  expect(values.get(proposes.get('DATABASE_URL')!)!.value).toStartWith('postgresql://davit:')
-
-  // but not where it has other variables than that one mentions
-  updateService(t.db, id, { compose: older.replaceAll('POSTGRES_DB', 'POSTGRES_NAME') })
-  expect([...(await providedBy(t, id)).values]).toEqual([
-    ['host', { value: 'main', secret: false }],
-    ['port', { value: '5432', secret: false }],
-    ['db_host', { value: 'main', secret: false }],
-    ['db_port', { value: '5432', secret: false }],
-  ])
-})
-
 test('what an app gets follows a change of the file', async () => {
   const { t, ada, link } = await aSite()
   const compose = 'services: { web: { image: busybox, expose: [80] } }'
