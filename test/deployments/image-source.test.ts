@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
 import { removeOrphanImages } from '../../src/deployments/images.ts'
 import { updateDeployment } from '../../src/deployments/store.ts'
 import { Failure } from '../../src/platform/errors.ts'
@@ -228,44 +228,40 @@ describe('the source of a project', () => {
   })
 })
 
-describe('with a registry', () => {
+test('a private image runs once its owner has a login, is rolled back to, and leaves with its project', async () => {
+  const { t, ada } = withAda(testApp())
   const user = { username: 'puller', password: 'a password that opens it' }
-  const started = startRegistry(user)
-  afterAll(async () => (await started).stop())
+  const registry = await startRegistry(user)
+  onTestFinished(() => registry.stop())
+  const auth = { ...user, serveraddress: registry.host }
+  const image = await pushImage(corner, { auth, line: 'echo the first > /version' })
+  const { id, path, environmentId } = await anImage(ada, image)
+  const processes = [{ name: 'web', command: ['sh', '-c', 'cat /version; exec sleep 9999'] }]
+  await ada.put(`${path}/envs/${environmentId}`, { processes, releaseCommand: 'cat /version' })
+  expect((await deployed(ada, id)).error.step).toBe('pulling')
 
-  test('a private image runs once its owner has a login, is rolled back to, and leaves with its project', async () => {
-    const { t, ada } = withAda(testApp())
-    const registry = await started
-    const auth = { ...user, serveraddress: registry.host }
-    const image = await pushImage(corner, { auth, line: 'echo the first > /version' })
-    const { id, path, environmentId } = await anImage(ada, image)
-    const processes = [{ name: 'web', command: ['sh', '-c', 'cat /version; exec sleep 9999'] }]
-    await ada.put(`${path}/envs/${environmentId}`, { processes, releaseCommand: 'cat /version' })
-    expect((await deployed(ada, id)).error.step).toBe('pulling')
-
-    await ada.post('/settings/registries', { host: registry.host, ...user })
-    const first = await deployed(ada, id)
-    expect(first.status).toBe('running')
-    await pushImage(corner, {
-      auth,
-      line: 'echo the second > /version',
-      repo: image.replace(/:1$/, ''),
-    })
-    const second = await deployed(ada, id)
-    expect((await logOf(ada, second)).join('\n')).toContain('the second')
-    expect(second.pulled.digest).not.toBe(first.pulled.digest)
-
-    const back = await finished(ada, (await rollBack(ada, first)).json)
-    expect([back.status, (await logOf(ada, back)).join('\n')]).toEqual([
-      'running',
-      expect.stringContaining('the first'),
-    ])
-    expect(await corner.docker.inspectImage(image)).toBeNull()
-    await t.jobs.idle()
-    expect((await ada.delete(path)).status).toBe(200)
-    for (const deployment of [first, second])
-      expect(await corner.docker.inspectImage(deployment.image)).toBeNull()
+  await ada.post('/settings/registries', { host: registry.host, ...user })
+  const first = await deployed(ada, id)
+  expect(first.status).toBe('running')
+  await pushImage(corner, {
+    auth,
+    line: 'echo the second > /version',
+    repo: image.replace(/:1$/, ''),
   })
+  const second = await deployed(ada, id)
+  expect((await logOf(ada, second)).join('\n')).toContain('the second')
+  expect(second.pulled.digest).not.toBe(first.pulled.digest)
+
+  const back = await finished(ada, (await rollBack(ada, first)).json)
+  expect([back.status, (await logOf(ada, back)).join('\n')]).toEqual([
+    'running',
+    expect.stringContaining('the first'),
+  ])
+  expect(await corner.docker.inspectImage(image)).toBeNull()
+  await t.jobs.idle()
+  expect((await ada.delete(path)).status).toBe(200)
+  for (const deployment of [first, second])
+    expect(await corner.docker.inspectImage(deployment.image)).toBeNull()
 })
 
 test('what a deployment pulled is no one else’s, even by its name', async () => {
