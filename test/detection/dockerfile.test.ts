@@ -78,7 +78,10 @@ describe('a written Dockerfile', () => {
     const { dockerfile } = plan(
       {
         'composer.json': json({ require: laravel }),
-        'package.json': json({ scripts: { build: 'vite build' } }),
+        'package.json': json({
+          scripts: { build: 'vite build' },
+          devDependencies: { 'laravel-vite-plugin': '2' },
+        }),
       },
       {},
       ['VITE_NAME'],
