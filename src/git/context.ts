@@ -23,7 +23,7 @@ export type ContextOptions = {
   /** Called before anything else is decided. */
   inspect?: (directory: Directory) => Promise<void>
   /** Writes a Dockerfile where there is none and no path to one is set. */
-  plan?: (directory: Directory) => Promise<Planned>
+  plan: (directory: Directory) => Promise<Planned>
   signal: AbortSignal
   log: Log
 }
@@ -99,7 +99,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const directory = directoryOf(tree, inside, prefix)
   await options.inspect?.(directory)
   const dockerfile = await findDockerfile(tree, options)
-  const planned = dockerfile === null ? await options.plan!(directory) : null
+  const planned = dockerfile === null ? await options.plan(directory) : null
   const ignoreFile =
     (await findDockerignore(tree, { ...options, root, dockerfile })) ??
     (planned && { file: 'the .dockerignore of the written Dockerfile', text: planned.dockerignore })
@@ -194,7 +194,7 @@ async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Pr
 
 /** Null where one is to be planned. */
 async function findDockerfile(tree: Tree, options: Options): Promise<string | null> {
-  const { dockerfilePath, contextDir, snapshot, plan } = options
+  const { dockerfilePath, contextDir, snapshot } = options
   const paths =
     dockerfilePath === null
       ? dockerfileNames.map((name) => join(contextDir, name))
@@ -204,9 +204,9 @@ async function findDockerfile(tree: Tree, options: Options): Promise<string | nu
     const mode = tree.entries.get(found)?.mode
     if (mode !== undefined && mode !== modes.submodule) return found
   }
-  if (dockerfilePath === null && plan) return null
+  if (dockerfilePath === null) return null
   const all = [...tree.entries.keys()]
-  throw noDockerfile({ path: paths[0]!, paths: all, branch: snapshot.branch })
+  throw noDockerfile({ path: dockerfilePath, paths: all, branch: snapshot.branch })
 }
 
 const directoryOf = (tree: Tree, inside: Entry[], prefix: string): Directory => ({

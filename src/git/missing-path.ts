@@ -16,16 +16,10 @@ export function noDockerfile(missing: Missing & { path: string }): Failure {
       `In the project’s settings, set the Dockerfile to ${first}, or the context directory to its folder.`,
     )
   }
-  const clues = paths.filter((other) => isClue.test(other))
-  const composeFile = clues.find((other) => isCompose.test(other))
   return new Failure(
     'no_dockerfile',
-    clues.length > 0
-      ? `${message}, nor anywhere else in it; at its top there is ${few(clues)}.`
-      : `${message}, nor anywhere else in it.`,
-    composeFile
-      ? `To run what ${composeFile} describes, paste it under Services, “Bring your own”. To deploy the repository as an app, add a Dockerfile to it.`
-      : 'Add a Dockerfile to the repository, or set its path in the project’s settings.',
+    `${message}, nor anywhere else in it.`,
+    'Leave the Dockerfile in the project’s settings empty, and Davit recognises what the repository is, or add one.',
   )
 }
 
@@ -55,11 +49,6 @@ export const dockerfileNames = ['Dockerfile', 'dockerfile']
 
 export const isDockerfile =
   /(^|\/)(?!.*\.dockerignore$)((dockerfile|containerfile)([.-][^/]+)?|[^/]+\.dockerfile)$/i
-
-const isCompose = /^(docker-)?compose\.ya?ml$/
-
-const isClue =
-  /^(compose\.ya?ml|docker-compose\.ya?ml|package\.json|go\.mod|requirements\.txt|pyproject\.toml|Gemfile|Cargo\.toml|composer\.json|pom\.xml|build\.gradle|mix\.exs|index\.html|Procfile)$/
 
 const byDepth = (a: string, b: string) => a.split('/').length - b.split('/').length
 

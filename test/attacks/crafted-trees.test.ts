@@ -3,7 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectGit } from '../../src/git/git.ts'
-import { commitFiles, git, makeRepository, startGitServer } from '../support/git-server.ts'
+import {
+  commitFiles,
+  git,
+  makeRepository,
+  startGitServer,
+  ownDockerfile,
+} from '../support/git-server.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'davit-trees-'))
 const server = startGitServer(dir)
@@ -44,7 +50,7 @@ async function sent(name: string, entryOf: (made: Made) => Entry) {
   git(path, ['update-ref', 'refs/heads/main', commit])
   try {
     const asked = { url: `${server.url}${name}.git`, branch: 'main', commit: null, signal, log }
-    const options = { contextDir: '.', dockerfilePath: null, signal, log }
+    const options = { contextDir: '.', ...ownDockerfile, signal, log }
     const context = await davit.context(await davit.fetch(asked), options)
     const tar = join(dir, `${name}.tar`)
     await Bun.write(tar, new Response(davit.archive(context, { signal })))

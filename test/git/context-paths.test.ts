@@ -63,7 +63,7 @@ describe('a path', () => {
       'deploy/docker/Dockerfile': Dockerfile,
       'api/Dockerfile.prod': 'x',
     })
-    const error = await failure(url)
+    const error = await failure(url, { dockerfilePath: 'Dockerfile' })
     expect(error).toMatchObject({ code: 'no_dockerfile' })
     expect(error.message).toContain('deploy/docker/Dockerfile, api/Dockerfile.prod')
     expect(error.hint).toContain('set the Dockerfile to deploy/docker/Dockerfile')
@@ -81,14 +81,13 @@ describe('a path', () => {
     expect(hint).toContain('set the Dockerfile to app/Dockerfile')
   })
 
-  test('without any Dockerfile is answered with what lies there instead', async () => {
-    const { url } = aRepository({ 'package.json': '{}', 'compose.yml': '', 'src/go.mod': '' })
-    const error = await failure(url, { dockerfilePath: 'src' })
-    expect(error).toMatchObject({ code: 'no_dockerfile' })
-    expect(error.message).toContain('there is compose.yml, package.json')
-    expect(error.message).not.toContain('go.mod')
-    expect(error.hint).toContain('compose.yml')
-    expect(error.hint).toContain('“Bring your own”')
+  test('of no Dockerfile and without a setting gets one that is written, and what it ignores', async () => {
+    const { url } = aRepository({ 'a/x': 'x', 'a/ignored': 'x', '.davit.Dockerfile': 'taken' })
+    const { context, files } = await unpack(url, { contextDir: 'a' })
+    expect([context.planned, context.dockerfile]).toEqual(['FROM planned\n', '.davit.Dockerfile'])
+    expect(files).toEqual(['x'])
+    expect((await contextOf(url)).dockerfile).not.toBe('.davit.Dockerfile')
+    expect(await failure(url, { dockerfilePath: 'a' })).toMatchObject({ code: 'no_dockerfile' })
   })
 
   test('of a folder that is not there is answered with those that are', async () => {

@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectGit } from '../../src/git/git.ts'
 import type { Snapshot } from '../../src/git/tools.ts'
-import { commitFiles, git, type Files } from '../support/git-server.ts'
+import { commitFiles, git, type Files, ownDockerfile } from '../support/git-server.ts'
 import {
   aRepository,
   contextOf,
@@ -31,7 +31,7 @@ describe('a context that is too large is refused', () => {
     const { url } = aRepository({ Dockerfile, zeros: '\0'.repeat(2 ** 21), '.dockerignore': 'x' })
     const small = connectGit({ ...options, repositorySize: 2 ** 20 })
     const snapshot = await small.fetch({ url, branch: 'main', commit: null, signal, log })
-    const context = small.context(snapshot, { contextDir: '.', dockerfilePath: null, signal, log })
+    const context = small.context(snapshot, { contextDir: '.', ...ownDockerfile, signal, log })
     expect(await context.catch((error) => error)).toMatchObject({
       code: 'context_too_large',
       message: 'The build would see 2.0 MiB of files, of at most 1.0 MiB.',
@@ -261,7 +261,7 @@ test('a tree that can’t be read is fetched again at once', async () => {
   const { url } = aRepository({ Dockerfile, 'a/b': 'c' })
   const snapshot: Snapshot = await fetch(url)
   damageBlob(snapshot.mirror, `${snapshot.commit.hash}:a`)
-  const options = { contextDir: '.', dockerfilePath: null, signal, log }
+  const options = { contextDir: '.', ...ownDockerfile, signal, log }
   expect((await davit.context(snapshot, options)).files).toBe(2)
 })
 

@@ -40,7 +40,11 @@ export const fetch = (url: string) =>
 export type Paths = { contextDir?: string; dockerfilePath?: string | null }
 
 export const contextOf = async (url: string, paths: Paths = {}) =>
-  davit.context(await fetch(url), { contextDir: '.', dockerfilePath: null, signal, log, ...paths })
+  davit.context(await fetch(url), {
+    ...{ contextDir: '.', dockerfilePath: null, signal, log },
+    plan: async () => ({ dockerfile: 'FROM planned\n', dockerignore: 'ignored\n' }),
+    ...paths,
+  })
 
 /** What arrives at the engine: each path with its content, `-> target` or `mode`. */
 export async function unpack(url: string, paths: Paths = {}) {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { commitFiles, git } from '../support/git-server.ts'
+import { commitFiles, git, ownDockerfile } from '../support/git-server.ts'
 import { until } from '../support/until.ts'
 import { aRepository, dataDir, davit, dir, Dockerfile, lines, log, signal } from './contexts.ts'
 
@@ -10,7 +10,7 @@ let turn = 0
 /** The context of a build that gets `.git`, unpacked. */
 async function unpacked(url: string, { branch = 'main' as string | null, contextDir = '.' } = {}) {
   const snapshot = await davit.fetch({ url, branch, commit: null, history: true, signal, log })
-  const context = await davit.context(snapshot, { contextDir, dockerfilePath: null, signal, log })
+  const context = await davit.context(snapshot, { contextDir, ...ownDockerfile, signal, log })
   const target = join(dir, `cloned${++turn}`)
   mkdirSync(target)
   const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
@@ -55,7 +55,7 @@ describe('the .git of a build', () => {
     const { url } = aTaggedRepository()
     const what = { url, branch: 'main', commit: null, history: true, signal, log }
     const snapshot = await davit.fetch(what)
-    const place = { contextDir: '.', dockerfilePath: null, signal, log }
+    const place = { contextDir: '.', ...ownDockerfile, signal, log }
     const archive = davit.archive(await davit.context(snapshot, place), { signal })
     const reader = archive.getReader()
     await reader.read()

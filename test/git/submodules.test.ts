@@ -9,6 +9,7 @@ import {
   git,
   makeRepository,
   startGitServer,
+  ownDockerfile,
 } from '../support/git-server.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'davit-submodules-'))
@@ -42,7 +43,7 @@ async function contextOf(url: string, contextDir = '.') {
   lines = []
   const log = (line: string) => void lines.push(line)
   const snapshot = await davit.fetch({ url, branch: null, commit: null, signal, log })
-  return davit.context(snapshot, { contextDir, dockerfilePath: null, signal, log })
+  return davit.context(snapshot, { contextDir, ...ownDockerfile, signal, log })
 }
 
 async function filesOf(url: string, contextDir?: string) {

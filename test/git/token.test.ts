@@ -6,7 +6,7 @@ import { connectGit, type GitOptions } from '../../src/git/git.ts'
 import { type Keys, keysFor } from '../../src/git/keys.ts'
 import { providers } from '../../src/git/providers/registry.ts'
 import { readRepositoryUrl } from '../../src/git/repository-url.ts'
-import { commitFiles, makeRepository } from '../support/git-server.ts'
+import { commitFiles, makeRepository, ownDockerfile } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'davit-token-'))
@@ -117,7 +117,7 @@ describe('a private repository', () => {
     })
     const davit = connect()
     const snapshot = await fetch({ credential: credential() }, {}, davit)
-    const what = { contextDir: '.', dockerfilePath: null, signal, log: () => {} }
+    const what = { contextDir: '.', ...ownDockerfile, signal, log: () => {} }
     const context = await davit.context(snapshot, { ...what, credential: credential() })
     expect(context.files).toBe(3)
     const refused = await davit.context(snapshot, what).catch((error) => error)

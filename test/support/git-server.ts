@@ -190,3 +190,9 @@ const gitEnv = {
   GIT_COMMITTER_NAME: 'Ada',
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 }
+
+/** For contexts that have a Dockerfile of their own. */
+export const ownDockerfile = {
+  dockerfilePath: null,
+  plan: () => Promise.reject(new Error('There is no Dockerfile.')),
+}
