@@ -65,7 +65,6 @@ const planted = (bob: TestClient, theirs: Ids) => ({
   accessToken: 'planted',
   deployKeyPrivate: 'planted',
   status: 'running',
-  image: 'planted',
   containerId: theirs.container,
   imageOf: theirs.deployment,
   commitStatus: 'planted',

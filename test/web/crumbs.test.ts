@@ -8,7 +8,7 @@ const isSection = (path: string) =>
 
 /** For those who have no login yet, and the fragments of forms. */
 const isOther = (path: string) =>
-  /^\/(login$|auth\/|api\/git\/look$|projects\/:id\/watched-files$)/.test(path)
+  /^\/(login$|auth\/|api\/git\/look$|projects\/:id\/(watched-files|detection)$)/.test(path)
 
 test('each page below a section has crumbs whose every link leads to a page', async () => {
   const t = testApp({ DAVIT_REGISTRATION: 'invite' })
