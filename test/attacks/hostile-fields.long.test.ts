@@ -144,6 +144,8 @@ const forms: Record<string, Form> = {
   'POST /settings/identities': { valid: () => ({}), untold: ['currentPassword'] },
   'POST /settings/tokens': { valid: () => ({ name: 'ci', scopes: ['read'] }) },
   'PUT /settings/users/:id': { id: 'user', valid: () => ({}) },
+  // a session is refused there; its fields are those of a deployment
+  'POST /hooks/deploy': { brief: true, valid: () => ({ environmentId: unique() }) },
   'PUT /settings/grants/:id': { id: 'service', valid: () => ({ granted: true }) },
 }
 
