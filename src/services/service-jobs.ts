@@ -15,7 +15,7 @@ import { report } from '../platform/journal.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
-import { restartLive } from '../runtime/restart.ts'
+import { restartLive, startStopped } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
 import { changeService, forgetChange, restartService, stopService } from './apply-definition.ts'
@@ -70,12 +70,14 @@ export const serviceKind =
     if (!service) return undefined
     const log = new LogWriter(deps, { sourceId: id, logId: job.id })
     let volumes: string[] | undefined
+    let isBegun = false
     return {
       log,
       mask: () => maskOf(deps, id),
       doing: `the service was ${service.status}`,
       again: 'start the service again',
       async run(work) {
+        isBegun = true
         const progress = new PullProgress(() => deps.changes.touch(id))
         deps.pulls.set(id, progress)
         try {
@@ -91,7 +93,8 @@ export const serviceKind =
       async end(end, signal) {
         const why = end.status === 'cancelled' ? wasCancelled : null
         const failure = end.status === 'failed' ? end.failure : why
-        if (failure) await fail(deps, { service, job, failure, volumes, signal })
+        const isGivenUp = end.status === 'failed' && !isBegun
+        if (failure) await fail(deps, { service, job, failure, isGivenUp, volumes, signal })
         const now = getService(deps.db, id)
         if (!now) return undefined
         if (now.errorMessage) log.write(`${now.errorMessage} ${now.errorHint ?? ''}`)
@@ -139,6 +142,8 @@ type Failed = {
   service: Service
   job: Job
   failure: Failure
+  /** Crashes may have left it half done. */
+  isGivenUp: boolean
   /** The volumes that existed before. */
   volumes?: string[] | undefined
   signal: AbortSignal
@@ -149,7 +154,8 @@ type Failed = {
  * otherwise the previous containers run as before. While the engine is unreachable this is unknown: the job
  * ends once it responds.
  */
-async function fail(deps: ServiceDeps, { service, job, failure, volumes, signal }: Failed) {
+async function fail(deps: ServiceDeps, failed: Failed) {
+  const { service, job, failure, volumes, signal } = failed
   const { id } = service
   const isChange = job.kind === 'change'
   const undone = isChange ? 'The change was undone. ' : ''
@@ -165,7 +171,7 @@ async function fail(deps: ServiceDeps, { service, job, failure, volumes, signal 
   let status: Service['status'] = 'failed'
   try {
     await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
-      const seen = await settleContainers(deps, { service, job, signal })
+      const seen = await settleContainers(deps, failed)
       if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
       else await removeLeft(deps, id, volumes)
     })
@@ -178,22 +184,28 @@ async function fail(deps: ServiceDeps, { service, job, failure, volumes, signal 
 }
 
 /** After a change that was undone, waits until the previous containers run again. */
-async function settleContainers(
-  deps: ServiceDeps,
-  { service, job, signal }: Pick<Failed, 'service' | 'job' | 'signal'>,
-) {
+async function settleContainers(deps: ServiceDeps, failed: Failed) {
+  const { service, job, isGivenUp, signal } = failed
   const workload = workloadOf(service)
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
-  if (job.kind !== 'change' || !seen.some(({ instance }) => isWanted(instance))) return seen
+  const isUndone = job.kind === 'change' && seen.some(({ instance }) => isWanted(instance))
+  const isStopped = job.kind === 'restart' && isGivenUp
+  if (!isUndone && !isStopped) return seen
+  const starting = isUndone ? restartUndone(deps, failed) : startStopped(deps, { workload, signal })
+  await starting.catch((error) => {
+    if (signal.aborted || isEngineAway(error)) throw error
+  })
+  return observed()
+}
+
+async function restartUndone(deps: ServiceDeps, { service, job, signal }: Failed) {
   const to = await definitionOf(deps, service)
   const from = await unsealDefinition(deps, service, job.input!)
+  const workload = workloadOf(service)
   const components = componentsOf(deps, to)
   const hooks = { passed: firstStartValues(deps, { from, to }) }
-  await restartLive(deps, { workload, components, hooks, signal, stops: false }).catch((error) =>
-    signal.aborted || isEngineAway(error) ? Promise.reject(error) : false,
-  )
-  return observed()
+  await restartLive(deps, { workload, components, hooks, signal, stops: false })
 }
 
 async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[] | undefined) {

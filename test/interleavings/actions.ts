@@ -89,8 +89,7 @@ export const actions: Record<string, Action> = {
     name: 'stop an environment',
     weight: 3,
     run: withOne(environments, (order, { id }) => {
-      for (const { id: container, options } of order.installation.engine.containers.values())
-        if (options.labels?.['davit.environment'] === id) order.touched.add(container)
+      order.touchAll('davit.environment', id)
       return order.request('POST', `/envs/${id}/stop`)
     }),
   },
@@ -183,7 +182,10 @@ export const actions: Record<string, Action> = {
   stopService: {
     name: 'stop a service',
     weight: 2,
-    run: withOne(services, (order, { id }) => order.request('POST', `/services/${id}/stop`)),
+    run: withOne(services, (order, { id }) => {
+      order.touchAll('davit.service', id)
+      return order.request('POST', `/services/${id}/stop`)
+    }),
   },
   cancelService: {
     name: 'cancel work on a service',
@@ -206,7 +208,6 @@ export const actions: Record<string, Action> = {
       return order.request('POST', `/envs/${id}/runs`, { command })
     }),
   },
-
   cleanUp: {
     name: 'clean up',
     weight: 3,

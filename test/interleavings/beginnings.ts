@@ -12,7 +12,8 @@ export type Beginning = {
   settings: Record<string, unknown>
   isDeployed: boolean
   isTwofold?: boolean
-  hasService?: boolean
+  /** Decides which service there is, if any. */
+  serviceSeed?: number
 }
 
 export const beginnings: Beginning[] = [
@@ -23,8 +24,8 @@ export const beginnings: Beginning[] = [
   { settings: { port: 0 }, isDeployed: true },
   { settings: { port: 0 }, isDeployed: true, isTwofold: true },
   { settings: {}, isDeployed: false },
-  { settings: {}, isDeployed: false, hasService: true },
-  { settings: {}, isDeployed: true, hasService: true },
+  { settings: {}, isDeployed: false, serviceSeed: 9 },
+  { settings: {}, isDeployed: true, serviceSeed: 9 },
 ]
 
 const command = ['sleep', '1000000']
@@ -42,7 +43,9 @@ export const withProcesses: Beginning[] = [
 ]
 
 /** Those whose orders are about an app alone. */
-export const withApp = beginnings.filter(({ isDeployed, hasService }) => isDeployed && !hasService)
+export const withApp = beginnings.filter(
+  ({ isDeployed, serviceSeed }) => isDeployed && !serviceSeed,
+)
 
 type Begun = Snapshot & { now: number; takeBack: () => void }
 
@@ -57,7 +60,7 @@ export function begunWith(beginning: Beginning) {
   return making
 
   async function make() {
-    const { settings, isDeployed, isTwofold = false, hasService = false } = beginning
+    const { settings, isDeployed, isTwofold = false, serviceSeed } = beginning
     world.reset(0)
     const schedule = new Schedule(new Random(0), calm)
     const installation = new Installation(schedule, () => apps.well)
@@ -70,7 +73,7 @@ export function begunWith(beginning: Beginning) {
     if (isTwofold) await order.request('POST', `${path}/envs`, { name: 'staging' })
     await order.request('PUT', `${path}/envs/${idOf('environments')}`, settings)
     if (isDeployed) await order.request('POST', `${path}/deployments`)
-    if (hasService) await actions.makeService!.run(order, new Random(9))
+    if (serviceSeed) await actions.makeService!.run(order, new Random(serviceSeed))
     while (await order.step(world.now + 60_000)) continue // health checks come late
     const snapshot = installation.snapshot()
     return { ...snapshot, now: world.now, takeBack: snapshot.disk.remember() }

@@ -167,6 +167,9 @@ function checkServices(order: Order, say: Say, { isStrict }: Strictness) {
     const up = states.filter((state) => state === 'running').length
     if (status === 'running' && (up < states.length || up === 0)) say(seen)
     if (status === 'stopped' && up > 0) say(seen)
+    const isTouched = own.some((container) => order.touched.has(container.id))
+    if (status === 'stopped' && error_code === 'interrupted' && !isTouched && !order.hadErrors)
+      say(`${seen}, though nobody stopped any`)
     if (status === 'failed' && own.length > 0) say(seen)
     if (
       status === 'unhealthy' &&

@@ -78,11 +78,20 @@ export type Story = {
 
 /**
  * An end of Davit at a call of the engine: a kill, after which that is still done or not, or a stop. Killed
- * twice, the next one dies after as many calls, so that work is given up.
+ * twice, the next one dies after as many calls, from its start or from when it takes up the work again, so
+ * that work is given up.
  */
 export type End = { call: number; how: (typeof ends)[number] }
 
-export const ends = ['killed, call done', 'killed', 'killed twice', 'stopped'] as const
+export const ends = [
+  'killed, call done',
+  'killed',
+  'killed twice',
+  'killed twice at work',
+  'stopped',
+] as const
+
+const takenUpAgain = "SELECT 1 FROM jobs WHERE status = 'running' AND attempt > 1"
 
 /** What users do, one thing after another, with one end of Davit in between; how many calls it took. */
 export async function runStory(story: Story, end: End | null, { hasEdge = false } = {}) {
@@ -112,6 +121,8 @@ export class Order {
   hadErrors = false
   /** Where Davit is to end, and start again. */
   davitEnds: End | null = null
+  /** After so many calls Davit is killed, once it works on what it has taken up again. */
+  #secondKill: number | null = null
   #steps = 0
 
   constructor(installation: Installation, schedule: Schedule) {
@@ -184,6 +195,12 @@ export class Order {
     await world.settle()
   }
 
+  /** A user asks Davit to stop the containers with this label. */
+  touchAll(label: string, value: string) {
+    for (const { id, options } of this.installation.engine.containers.values())
+      if (options.labels?.[label] === value) this.touched.add(id)
+  }
+
   async begin(action: Action, chance: Random) {
     this.schedule.say(`* ${action.name}`)
     await action.run(this, chance)
@@ -196,8 +213,13 @@ export class Order {
     if (end && schedule.calls >= end.call) {
       const again = schedule.calls + end.call
       this.davitEnds = end.how === 'killed twice' ? { call: again, how: 'killed' } : null
+      this.#secondKill = end.how === 'killed twice at work' ? end.call : null
       schedule.lastCallsAreDone = end.how === 'killed, call done'
       await actions[end.how === 'stopped' ? 'restart' : 'kill']!.run(this, schedule.random)
+    }
+    if (this.#secondKill !== null && this.installation.rows(takenUpAgain).length > 0) {
+      this.davitEnds = { call: schedule.calls + this.#secondKill, how: 'killed' }
+      this.#secondKill = null
     }
     return !this.stuck && (await this.schedule.step({ until }))
   }

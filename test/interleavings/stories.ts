@@ -4,7 +4,8 @@ import type { Story } from './order.ts'
 const served = { settings: {}, isDeployed: true }
 const withVolume = { settings: { volumes: ['data:/data'] }, isDeployed: true }
 const worker = { settings: { port: 0 }, isDeployed: true }
-const withService = { settings: {}, isDeployed: false, hasService: true }
+const withService = { settings: {}, isDeployed: false, serviceSeed: 11 }
+const withFailedService = { ...withService, serviceSeed: 9 }
 const withRelease = { settings: { releaseCommand: ['sleep', '1'] }, isDeployed: true }
 const bare = { settings: {}, isDeployed: false }
 const twofold = { ...withVolume, isTwofold: true }
@@ -40,6 +41,7 @@ export const stories: Record<string, Story> = {
   'a new service': { beginning: bare, acts: ['makeService'] },
   'a change of a service': { beginning: withService, acts: ['changeService'] },
   'a restart of a service': { beginning: withService, acts: ['restartService'] },
+  'a restart of a service that failed': { beginning: withFailedService, acts: ['restartService'] },
   'a stop of a service': { beginning: withService, acts: ['stopService'] },
   'a stop and a start of a service': {
     beginning: withService,
