@@ -7,6 +7,7 @@ import { losePublicNames } from '../runtime/images/pull-image.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { observeDifferent } from '../runtime/observe.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
+import { report } from '../platform/journal.ts'
 import { removeOrphanImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
@@ -23,21 +24,24 @@ type UntilStopped = { signal: AbortSignal }
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUnreported(deps.db)
+  // before the first build, which can start as soon as it is requeued
+  await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true }).catch((error) =>
+    report('downloads of the last process could not be removed', error),
+  )
   await deps.jobs.recover(['deploy'], ({ id }) => getStatus(deps.db, id) !== 'deploying')
+  supersede(deps)
 
   if (listRestored(deps.db, 'deployment').length > 0)
     await (await import('./reconcile-after-restore.ts')).reconcileAfterRestore(deps, { signal })
   await observeDifferent(deps, apps, { signal })
   if (signal.aborted) return // the next process resumes the rest
   await deps.jobs.recover(['deploy'])
-  await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
-  // No build may start before all images have their private names.
+  supersede(deps)
+  // Each build does this itself first, as one may have started by now; without one, names would stay.
   await retryWhileEngineDown(deps.docker, { signal, failed: 'images could not be renamed' }, () =>
     losePublicNames(deps),
   )
   if (signal.aborted) return
-  for (const waiting of listInStatus(deps.db, ['pending']))
-    publishSuperseded(deps, supersedeOlder(deps.db, waiting))
   deps.jobs.wake()
 
   await Promise.all([
@@ -47,6 +51,12 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
       ),
     removeOrphanImages(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
+}
+
+/** Older deployments that were requeued may wait beside newer ones. */
+function supersede(deps: RecoverDeps) {
+  for (const waiting of listInStatus(deps.db, ['pending']))
+    publishSuperseded(deps, supersedeOlder(deps.db, waiting))
 }
 
 async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {

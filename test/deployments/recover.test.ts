@@ -3,6 +3,7 @@ import { recover } from '../../src/deployments/recover.ts'
 import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
 import type { Job } from '../../src/jobs/store.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { addSource } from '../git/source.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -70,6 +71,21 @@ test('what was in work goes back into the queue once, and its log says why', asy
     error: { code: 'interrupted', step: 'building' },
   })
   expect(await look(cancelled)).toMatchObject({ status: 'cancelled', image: null, error: null })
+})
+
+test('an older deployment gives way to a newer one before any begins again', async () => {
+  const { t, ada } = withAda(simulatedApp({}, { jobsWait: true }))
+  const { left, look } = await aProject(t, ada, { repositoryUrl: 'file:///srv/x.git' })
+  const older = left({ status: 'cloning' })
+  const { json: newer } = await ada.post(`/projects/${older.projectId}/deployments`)
+  const stopped = new AbortController()
+  t.faults.info = async () => {
+    stopped.abort()
+    throw new Failure('engine_unreachable', 'It is away.', '')
+  }
+  await startAgain(t, stopped.signal)
+  expect(await look(older)).toMatchObject({ status: 'superseded' })
+  expect(await look(newer)).toMatchObject({ status: 'pending' })
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {
