@@ -72,7 +72,7 @@ export function hookRoutes(deps: TriggerDeps & { docker: Docker; streams: Stream
       if (!(event instanceof LogBatch) && isEnded(stateOf(deployment).status)) return
   }
 
-  /** It is gone once its project is deleted. */
+  /** With its project its row is deleted; then it counts as cancelled. */
   function stateOf(deployment: Deployment): Deployment {
     return getJob(db, deployment.id)?.deployment ?? { ...deployment, status: 'cancelled' }
   }

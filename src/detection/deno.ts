@@ -23,8 +23,7 @@ export const deno: Rule = {
     const task = (name: string) =>
       stringOf(tasks[name]) ?? stringOf(objectOf(tasks[name])['command'])
     const main = files.first('main.ts', 'mod.ts', 'server.ts', 'main.js', 'src/main.ts')
-    const version = chooseVersion('Deno', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Deno', settings, [
       { range: files.line('.deno-version') ?? files.line('.dvmrc'), from: '.deno-version' },
     ])
     const build = settings.build ?? (task('build') === null ? null : 'deno task build')

@@ -33,8 +33,7 @@ export const dotnet: Rule = {
         'Set the context directory to the app’s folder, or add a Dockerfile.',
       )
     const text = files.text(project)
-    const version = chooseVersion('.NET', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('.NET', settings, [
       { range: /<TargetFramework>\s*net(\d+\.\d+)/i.exec(text)?.[1], from: project },
     ])
     const name =

@@ -22,8 +22,7 @@ export const elixir: Rule = {
     if (name === undefined)
       throw lacking('mix.exs names no app.', 'Give its project “app: :name”, or add a Dockerfile.')
     const has = (wanted: string) => new RegExp(`\\{:${wanted}\\b`).test(text)
-    const version = chooseVersion('Elixir', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Elixir', settings, [
       {
         range: /^elixir\s+(\d+\.\d+)/m.exec(files.text('.tool-versions'))?.[1],
         from: '.tool-versions',

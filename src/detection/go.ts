@@ -35,8 +35,7 @@ export const go: Rule = {
     if (!files.has('go.mod')) return null
     const text = files.text('go.mod')
     const oldest = /^go\s+(\d+\.\d+)/m.exec(text)?.[1]
-    const version = chooseVersion('Go', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Go', settings, [
       { range: /^toolchain\s+go(\S+)/m.exec(text)?.[1], from: 'toolchain in go.mod' },
       // The oldest that works: newer ones build it as that one did.
       { range: oldest && `>=${oldest}`, from: 'go.mod' },

@@ -29,8 +29,7 @@ export const java: Rule = {
         'This is a Maven project of several modules.',
         'Set the context directory to the app’s module, or add a Dockerfile.',
       )
-    const version = chooseVersion('Java', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Java', settings, [
       { range: files.line('.java-version'), from: '.java-version' },
       { range: /^java=(\d+)/m.exec(files.text('.sdkmanrc'))?.[1], from: '.sdkmanrc' },
       {

@@ -61,9 +61,9 @@ const patterns =
   /^((next|svelte)\.config\.\w+|[\w/]*settings(\/(base|production|__init__))?\.py|([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj)$/
 
 /** In bytes for each file. The beginning of a lock file says all that is read of it. */
-export const mostText = 256 * 1024
-const mostFiles = 60
+export const maxText = 256 * 1024
+const maxFiles = 60
 
 /** The files whose texts `detect` needs. */
 export const manifestsOf = (paths: readonly string[]) =>
-  paths.filter((path) => names.has(path) || patterns.test(path)).slice(0, mostFiles)
+  paths.filter((path) => names.has(path) || patterns.test(path)).slice(0, maxFiles)

@@ -10,7 +10,7 @@ import { lacking } from './plan.ts'
 import type { Options, Plan, Rule, Settings } from './plan.ts'
 import { effective, ignored } from './text.ts'
 import { chooseVersion } from './versions.ts'
-import type { Asked } from './versions.ts'
+import type { VersionRequest } from './versions.ts'
 
 /** JavaScript and TypeScript on Node or Bun: whatever has a package.json. */
 export const node: Rule = {
@@ -27,7 +27,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
   const has = (name: string) => Object.hasOwn(dependencies, name)
   const manager = packageManagerOf(files)
   const runtime = manager.name === 'bun' ? 'Bun' : 'Node'
-  const version = chooseVersion(runtime, asked(files, manifest, settings, runtime))
+  const version = chooseVersion(runtime, settings, requestsOf(files, manifest, runtime))
   const framework = frameworks.find(
     ({ package: name, ...rule }) => has(name) && fits(rule, manifest),
   )
@@ -101,18 +101,12 @@ const installsCode = (files: Files, manifest: JsonObject, dependencies: Record<s
   files.hasFolder('.yarn') ||
   Object.values(dependencies).some((range) => /^(file|link|portal|patch|workspace):/.test(range))
 
-function asked(
-  files: Files,
-  manifest: JsonObject,
-  settings: Settings,
-  runtime: 'Node' | 'Bun',
-): Asked[] {
+function requestsOf(files: Files, manifest: JsonObject, runtime: 'Node' | 'Bun'): VersionRequest[] {
   const engines = objectOf(manifest['engines'])
   const tools = (name: string) =>
     new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(files.text('.tool-versions'))?.[1]
   if (runtime === 'Bun')
     return [
-      { range: settings.version, from: 'the settings' },
       { range: files.line('.bun-version'), from: '.bun-version' },
       { range: tools('bun'), from: '.tool-versions' },
       {
@@ -122,7 +116,6 @@ function asked(
       { range: stringOf(engines['bun']), from: 'engines in package.json' },
     ]
   return [
-    { range: settings.version, from: 'the settings' },
     { range: files.line('.nvmrc'), from: '.nvmrc' },
     { range: files.line('.node-version'), from: '.node-version' },
     { range: tools('nodejs'), from: '.tool-versions' },

@@ -68,11 +68,11 @@ export function packageManagerOf(files: Files): PackageManager {
   }
 }
 
-type Given = { version: string | null; isLocked: boolean }
+type LockState = { version: string | null; isLocked: boolean }
 
 const managers: Record<
   PackageManager['name'],
-  (files: Files, given: Given) => Omit<PackageManager, 'name' | 'reason' | 'manifests'>
+  (files: Files, lock: LockState) => Omit<PackageManager, 'name' | 'reason' | 'manifests'>
 > = {
   npm: (_, { version, isLocked }) => {
     const install = isLocked ? 'npm ci' : 'npm install'

@@ -29,8 +29,7 @@ export const php: Rule = {
         : has('slim/slim')
           ? 'Slim'
           : null
-    const version = chooseVersion('PHP', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('PHP', settings, [
       { range: files.line('.php-version'), from: '.php-version' },
       {
         range:
@@ -163,7 +162,7 @@ function frontOf(files: Files, buildVariables: string[]) {
   )
   if (typeof scripts['build'] !== 'string' || !isKnown) return null
   const manager = packageManagerOf(files)
-  const node = chooseVersion(manager.name === 'bun' ? 'Bun' : 'Node', [
+  const node = chooseVersion(manager.name === 'bun' ? 'Bun' : 'Node', {}, [
     { range: files.line('.nvmrc'), from: '.nvmrc' },
   ])
   const build = manager.runScript('build')

@@ -31,8 +31,7 @@ function planPython({ files, settings, buildVariables }: Options): Plan {
   const project = files.toml('pyproject.toml')
   const packages = packagesOf(files, project)
   const has = (name: string) => packages.has(name)
-  const version = chooseVersion('Python', [
-    { range: settings.version, from: 'the settings' },
+  const version = chooseVersion('Python', settings, [
     { range: files.line('.python-version'), from: '.python-version' },
     { range: files.line('runtime.txt'), from: 'runtime.txt' },
     { range: /^python\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },

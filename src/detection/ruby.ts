@@ -22,8 +22,7 @@ export const ruby: Rule = {
     if (!files.has('Gemfile')) return null
     const gems = gemsOf(files)
     const has = (name: string) => gems.has(name)
-    const version = chooseVersion('Ruby', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Ruby', settings, [
       { range: files.line('.ruby-version'), from: '.ruby-version' },
       { range: /^ruby\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
       {

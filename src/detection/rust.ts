@@ -25,8 +25,7 @@ export const rust: Rule = {
     const dependencies = objectOf(manifest['dependencies'])
     const has = (name: string) => Object.hasOwn(dependencies, name)
     const toolchain = objectOf(files.toml('rust-toolchain.toml')['toolchain'])['channel']
-    const version = chooseVersion('Rust', [
-      { range: settings.version, from: 'the settings' },
+    const version = chooseVersion('Rust', settings, [
       { range: stringOf(toolchain) ?? files.line('rust-toolchain'), from: 'rust-toolchain' },
       {
         range: atLeast(objectOf(manifest['package'])['rust-version']),

@@ -49,8 +49,7 @@ const sites: Site[] = [
       (/\bjekyll\b/.test(files.text('Gemfile')) || !files.has('Gemfile')),
     directory: '_site',
     prepare({ files, settings }) {
-      const version = chooseVersion('Ruby', [
-        { range: settings.version, from: 'the settings' },
+      const version = chooseVersion('Ruby', settings, [
         { range: files.line('.ruby-version'), from: '.ruby-version' },
       ])
       const gemfile = files.has('Gemfile')
@@ -77,7 +76,7 @@ const sites: Site[] = [
     isFound: (files) => files.has('book.toml'),
     directory: 'book',
     prepare({ settings }) {
-      const version = chooseVersion('Rust', [{ range: settings.version, from: 'the settings' }])
+      const version = chooseVersion('Rust', settings, [])
       return {
         stage: [
           `FROM ${version.image} AS build`,
@@ -96,7 +95,7 @@ const sites: Site[] = [
     isFound: (files) => files.has('mkdocs.yml'),
     directory: 'site',
     prepare({ files, settings }) {
-      const version = chooseVersion('Python', [{ range: settings.version, from: 'the settings' }])
+      const version = chooseVersion('Python', settings, [])
       const list = files.has('requirements.txt')
       return {
         stage: [

@@ -1,4 +1,5 @@
 import { lacking } from './plan.ts'
+import type { Settings } from './plan.ts'
 
 /**
  * The minor versions of official images that a plan may name, newest first. `use` is the one for a repository
@@ -51,7 +52,7 @@ const images = {
 export type Language = keyof typeof images
 
 /** What a file of the repository asks for; `from` names it. */
-export type Asked = { range: string | null | undefined; from: string }
+export type VersionRequest = { range: string | null | undefined; from: string }
 
 export type Version = { version: string; image: string; reason: string }
 
@@ -61,14 +62,19 @@ export type Version = { version: string; image: string; reason: string }
  *
  * @throws Failure when no known version fits.
  */
-export function chooseVersion(language: Language, asked: Asked[]): Version {
+export function chooseVersion(
+  language: Language,
+  settings: Pick<Settings, 'version'>,
+  requests: VersionRequest[],
+): Version {
   const { image, use, known, suffix } = images[language]
   const named = (version: string, from: string): Version => ({
     version,
     image: `${image}:${version}${suffix}`,
     reason: `${language} ${version}${from}`,
   })
-  const wish = asked.find(({ range }) => range)
+  const all = [{ range: settings.version, from: 'the settings' }, ...requests]
+  const wish = all.find(({ range }) => range)
   if (!wish) return named(use, '')
   const range = wish
     .range!.trim()

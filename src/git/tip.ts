@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestsOf, mostText } from '../detection/manifests.ts'
+import { manifestsOf, maxText } from '../detection/manifests.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import type { GitTools } from './tools.ts'
 import { initMirror } from './mirror.ts'
@@ -81,7 +81,7 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
     const contents = await readObjects(objects, [...wanted.values()])
     const texts = Array.from(wanted, ([path, hash]): [string, string] => [
       path,
-      contents.get(hash)?.toString('utf8', 0, mostText) ?? '',
+      contents.get(hash)?.toString('utf8', 0, maxText) ?? '',
     ])
     return { dockerfiles, files: { paths: all.filter(Boolean), texts } }
   } finally {

@@ -1,5 +1,5 @@
 import type { ZodType } from 'zod'
-import { mostText as mostManifest } from '../detection/manifests.ts'
+import { maxText } from '../detection/manifests.ts'
 import type { Directory } from '../git/context.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
@@ -12,7 +12,7 @@ export const davitFiles = ['davit.yaml', 'davit.json', packageFile]
 /** In bytes: far more than the settings of one app. */
 const mostSettings = 64 * 1024
 
-export const mostTextOf = (file: string) => (file === packageFile ? mostManifest : mostSettings)
+export const mostTextOf = (file: string) => (file === packageFile ? maxText : mostSettings)
 
 export type Rules<Settings> = {
   schema: ZodType<Settings>

@@ -1,5 +1,5 @@
 import type { detect } from '../detection/detect.ts'
-import { manifestsOf, mostText } from '../detection/manifests.ts'
+import { manifestsOf, maxText } from '../detection/manifests.ts'
 import type { Plan } from '../detection/plan.ts'
 import type { Directory } from '../git/context.ts'
 import { Failure } from '../platform/errors.ts'
@@ -8,7 +8,7 @@ import type { Project } from './store.ts'
 
 /** Lock files grow without bound, and only their beginning is read. */
 const isLock = /(^|\/)(pnpm-lock\.yaml|yarn\.lock|Gemfile\.lock)$/
-const mostLock = 16 * 1024 * 1024
+const maxLock = 16 * 1024 * 1024
 
 /**
  * Recognises what a directory without a Dockerfile is, and writes its Dockerfile.
@@ -23,9 +23,9 @@ export async function planBuild(
   const texts: [string, string][] = []
   for (const path of manifestsOf(directory.paths)) {
     const lock = isLock.test(path)
-    const text = await directory.read(path, { max: lock ? mostLock : mostText })
+    const text = await directory.read(path, { max: lock ? maxLock : maxText })
     signal.throwIfAborted()
-    if (text !== null) texts.push([path, text.slice(0, mostText)])
+    if (text !== null) texts.push([path, text.slice(0, maxText)])
     else if (!lock) throw tooLarge(path)
   }
   const { ownerId: owner, buildSettings: settings } = project
@@ -36,7 +36,7 @@ export async function planBuild(
 const tooLarge = (path: string) =>
   new Failure(
     'manifest_too_large',
-    `The file ${path} is larger than ${mostText / 1024} KiB, so it wasn’t read.`,
+    `The file ${path} is larger than ${maxText / 1024} KiB, so it wasn’t read.`,
     'Shorten it, or add a Dockerfile.',
   )
 
