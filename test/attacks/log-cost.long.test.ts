@@ -6,7 +6,10 @@ import { writeOutput } from '../logs/writing.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 
-afterEach(() => void jest.restoreAllMocks())
+afterEach(async () => {
+  jest.restoreAllMocks()
+  await new Promise(setImmediate) // or the next test's first turn began at the time of a mocked clock
+})
 
 /** A deployment's log and kept output of about so many characters each, in lines of this text. */
 async function aLog({ text, characters }: { text: string; characters: number }) {
