@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../machine/command.ts'
 import { askEngine } from '../machine/engine.ts'
 import { withMachineLock } from '../machine/lock.ts'
-import { debootstrap } from '../machine/packages.ts'
+import { aptSettings, debootstrap } from '../machine/packages.ts'
 
 const suite = 'bookworm'
 
@@ -47,11 +46,4 @@ async function makeRoot(image: string) {
   } finally {
     await rm(work, { recursive: true, force: true })
   }
-}
-
-/** How this machine reaches its mirror. */
-async function aptSettings() {
-  const { output } = await run(['apt-config', 'dump'])
-  const lines = output.match(/^Acquire::(https?|Check-|Retries|Languages|Proxy).*$/gm) ?? []
-  return lines.map((line) => `${line}\n`).join('')
 }

@@ -46,3 +46,10 @@ export async function debootstrap({
   const { exitCode, output } = await run([...apart, ...command])
   if (exitCode !== 0) throw new Error(`debootstrap can't make ${suite}: ${lastLine(output)}`)
 }
+
+/** How this machine reaches that mirror. */
+export async function aptSettings() {
+  const { output } = await run(['apt-config', 'dump'])
+  const lines = output.match(/^Acquire::(https?|Check-|Retries|Languages|Proxy).*$/gm) ?? []
+  return lines.map((line) => `${line}\n`).join('')
+}

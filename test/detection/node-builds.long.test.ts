@@ -1,0 +1,4 @@
+import { nodeApps } from './node-apps.ts'
+import { testRealBuilds } from './real-builds.ts'
+
+testRealBuilds(nodeApps)
