@@ -1,3 +1,4 @@
+import type { Hooks } from './hooks.ts'
 import type { Served } from './node-frameworks.ts'
 import type { PackageManager } from './package-manager.ts'
 import type { Settings } from './plan.ts'
@@ -18,6 +19,8 @@ export type TextOptions = {
   settings: Settings
   buildVariables: string[]
   build: string | null
+  hooks: Hooks
+  /** Whether an installation needs more than the package manager's own files. */
   needsCode: boolean
   /** Of Debian. */
   packages: string[]
@@ -32,16 +35,22 @@ const firstStage = ({ manager, version, packages }: TextOptions) => [
 
 /** Installs, and then has all files of the repository and the variables of the build. */
 const installed = (options: TextOptions) => {
-  const { manager, settings, buildVariables, needsCode } = options
+  const { manager, settings, buildVariables, needsCode, hooks } = options
   const before = variablesOfInstall(options)
+  const install = manager.install(settings.install)
   return [
     ...before,
-    ...(needsCode
-      ? ['COPY . .', manager.install(settings.install)]
-      : [copy(manager.manifests, './'), manager.install(settings.install), 'COPY . .']),
+    ...(needsCode ? ['COPY . .', install] : [...manifestsOf(options), install, 'COPY . .']),
     ...(before.length > 0 ? [] : buildArguments(buildVariables)),
+    ...(needsCode ? [] : hooks.needed.map((name) => run(manager.runScript(name)))),
   ]
 }
+
+/** What an installation without the code reads. */
+const manifestsOf = ({ manager, hooks }: TextOptions) => [
+  copy(manager.manifests, './'),
+  hooks.names.length === 0 ? null : manager.withoutScripts(hooks.names),
+]
 
 /** Settings of a package manager may name one, such as the token of a registry. */
 const variablesOfInstall = ({ manager, buildVariables }: TextOptions) =>
@@ -74,13 +83,14 @@ export function serverText(
   },
 ) {
   const { manager, version, settings, build, packages } = options
-  const { served, usesPrisma, needsCode } = options
+  const { served, usesPrisma, needsCode, hooks } = options
   const { start, only, env } = served
   const { install } = settings
-  const isApart = !needsCode && !usesPrisma && install === undefined
+  const isApart = !needsCode && !usesPrisma && !hooks.writesModules && install === undefined
   const user = manager.name === 'bun' ? 'bun' : 'node'
   const owned = `--chown=${user}:${user}`
-  const fromBuild = only ?? (build === null && isApart ? null : [['.', '.'] as [string, string]])
+  const isBuilt = build !== null || !isApart || hooks.needed.length > 0
+  const fromBuild = only ?? (isBuilt ? [['.', '.'] as [string, string]] : null)
   const buildStage = [
     'FROM base AS build',
     ...installed(options),
@@ -95,7 +105,7 @@ export function serverText(
       : [
           'FROM base AS modules',
           ...variablesOfInstall(options),
-          copy(manager.manifests, './'),
+          ...manifestsOf(options),
           manager.installProduction,
         ],
     [

@@ -1,5 +1,6 @@
 import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf, webOfProcfile } from './files.ts'
+import { hooksOf } from './hooks.ts'
 import { linksOfPackages } from './links.ts'
 import { serverText, staticText } from './node-dockerfile.ts'
 import { frameworks } from './node-frameworks.ts'
@@ -40,10 +41,13 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
     spa: settings.spa ?? served.spa,
   }
   const usesPrisma = has('@prisma/client')
-  const needsCode = installsCode(files, manifest, dependencies)
+  const hooks = hooksOf(manifest)
+  const needsCode =
+    installsCode(files, manifest, dependencies) ||
+    (settings.install !== undefined && hooks.names.length > 0)
   // Prisma's engines link to a library that comes with it.
   const packages = [...(usesPrisma ? ['openssl'] : []), ...(settings.packages ?? [])]
-  const common = { manager, version, settings, buildVariables, build, needsCode, packages }
+  const common = { manager, version, settings, buildVariables, build, hooks, needsCode, packages }
   return {
     kind: framework?.name ?? runtime,
     reasons: [
@@ -89,12 +93,8 @@ const fits = (rule: Omit<Framework, 'package'>, manifest: JsonObject) =>
 const startsServer = (start: string | null) =>
   start !== null && !/^(vite|npm run dev)\b/.test(start)
 
-/** Scripts of npm that run on each installation, and may need the repository's files. */
-const hooks = ['preinstall', 'install', 'postinstall', 'prepare']
-
 /** Whether an installation reads more of the repository than the package manager's own files. */
 const installsCode = (files: Files, manifest: JsonObject, dependencies: Record<string, string>) =>
-  hooks.some((name) => stringOf(objectOf(manifest['scripts'])[name]) !== null) ||
   manifest['workspaces'] !== undefined ||
   files.has('pnpm-workspace.yaml') ||
   objectOf(manifest['pnpm'])['patchedDependencies'] !== undefined ||

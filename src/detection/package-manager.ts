@@ -11,6 +11,8 @@ export type PackageManager = {
   /** What it reads before it installs. */
   manifests: string[]
   install: (command: string | undefined) => string
+  /** Takes scripts out of package.json. */
+  withoutScripts: (names: string[]) => string
   /** Installs what the app needs at run time, alone. */
   installProduction: string
   /** Removes what only the build needed; null where that would remove what hooks and the build wrote too. */
@@ -64,6 +66,10 @@ export function packageManagerOf(files: Files): PackageManager {
     name,
     reason,
     manifests,
+    withoutScripts: (names) =>
+      run(
+        `${name === 'bun' ? 'bun pm' : 'npm'} pkg delete ${names.map((script) => `scripts.${script}`).join(' ')}`,
+      ),
     ...managers[name](files, { version, isLocked: lock !== undefined }),
   }
 }
@@ -72,7 +78,10 @@ type LockState = { version: string | null; isLocked: boolean }
 
 const managers: Record<
   PackageManager['name'],
-  (files: Files, lock: LockState) => Omit<PackageManager, 'name' | 'reason' | 'manifests'>
+  (
+    files: Files,
+    lock: LockState,
+  ) => Omit<PackageManager, 'name' | 'reason' | 'manifests' | 'withoutScripts'>
 > = {
   npm: (_, { version, isLocked }) => {
     const install = isLocked ? 'npm ci' : 'npm install'

@@ -66,11 +66,32 @@ describe('a written Dockerfile', () => {
     expect(plan(texts).dockerfile).toContain(command)
   })
 
-  test('installs with the code where scripts of the installation may need it', () => {
-    const { dockerfile } = plan(
-      node({ scripts: { postinstall: 'node setup.js', start: 'node x' } }),
+  test.each<[string, object, RegExp, boolean]>([
+    [
+      'what may need the code',
+      { postinstall: 'node x' },
+      /npm ci[^]*COPY \. \.\nRUN npm run post/,
+      false,
+    ],
+    ['no hook of git', { prepare: 'husky || true' }, /COPY \. \.\nRUN npm run build/, true],
+    [
+      'what is done outside of node_modules',
+      { prepare: 'svelte-kit sync || echo' },
+      /run prep/,
+      true,
+    ],
+  ])('runs %s after an installation, which is made without', (_, scripts, runs, isApart) => {
+    const { dockerfile } = plan(node({ scripts: { build: 'tsc', start: 'node x', ...scripts } }))
+    expect(dockerfile).toMatch(runs)
+    expect(dockerfile).toContain(
+      `COPY package.json package-lock.json ./\nRUN npm pkg delete scripts.${Object.keys(scripts)[0]}\n`,
     )
-    expect(dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
+    expect(dockerfile.includes('FROM base AS modules')).toBe(isApart)
+  })
+
+  test('installs with the code in the way of the settings where hooks may need it', () => {
+    const texts = node({ scripts: { postinstall: 'node setup.js', start: 'node x' } })
+    expect(plan(texts, { install: 'npm i' }).dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm i/)
   })
 
   test('builds extensions of PHP that the image lacks, and leaves its settings of folders alone', () => {
@@ -118,13 +139,6 @@ describe('a written Dockerfile', () => {
     ['a workspace', node({ workspaces: ['packages/*'], scripts: { start: 'node x' } })],
     ['a folder', node({ dependencies: { own: 'file:./own' }, scripts: { start: 'node x' } })],
     ['programs of Yarn', { ...node({ scripts: { start: 'node x' } }), '.yarn/releases/y.cjs': '' }],
-    [
-      'a site with a hook',
-      node({
-        scripts: { build: 'vite build', postinstall: 'patch-package' },
-        devDependencies: { vite: '7' },
-      }),
-    ],
   ])('installs with the code where the installation needs it for %s', (_, texts) => {
     expect(plan(texts).dockerfile).toMatch(/COPY \. \.\nRUN \S+ npm ci/)
   })

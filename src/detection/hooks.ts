@@ -1,0 +1,39 @@
+import type { JsonObject } from './files.ts'
+import { objectOf, stringOf } from './files.ts'
+
+/** The scripts of package.json that each installation runs, which may need the repository's files. */
+export type Hooks = {
+  /** All there are. Without them an installation needs no code, so it is done again for other dependencies alone. */
+  names: string[]
+  /** Those that an image needs, run when the code is there. */
+  needed: string[]
+  /** Whether they may write into node_modules, as patches and generators do. */
+  writesModules: boolean
+}
+
+/** In the order in which npm runs them. */
+const names = ['preinstall', 'install', 'postinstall', 'prepare']
+
+/** For a developer's machine, or done by the framework's build too. */
+const needless =
+  /^(npx (-y |--yes )?)?(husky( install)?|simple-git-hooks|lefthook install|only-allow \w+|is-ci|nuxi? prepare|nuxt prepare|true|exit 0|echo( [\w '"-]*)?)$/
+
+const outsideModules = /^(svelte-kit|astro) sync$/
+
+export function hooksOf(manifest: JsonObject): Hooks {
+  const scripts = objectOf(manifest['scripts'])
+  const found = names.flatMap((name) => {
+    const script = stringOf(scripts[name])
+    return script === null ? [] : [{ name, parts: partsOf(script) }]
+  })
+  const needed = found.filter(({ parts }) => !parts.every((part) => needless.test(part)))
+  return {
+    names: found.map(({ name }) => name),
+    needed: needed.map(({ name }) => name),
+    writesModules: needed.some(
+      ({ parts }) => !parts.every((part) => needless.test(part) || outsideModules.test(part)),
+    ),
+  }
+}
+
+const partsOf = (script: string) => script.split(/\|\||&&|;/).map((part) => part.trim())
