@@ -3,142 +3,10 @@ import { testApp, withAda } from './support/app.ts'
 import type { Answer, TestClient } from './support/client.ts'
 import { everything, fill } from './support/everything.ts'
 import type { Ids } from './support/everything.ts'
+import { ownedRoutes } from './support/owned-routes.ts'
 import { contentsOf } from './support/refusals.ts'
 
-/**
- * Every route with an id in its path: which id stands where, and a body that the owner could send.
- * A route that is missing here fails the first test.
- */
-const routes: Record<
-  string,
-  | { id?: keyof Ids; body?: Record<string, unknown>; asksProvider?: boolean; answers?: number }
-  | 'admin'
-  | 'file'
-> = {
-  'GET /static/*': 'file',
-  'GET /docs/:name': 'file',
-  'GET /projects/:id': {},
-  'PUT /projects/:id': { body: { name: 'taken over' } },
-  'DELETE /projects/:id': { body: { volumes: true } },
-  'GET /projects/:id/detection': {},
-  'GET /projects/:id/watched-files': {},
-  'GET /projects/:id/delete': {},
-  'GET /projects/:id/settings': {},
-  'PUT /projects/:id/settings': { body: { keepImages: 1 } },
-  'GET /projects/:id/webhook': {},
-  'POST /projects/:id/webhook': {},
-  'DELETE /projects/:id/webhook': {},
-  'GET /projects/:id/deployments': {},
-  'POST /projects/:id/deployments': {},
-  'POST /projects/:id/deploy': {},
-  'GET /projects/:id/deployments/:deploymentId': {},
-  'GET /projects/:id/deployments/:deploymentId/status': {},
-  'GET /projects/:id/deployments/:deploymentId/compare': {},
-  'GET /projects/:id/deployments/:deploymentId/rollback': {},
-  'POST /projects/:id/deployments/:deploymentId/rollback': {},
-  'POST /projects/:id/deployments/:deploymentId/cancel': {},
-  'GET /projects/:id/deployments/:deploymentId/logs': {},
-  'GET /projects/:id/deliveries': {},
-  'POST /projects/:id/deliveries/:deliveryId/replay': {},
-  'POST /projects/:id/webhook-secret': {},
-  'POST /projects/:id/webhook-secret/show': {},
-  'GET /projects/:id/envs': {},
-  'GET /projects/:id/envs/new': {},
-  'POST /projects/:id/envs': { body: { name: 'staging' } },
-  'GET /projects/:id/envs/:envId': {},
-  'GET /projects/:id/envs/:envId/edit': {},
-  'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
-  'POST /envs/:envId/start': {},
-  'POST /envs/:envId/restart': {},
-  'POST /envs/:envId/stop': {},
-  'DELETE /projects/:id/envs/:envId': {},
-  'GET /projects/:id/envs/:envId/output': {},
-  'GET /projects/:id/envs/:envId/output/stream': {},
-  'GET /projects/:id/envs/:envId/usage': {},
-  'GET /projects/:id/envs/:envId/metrics': {},
-  'GET /projects/:id/envs/:envId/deployments': {},
-  'GET /envs/:envId/traffic': {},
-  'GET /envs/:envId/runs': {},
-  'POST /envs/:envId/runs': { body: { command: 'true' } },
-  'GET /envs/:envId/runs/:id': { id: 'run' },
-  'GET /envs/:envId/runs/:id/status': { id: 'run' },
-  'GET /envs/:envId/runs/:id/logs': { id: 'run' },
-  'GET /envs/:envId/runs/:id/attach': { id: 'run', answers: 409 }, // it has ended
-  'POST /envs/:envId/runs/:id/cancel': { id: 'run' },
-  'GET /envs/:envId/variables': {},
-  'GET /envs/:envId/variables/new': {},
-  'GET /envs/:envId/variables/text': {},
-  'PUT /envs/:envId/variables': { body: { text: 'A=x' } },
-  'GET /envs/:envId/links/new': {},
-  'POST /envs/:envId/variables': { body: { key: 'A', value: 'x' } },
-  'GET /envs/:envId/variables/:id': { id: 'variable' },
-  'PUT /envs/:envId/variables/:id': { id: 'variable', body: { value: 'x' } },
-  'DELETE /envs/:envId/variables/:id': { id: 'variable' },
-  'GET /envs/:envId/links': {},
-  'POST /envs/:envId/links': { body: { serviceId: Bun.randomUUIDv7() } },
-  'GET /envs/:envId/links/:id': { id: 'link' },
-  'PUT /envs/:envId/links/:id': { id: 'link', body: { variables: {} } },
-  'DELETE /envs/:envId/links/:id': { id: 'link' },
-  'GET /envs/:envId/domains': {},
-  'GET /envs/:envId/domains/new': {},
-  'POST /envs/:envId/domains': { body: { host: 'taken.example.com' } },
-  'GET /services/:id{[a-f0-9-]{36}}/domains': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/domains/new': { id: 'service' },
-  'POST /services/:id{[a-f0-9-]{36}}/domains': {
-    id: 'service',
-    body: { host: 'taken.example.com', target: 'cache:80' },
-  },
-  'GET /domains/:id': { id: 'domain' },
-  'PUT /domains/:id': { id: 'domain', body: { maintenance: true } },
-  'DELETE /domains/:id': { id: 'domain' },
-  'POST /domains/:id/check': { id: 'domain' },
-  'DELETE /settings/sessions/:id': { id: 'session' },
-  'GET /settings/tokens/:id': { id: 'token' },
-  'DELETE /settings/tokens/:id': { id: 'token' },
-  'DELETE /settings/identities/:id': { id: 'identity' },
-  'GET /settings/git/:id': { id: 'source', asksProvider: true },
-  'DELETE /settings/git/:id': { id: 'source' },
-  'GET /settings/registries/:id': { id: 'registry' },
-  'DELETE /settings/registries/:id': { id: 'registry' },
-  'GET /api/git/sources/:sourceId/repos': { asksProvider: true },
-  'GET /api/git/sources/:sourceId/repos/:owner/:repo/branches': { asksProvider: true },
-  'GET /api/git/sources/:sourceId/repos/:owner/:repo/tags': { asksProvider: true },
-  'GET /services/:template/configure': 'file',
-  'POST /services/:template': 'file',
-  'GET /services/:id{[a-f0-9-]{36}}': { id: 'service' },
-  'PUT /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { name: 'taken over' } },
-  'DELETE /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { volumes: true, force: true } },
-  'GET /services/:id{[a-f0-9-]{36}}/delete': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/edit': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/secrets': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/output': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/traffic': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/logs': { id: 'service' },
-  'GET /services/:id{[a-f0-9-]{36}}/output/stream': { id: 'service' },
-  'POST /services/:id{[a-f0-9-]{36}}/restart': { id: 'service' },
-  'POST /services/:id{[a-f0-9-]{36}}/stop': { id: 'service' },
-  'POST /services/:id{[a-f0-9-]{36}}/cancel': { id: 'service' },
-  'GET /containers/:id': { id: 'container' },
-  'GET /containers/:id/stats': { id: 'container' },
-  'GET /containers/:id/logs': { id: 'container' },
-  'GET /containers/:id/terminal': { id: 'container', answers: 409 }, // it doesn't run
-  'GET /containers/:id/usage': { id: 'container' },
-  'POST /containers/:id/stop': { id: 'container' },
-  'POST /containers/:id/restart': { id: 'container' },
-  'GET /settings/invites/:id': 'admin',
-  'DELETE /settings/invites/:id': 'admin',
-  'POST /settings/activity/deployments/:id/cancel': 'admin',
-  'POST /settings/activity/environments/:id/cancel': 'admin',
-  'POST /settings/activity/runs/:id/cancel': 'admin',
-  'POST /settings/activity/services/:id/cancel': 'admin',
-  'PUT /settings/grants/:id': 'admin',
-  'PUT /settings/users/:id': 'admin',
-  'GET /settings/users/:id/delete': 'admin',
-  'DELETE /settings/users/:id': 'admin',
-}
-
-const walked = Object.entries(routes).flatMap(([route, entry]) => {
+const walked = Object.entries(ownedRoutes).flatMap(([route, entry]) => {
   const [method, path] = route.split(' ') as [string, string]
   return typeof entry === 'string' ? [] : [{ route, method, path, ...entry }]
 })
@@ -176,7 +44,7 @@ test('the walk below knows every route that has a parameter', () => {
   const found = testApp()
     .app.routes.filter(({ method, path }) => method !== 'ALL' && /[:*]/.test(path))
     .map(({ method, path }) => `${method} ${path}`)
-  expect([...new Set(found)].sort()).toEqual(Object.keys(routes).sort())
+  expect([...new Set(found)].sort()).toEqual(Object.keys(ownedRoutes).sort())
 })
 
 test('the walk below uses addresses that are there for their owner', async () => {
@@ -282,7 +150,7 @@ test('without a session every one of them asks for a login, and does nothing', a
 test('what is for admins is refused to everyone else', async () => {
   const t = testApp()
   const bob = t.logIn('bob@example.com')
-  const forAdmins = Object.keys(routes).filter((route) => routes[route] === 'admin')
+  const forAdmins = Object.keys(ownedRoutes).filter((route) => ownedRoutes[route] === 'admin')
   for (const route of forAdmins) {
     const [method, path] = route.split(' ') as [string, string]
     expect((await send(bob, method, path.replace(':id', bob.user.id))).status, route).toBe(403)

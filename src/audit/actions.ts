@@ -24,8 +24,10 @@ export const actions = {
   'token.revoked': 'revoked the API token',
 
   'source.added': 'added the git source',
+  'source.changed': 'changed the git source',
   'source.removed': 'removed the git source',
   'registry.added': 'added the registry',
+  'registry.changed': 'changed the login of the registry',
   'registry.removed': 'removed the registry',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { canonicalHost, refusedHost } from '../platform/hosts.ts'
-import { flag, line } from '../web/fields.ts'
+import { line } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { providers, titles } from './providers/registry.ts'
 
@@ -24,12 +24,6 @@ export const branchesQuery = z.object({
 
 export const lookQuery = z.object({
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
-})
-
-/** Either value confirms the removal of a source that projects use. */
-export const sourceRemovalQuery = z.object({
-  confirm: flag().optional(),
-  force: flag().optional(),
 })
 
 /** The base URL is optional for providers with a public host. */

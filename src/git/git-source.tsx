@@ -1,23 +1,17 @@
-import type { Context } from 'hono'
 import { z } from 'zod'
 import { gitSources } from '../db/schema.ts'
-import { AppError } from '../platform/errors.ts'
 import { resource } from '../resources/resource.ts'
-import { clientOf } from '../web/client.ts'
-import type { Env } from '../web/factory.ts'
 import { Logo } from '../web/logo.tsx'
-import { show } from '../web/respond.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
 import { Ago } from '../web/times.tsx'
 import { component, componentOf } from '../web/operation.ts'
-import { userOf } from '../web/user-of.ts'
-import { addSource } from './add-source.ts'
-import { sourceForm, sourceRemovalQuery } from './forms.ts'
+import { checkSource } from './check-source.ts'
+import { sourceForm } from './forms.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
-import { RemoveSourceModal, SourceModal } from './source-modals.tsx'
+import { SourceModal } from './source-modals.tsx'
 import { deleteSource, listProjectsOfSource } from './store.ts'
 import type { Source } from './store.ts'
 
@@ -50,6 +44,15 @@ export const gitSource = resource({
   part: 'Git',
   table: gitSources,
   owner: gitSources.ownerId,
+  most: 'sources',
+  sealed: ['accessToken'],
+  sentTo: ['provider', 'baseUrl'],
+  unique: {
+    'git_sources.owner_id, git_sources.name': [
+      'name',
+      'You already have a git source with this name. Choose another name.',
+    ],
+  },
   json,
   about: 'With a source you can pick repositories and branches from lists, including private ones.',
   empty: {
@@ -94,43 +97,41 @@ export const gitSource = resource({
     schema: checkedJson,
     submit: 'Check and add',
     form: ({ config }: SourceDeps) => sourceForm(config),
-    async make(deps, c, input) {
-      const asked = { ownerId: userOf(c).id, input, signal: c.req.raw.signal }
-      const { source, owner } = await addSource(deps, asked)
-      const dialog = () => <SourceModal source={source} owner={owner} />
-      return { id: source.id, extra: checked(source, owner), dialog }
+    async check(deps, input, by) {
+      const owner = await checkSource(deps, input, by)
+      const { login } = owner
+      return {
+        columns: { login },
+        extra: checked({ login }, owner),
+        dialog: (source) => <SourceModal source={source} owner={owner} />,
+      }
     },
     details: ({ provider, baseUrl }) => ({ provider, baseUrl }),
   },
+  change: { event: 'source.changed', submit: 'Check and save' },
   remove: {
     verb: 'Remove',
     note: '; one that projects use needs confirm or force',
     event: 'source.removed',
-    query: sourceRemovalQuery,
-    run(deps, c, source) {
-      const used = listProjectsOfSource(deps.db, source.id)
-      const { confirm, force } = sourceRemovalQuery.parse(c.req.query())
-      if (used.length === 0 || confirm || force) return void deleteSource(deps.db, source.id)
-      return askFirst(c, source, used)
+    run: ({ db }, { id }) => deleteSource(db, id),
+    users: {
+      list: ({ db }, { id }) =>
+        listProjectsOfSource(db, id).map((project) => ({
+          href: `/projects/${project.id}`,
+          name: project.name,
+        })),
+      without:
+        'Without it these keep their repository’s address, but can no longer read it where it is private:',
     },
   },
 })
 
 /** `rights` is null when the provider doesn't report them. */
-const checked = ({ login: before }: Source, { login, rights, missing }: TokenOwner) => ({
+const checked = (
+  { login: before }: Pick<Source, 'login'>,
+  { login, rights, missing }: TokenOwner,
+) => ({
   login: login ?? before,
   rights,
   missing,
 })
-
-function askFirst(c: Context<Env>, source: Source, projects: { id: string; name: string }[]) {
-  if (clientOf(c) !== 'program') {
-    const page = () => <RemoveSourceModal source={source} projects={projects} />
-    return show(c, { title: `Remove ${source.name}`, page }, 409)
-  }
-  const names = projects.map(({ name }) => name).join(', ')
-  throw new AppError(
-    'conflict',
-    `The git source ${source.name} is used by ${names}. Use ?confirm=1 to remove it from them, too.`,
-  )
-}

@@ -1,4 +1,4 @@
-import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { Modal, ModalDone } from '../web/dialog.tsx'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
@@ -37,32 +37,4 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
       <ModalDone />
     </div>
   </Modal>
-)
-
-type RemoveSourceModalProps = { source: Source; projects: { id: string; name: string }[] }
-
-/** Removal must be confirmed because projects use the source. */
-export const RemoveSourceModal = ({ source, projects }: RemoveSourceModalProps) => (
-  <ModalForm
-    title="This source is in use"
-    from={sources}
-    action={`/settings/git/${source.id}?confirm=1`}
-    method="DELETE"
-    submit="Remove source"
-    destructive
-  >
-    <p>
-      Without <bdi>{source.name}</bdi> these keep their repository’s address, but can no longer read
-      it where it is private:
-    </p>
-    <ul>
-      {projects.map(({ id, name }) => (
-        <li>
-          <a href={`/projects/${id}`}>
-            <bdi>{name}</bdi>
-          </a>
-        </li>
-      ))}
-    </ul>
-  </ModalForm>
 )

@@ -1,11 +1,9 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
-import { countRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
-import { newId } from '../db/new-id.ts'
 import { gitSources, projects } from '../db/schema.ts'
-import { refuseDuplicate } from '../db/failures.ts'
 import { Failure, notFound } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { sealedAs } from '../resources/store.ts'
 import type { Page } from '../web/paging.ts'
 
 /** The token is read separately, by `openSourceToken`. */
@@ -40,42 +38,16 @@ const maxSources = 200
 export const listAllSources = (db: Db, ownerId: string) =>
   listSources(db, { ownerId, limit: maxSources })
 
-export const countSources = (db: Db, ownerId: string) =>
-  countRows(db, gitSources, eq(gitSources.ownerId, ownerId))
-
-type NewSource = Pick<Source, 'ownerId' | 'provider' | 'name' | 'baseUrl' | 'login'> & {
-  token: string
-}
-
-export function insertSource(db: Db, secrets: Secrets, { token, ...values }: NewSource): Source {
-  const id = newId()
-  const accessToken = secrets.seal(token, `source ${id}`)
-  return refuseDuplicate(
-    () =>
-      db
-        .insert(gitSources)
-        .values({ id, accessToken, ...values })
-        .returning(shown)
-        .get(),
-    {
-      'git_sources.owner_id, git_sources.name': [
-        'name',
-        'You already have a git source with this name. Choose another name.',
-      ],
-    },
-  )
-}
-
 export function openSourceToken(db: Db, secrets: Secrets, id: string): string {
   const row = { token: sealed, name: gitSources.name }
   const { token, name } = db.select(row).from(gitSources).where(eq(gitSources.id, id)).get()!
   try {
-    return secrets.open(token, `source ${id}`)
+    return secrets.open(token, sealedAs('source', id))
   } catch (cause) {
     throw new Failure(
       'token_unreadable',
       `The access token of the git source ${name} can no longer be read.`,
-      'Remove the source under Settings, Git, and add it again.',
+      'Enter it again: Settings, Git, Edit.',
       { cause },
     )
   }

@@ -60,7 +60,7 @@ function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {
 export async function checkLogin(
   { docker, config }: RegistryDeps,
   { host, username, password }: z.output<ReturnType<typeof registryForm>>,
-  signal: AbortSignal,
+  { signal }: { signal: AbortSignal },
 ) {
   await refusePrivate({ config }, { registry: host, signal }).catch((error) => {
     throw error instanceof Failure ? invalidField('host', error.message) : error

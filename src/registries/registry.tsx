@@ -18,10 +18,11 @@ export const registry = resource({
   owner: registries.ownerId,
   most: 'registries',
   sealed: ['password'],
+  sentTo: ['host'],
   unique: {
     'registries.owner_id, registries.host': [
       'host',
-      'You already have this registry. Remove it first, then add it with the new password.',
+      'You already have this registry. Edit it to change its login.',
     ],
   },
   json: componentOf('Registry', () => ({
@@ -56,5 +57,6 @@ export const registry = resource({
     check: checkLogin,
     details: ({ username }) => ({ username }),
   },
+  change: { event: 'registry.changed', submit: 'Check and save' },
   remove: { verb: 'Remove', event: 'registry.removed' },
 })

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { EmptyState } from '../web/components.tsx'
-import { ButtonLink } from '../web/form.tsx'
-import { DeleteButton } from '../web/row-actions.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 
 export type Row = {
@@ -36,6 +36,9 @@ type Props = {
   note?: Child
   rows: Row[]
   nextCursor: string | null
+  mayChange?: boolean
+  /** What else can be done with a row, by the end of its path. */
+  acts?: Record<string, { button: string }>
   /** With `asks` the response may be a dialog. */
   remove: { verb: string; noun: string; asks: boolean }
   /** Swapped out of band, in addition to the main response. */
@@ -50,7 +53,7 @@ export const ResourceList = ({ path, title, about, empty, action, rows, ...props
     about={about}
     action={rows.length > 0 && action}
     rows={rows.map((row) => (
-      <ResourceRow path={path} row={row} remove={props.remove} />
+      <ResourceRow {...{ path, row, ...props }} />
     ))}
     empty={
       empty && (
@@ -79,11 +82,9 @@ const ResourceRow = ({
   path,
   row,
   remove,
-}: {
-  path: string
-  row: Row
-  remove: Props['remove']
-}) => (
+  mayChange = false,
+  acts = {},
+}: Pick<Props, 'path' | 'remove' | 'mayChange' | 'acts'> & { row: Row }) => (
   <li>
     {row.mark}
     <div class="row-main">
@@ -97,7 +98,19 @@ const ResourceRow = ({
       </p>
     </div>
     <div class="row-actions">
+      {Object.entries(acts).map(([name, { button }]) => (
+        <PostForm action={`${path}/${row.id}/${name}`}>
+          <Button variant="outline" small aria-label={`${button}: ${row.label ?? row.name}`}>
+            {button}
+          </Button>
+        </PostForm>
+      ))}
       {row.actions}
+      {mayChange && (
+        <DialogButton path={`${path}/${row.id}/edit`} label={`Edit ${row.label ?? row.name}`}>
+          Edit
+        </DialogButton>
+      )}
       {!row.isKept && (
         <DeleteButton
           path={`${path}/${row.id}`}

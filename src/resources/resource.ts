@@ -27,42 +27,71 @@ export type Creation = {
   note?: () => JSX.Element
 }
 
+/** What its rows belong to, if that isn't the user: it is found through them, and deleted with its rows. */
+export type Parent<Deps> = {
+  /** Throws unless it is the user's; for a change also while it is being deleted. */
+  find: (deps: Deps, c: Context<Env>, use: { isChange: boolean }) => { id: string; name: string }
+  /** Its page around the list. */
+  view: (deps: Deps, c: Context<Env>, list: { title: string; list: () => JSX.Element }) => View
+}
+
+/** Who asks. */
+type By = { ownerId: string; signal: AbortSignal }
+
+/** What a check found out. */
+type Found<Stored> = {
+  /** Columns that no field has. */
+  columns?: object
+  extra?: object
+  /** Replaces the dialog of its form. */
+  dialog?: (row: Stored) => JSX.Element
+}
+
+/** A row that something still needs. */
+type User = { href: string; name: string }
+
 /**
- * Describes a resource that users list, create and remove. Page, dialogs, JSON, OpenAPI operations, owner
- * checks and audit events follow from it.
+ * Describes a resource that users list, create, change and remove. Page, dialogs, JSON, OpenAPI operations,
+ * owner checks and audit events follow from it.
  */
 export type Resource<
   Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
+  Seen = Table['$inferSelect'],
   Stored = Table['$inferSelect'],
 > = {
   kind: ObjectKind
   /** As in “New git source” and “List your git sources”. */
   noun: string
   plural: string
-  /** The path of its page and the prefix of its routes. */
+  /** The path of its page and the prefix of its routes; it may have the ids of parents. */
   path: string
   title: string
   /** The tag in the API document. */
   part: string
   table: Table
-  /** The owner's id; omitted if all admins share the rows. */
+  /** The id of the owner, or of the parent; omitted if all admins share the rows. */
   owner?: SQLiteColumn
+  parent?: Parent<Deps>
   adminOnly?: boolean
   /** Rows that don't match count as missing. */
   where?: () => SQL | undefined
   /** How many each owner may have. */
   most?: Limited
-  /** Fields that are stored encrypted; see `sealedAs`. */
+  /** Fields that are stored encrypted; see `sealedAs`. A change that omits one keeps it. */
   sealed?: readonly string[]
+  /** Fields that say where sealed ones are sent: when one is changed, those must be entered again. */
+  sentTo?: readonly string[]
   /** The field at fault, and its message. */
   unique?: Duplicates
   /** Only these keys of a row are returned. */
   json: () => ZodObject
   about: Child
   empty: { title: string; text: Child }
-  row: (row: Stored) => Omit<Row, 'id'>
+  /** Adds to a row what is stored elsewhere, for `row` and `json`. */
+  see?: (deps: Deps, row: Stored) => Seen
+  row: (row: Seen, c: Context<Env>) => Omit<Row, 'id'>
   /** The view of a single resource; by default the list with only this one. */
   item?: {
     /** A page or dialog, and JSON in addition to the row's. */
@@ -81,8 +110,8 @@ export type Resource<
     more?: (deps: Deps, c: Context<Env>) => Child
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: (deps: Deps) => string | null
-    /** Throws for what the form alone can't refuse. */
-    check?: (deps: Deps, input: z.output<Form>, signal: AbortSignal) => Promise<void>
+    /** Throws for what the form alone can't refuse, also of a change; that has all its fields. */
+    check?: (deps: Deps, input: z.output<Form>, by: By) => Promise<Found<Stored> | void>
     /** Checks, and stores the row; by default the fields of the form are its columns. */
     make?: (deps: Deps, c: Context<Env>, input: z.output<Form>) => Creation | Promise<Creation>
     details?: (row: Stored) => Record<string, string>
@@ -91,49 +120,88 @@ export type Resource<
     /** Added to the summary in the API document. */
     note?: string
   }
+  /** Without it, a row can't be changed. */
+  change?: { event: Action; submit?: string; note?: string }
+  /** What else can be done with a row, by the end of its path: a button, and a POST. */
+  acts?: Record<string, Act<Deps, Stored>>
   remove: {
-    verb: 'Remove' | 'Revoke'
+    verb: 'Remove' | 'Revoke' | 'Delete'
     event: Action
     /** True when the response lists the remaining ones; otherwise it is an empty object. */
     lists?: boolean
-    query?: ZodType
     note?: string
-    /** Runs instead of deleting the row. A returned response is a dialog for confirmation. */
-    run?: (deps: Deps, c: Context<Env>, row: Stored) => Response | Promise<Response> | void
+    /** Runs instead of deleting the row. */
+    run?: (deps: Deps, row: Stored) => void
+    /** What uses a row: its removal must be confirmed, or is refused without `without`. */
+    users?: {
+      list: (deps: Deps, row: Stored) => User[]
+      /** What the users are without it, continued by their names. */
+      without?: string
+    }
   }
 }
+
+type Act<Deps, Stored> = {
+  button: string
+  event: Action
+  /** Its summary in the API document. */
+  note: string
+  json?: () => ZodType
+  run: (deps: Deps, c: Context<Env>, row: Stored) => Promise<Acted> | Acted
+}
+
+type Acted = { said: string; to?: string; json?: () => unknown }
 
 /** Infers the types of a description. */
 export const resource = <
   Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
+  Seen = Table['$inferSelect'],
 >(
-  described: Resource<Deps, Table, Form>,
+  described: Resource<Deps, Table, Form, Seen>,
 ) => described
+
+/** The name of a row's id in its path; a parent may have the usual one. */
+export const idIn = ({ path }: { path: string }) => (/:id\b/.test(path) ? 'rowId' : 'id')
 
 /** For the API document. */
 export const operationsOf =
-  ({ path, part, noun, plural, json, item, create, remove }: Described): SliceOperations =>
+  (resource: Described): SliceOperations =>
   () => {
+    const { path, part, noun, plural, json, item, create, change, remove, acts = {} } = resource
     const one = `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
     const others = remove.lists ? listOf(json()) : nothing
+    const ofOne = `${path}/:${idIn(resource)}` as const
     return {
       [part]: {
         [`GET ${path}`]: lists(`List ${plural}`, json()),
-        [`GET ${path}/:id`]: does(`Get ${one}${item?.note ?? ''}`, (item?.schema ?? json)()),
+        [`GET ${ofOne}`]: does(`Get ${one}${item?.note ?? ''}`, (item?.schema ?? json)()),
         [`POST ${path}`]: creates(
           `${create.verb} ${one}${create.note ?? ''}`,
           (create.schema ?? json)(),
         ),
-        [`DELETE ${path}/:id`]: does(`${remove.verb} ${one}${remove.note ?? ''}`, others),
+        ...(change && {
+          [`PUT ${ofOne}`]: does(
+            `Change ${one}; what is omitted stays${change.note ?? create.note ?? ''}`,
+            json(),
+          ),
+        }),
+        ...Object.fromEntries(
+          Object.entries(acts).map(([name, act]) => [
+            `POST ${ofOne}/${name}`,
+            does(act.note, (act.json ?? json)()),
+          ]),
+        ),
+        [`DELETE ${ofOne}`]: does(`${remove.verb} ${one}${remove.note ?? ''}`, others),
       },
     }
   }
 
 type Any = Resource<never, never, never>
-type Described = Pick<Any, 'path' | 'part' | 'noun' | 'plural' | 'json'> & {
+type Described = Pick<Any, 'path' | 'part' | 'noun' | 'plural' | 'json' | 'change'> & {
   item?: Pick<NonNullable<Any['item']>, 'schema' | 'note'>
   create: Pick<Any['create'], 'verb' | 'schema' | 'note'>
+  acts?: Record<string, Pick<Act<never, never>, 'note' | 'json'>>
   remove: Pick<Any['remove'], 'verb' | 'lists' | 'note'>
 }

@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodType } from 'zod'
 import { auditor } from '../audit/record.ts'
+import type { Action } from '../audit/actions.ts'
 import type { Db } from '../db/index.ts'
 import { found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
-import { ModalForm } from '../web/dialog.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
@@ -19,65 +19,92 @@ import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
-import type { View } from '../web/respond.tsx'
-import { SchemaFields } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
+import { changedFields, completed, partial } from './change.ts'
+import { ResourceForm } from './form.tsx'
 import { NewButton, ResourceList } from './list.tsx'
+import { removalQuery, refuseUsed } from './removal.tsx'
+import { idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
-import { deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
+import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
-const past = { Add: 'added', Create: 'created', Remove: 'removed', Revoke: 'revoked' }
+const past = {
+  ...{ Add: 'added', Create: 'created', Save: 'saved' },
+  ...{ Remove: 'removed', Revoke: 'revoked', Delete: 'deleted' },
+}
 const firstPage: Page = { limit: 50 }
 const pass = factory.createMiddleware((_, next) => next())
 
-/** Serves the list, the form, creation, a single resource, and removal. */
+/** Serves the list, the forms, creation, a single resource, its changes and acts, and its removal. */
 export function resourceRoutes<
   Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
   Form extends ZodType,
->(deps: Deps, resource: Resource<Deps, Table, Form>) {
+  Seen,
+>(deps: Deps, resource: Resource<Deps, Table, Form, Seen>) {
   type Stored = Table['$inferSelect'] & { id: string }
-  const { db } = deps
-  const { path, noun, title, table, json, item, create, remove } = resource
+  const { db, secrets } = deps
+  const { path, noun, title, table, json, item, parent, create, change, remove, sealed } = resource
+  const { acts = {}, see = (_: Deps, row: Stored) => row as Seen } = resource
+  const id = idIn(resource)
+  const ofOne = `${path}/:${id}` as const
   const audit = auditor(db)
   const guard = resource.adminOnly ? requireAdmin : pass
-  const checksQuery: typeof pass = remove.query ? (query(remove.query) as never) : pass
+  const checksQuery: typeof pass = remove.users ? (query(removalQuery) as never) : pass
+  /** Before the body is read: someone else's is missing, whatever was sent. */
+  const ownFirst = factory.createMiddleware(async (c, next) => {
+    ownerOf(c, { isChange: true })
+    if (c.req.param(id)) find(c)
+    await next()
+  })
   const form = create.form?.(deps)
   const routes = factory.createApp()
   if (form)
     routes
-      .get(`${path}/new`, guard, (c) => show(c, newOne(c, emptyDraft)))
-      .post(path, guard, input(form, newOne), created)
-  else routes.post(path, guard, created)
+      .get(`${path}/new`, guard, (c) => show(c, formOf(c, emptyDraft)))
+      .post(path, guard, ownFirst, input(form, formOf), created)
+  else routes.post(path, guard, ownFirst, created)
+  if (form && change)
+    routes
+      .get(`${ofOne}/edit`, guard, (c) => show(c, formOf(c, emptyDraft, find(c))))
+      .put(
+        ofOne,
+        guard,
+        ownFirst,
+        input(form, (c, draft) => formOf(c, draft, find(c)), {
+          sent: partial(form),
+          complete(c, data) {
+            c.set('sent', data)
+            return completed(resource, { secrets, form, row: find(c) }, data)
+          },
+        }),
+        (c: Context) => changed(c, change.event),
+      )
+  for (const [name, act] of Object.entries(acts))
+    routes.post(`${ofOne}/${name}`, guard, ownFirst, async (c: Context<Env>) => {
+      const row = find(c)
+      const { said, to = pathIn(c), json } = await act.run(deps, c, row)
+      audit(c, act.event, { object: objectOf(c, row) })
+      return moveOn(c, { to, said, json: json ?? (() => jsonOf(find(c))) })
+    })
   return routes
     .get(path, guard, paged(), (c) => show(c, list(c, c.req.valid('query'))))
-    .get(`${path}/:id`, guard, async (c: Context<Env>) => {
+    .get(ofOne, guard, async (c: Context<Env>) => {
       const row = find(c)
       if (!item) return show(c, list(c, firstPage, { only: row }))
       const { extra, ...view } = await item.view(deps, c, row)
       return show(c, { ...view, json: () => ({ ...jsonOf(row), ...extra }) })
     })
-    .delete(`${path}/:id`, guard, checksQuery, async (c: Context<Env>) => {
-      const row = find(c)
-      const answer = await remove.run?.(deps, c, row)
-      if (answer) return answer
-      if (!remove.run) deleteRow(db, table, row.id, noun)
-      audit(c, remove.event, { object: objectOf(row) })
-      const view = list(c, firstPage)
-      const done = { to: path, said: saidOf(remove.verb) }
-      const left = () => (remove.lists ? view.json() : {})
-      return remove.run
-        ? moveOn(c, { ...done, json: left })
-        : showSaved(c, { ...view, ...done, json: left })
-    })
+    .delete(ofOne, guard, ownFirst, checksQuery, removed)
 
   async function created(c: Context) {
-    const { id, extra, dialog, note } = await (create.make ?? makeRow)(deps, c, c.get('input'))
-    const row = find(c, id)
+    const made = await (create.make ?? makeRow)(deps, c, c.get('input'))
+    const { extra, dialog, note } = made
+    const row = find(c, made.id)
     audit(c, create.event, {
-      object: objectOf(row),
+      object: objectOf(c, row),
       ...(create.details && { details: create.details(row) }),
     })
     if (note) showsSecret(c)
@@ -93,20 +120,69 @@ export function resourceRoutes<
       const view = list(c, firstPage, { note })
       return show(c, isDialog ? { ...view, partial } : view)
     }
-    const location = `${path}/${id}`
-    const to = dialog ? location : path
+    const location = `${pathIn(c)}/${made.id}`
+    const to = dialog ? location : pathIn(c)
     return moveOn(c, { to, location, created: true, said: saidOf(create.verb), json })
   }
 
-  async function makeRow(_: Deps, c: Context<Env>, values: z.output<Form>): Promise<Creation> {
-    await create.check?.(deps, values, c.req.raw.signal)
+  async function makeRow(_: Deps, c: Context<Env>, input: z.output<Form>): Promise<Creation> {
+    const { values, extra, dialog } = await checked(c, input)
+    const made = insertOwned(deps, resource, { ownerId: ownerOf(c), values })
     return {
-      id: insertOwned(deps, resource, { userId: userOf(c).id, values: { ...(values as object) } }),
+      id: made,
+      ...(extra && { extra }),
+      ...(dialog && { dialog: () => dialog(find(c, made)) }),
     }
   }
 
-  function find(c: Context, id = c.req.param('id')!): Stored {
-    return found(noun, getVisible(db, resource, { id, userId: userOf(c).id })) as Stored
+  async function changed(c: Context, event: Action) {
+    const { values } = await checked(c, c.get('input'))
+    const before = find(c) // it may have been removed meanwhile
+    changeOwned(deps, resource, { id: before.id, values })
+    const after = find(c)
+    const names = changedFields(resource, { before, after, sent: c.get('sent') })
+    if (names.length > 0)
+      audit(c, event, { object: objectOf(c, after), details: { changes: names.join(', ') } })
+    return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
+  }
+
+  async function checked(c: Context, input: z.output<Form>) {
+    const by = { ownerId: ownerOf(c), signal: c.req.raw.signal }
+    const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
+    return { values: { ...(input as object), ...columns }, ...rest }
+  }
+
+  async function removed(c: Context<Env>) {
+    const row = find(c)
+    const to = pathIn(c)
+    const refusal = refuseUsed(c, {
+      ...{ name: nameOf(c, row) ?? noun, noun, verb: remove.verb },
+      users: remove.users?.list(deps, row) ?? [],
+      without: remove.users?.without,
+      ...{ action: `${to}/${row.id}`, from: { href: to, name: title } },
+    })
+    if (refusal) return refusal
+    if (remove.run) remove.run(deps, row)
+    else deleteRow(db, table, row.id, noun)
+    audit(c, remove.event, { object: objectOf(c, row) })
+    const view = list(c, firstPage)
+    const done = { to, said: saidOf(remove.verb) }
+    const left = () => (remove.lists ? view.json() : {})
+    return remove.users
+      ? moveOn(c, { ...done, json: left })
+      : showSaved(c, { ...view, ...done, json: left })
+  }
+
+  function ownerOf(c: Context, { isChange = false } = {}) {
+    return parent ? parent.find(deps, c, { isChange }).id : userOf(c).id
+  }
+
+  function find(c: Context, key = c.req.param(id)!): Stored {
+    return found(noun, getVisible(db, resource, { id: key, ownerId: ownerOf(c) })) as Stored
+  }
+
+  function pathIn(c: Context) {
+    return path.replace(/:(\w+)/g, (_, name: string) => c.req.param(name)!)
   }
 
   function list(
@@ -114,35 +190,39 @@ export function resourceRoutes<
     page: Page,
     as: { only?: Stored; note?: (() => JSX.Element) | undefined; isOob?: boolean } = {},
   ) {
-    const visible = () => listVisible(db, resource, { ...page, userId: userOf(c).id })
+    const visible = () => listVisible(db, resource, { ...page, ownerId: ownerOf(c) })
     const rows = as.only ? [as.only] : (visible() as Stored[])
     const { items, nextCursor } = pageOf(rows, page)
     const off = create.off?.(deps) ?? null
+    const at = pathIn(c)
     const json = () => (as.only ? jsonOf(as.only) : { items: items.map(jsonOf), nextCursor })
-    const view = settingsView(c, {
-      path,
-      title: (as.only && resource.row(as.only).name) ?? title,
+    const shownList = {
+      title: (as.only && nameOf(c, as.only)) ?? title,
       list: () => (
         <ResourceList
-          {...{ path, title, nextCursor }}
+          {...{ path: at, title, nextCursor, acts }}
           about={resource.about}
           empty={off ? { ...resource.empty, text: off } : resource.empty}
-          action={!off && newButton()}
+          action={!off && newButton(at)}
           note={as.note?.()}
-          rows={items.map((row) => ({ id: row.id, ...resource.row(row) }))}
-          remove={{ verb: remove.verb, noun, asks: !!remove.run }}
+          rows={items.map((row) => ({ id: row.id, ...resource.row(see(deps, row), c) }))}
+          mayChange={!!change}
+          remove={{ verb: remove.verb, noun, asks: !!remove.users }}
           isOob={as.isOob ?? false}
         />
       ),
-    })
+    }
+    const view = parent
+      ? { partial: shownList.list, ...parent.view(deps, c, shownList) }
+      : settingsView(c, { path: at, ...shownList })
     return { ...view, json }
   }
 
-  function newButton() {
-    if (form) return <NewButton path={path} noun={noun} />
+  function newButton(at: string) {
+    if (form) return <NewButton path={at} noun={noun} />
     // a form of the page, as its response shows the secret once; a redirect would lose it
     return (
-      <PostForm action={path}>
+      <PostForm action={at}>
         <Button>
           {create.verb} {noun}
         </Button>
@@ -150,28 +230,35 @@ export function resourceRoutes<
     )
   }
 
-  function newOne(c: Context, draft: Draft): View {
-    const page = () => (
-      <ModalForm
-        title={`New ${noun}`}
-        from={{ href: path, name: title }}
-        action={path}
-        submit={create.submit ?? `${create.verb} ${noun}`}
-        draft={draft}
-      >
-        <SchemaFields schema={form!} autofocus />
-        {create.more?.(deps, c)}
-      </ModalForm>
-    )
-    return { title: `New ${noun}`, page }
+  function formOf(c: Context, draft: Draft, row?: Stored) {
+    ownerOf(c)
+    const at = { href: pathIn(c), name: title }
+    const submit = row ? change!.submit : create.submit
+    return {
+      title: row ? `Edit ${nameOf(c, row)}` : `New ${noun}`,
+      page: () => (
+        <ResourceForm
+          {...{ noun, at, draft, sealed, schema: form!, more: create.more?.(deps, c) }}
+          row={row && { name: nameOf(c, row), stored: row }}
+          submit={submit ?? (row ? 'Save changes' : `${create.verb} ${noun}`)}
+        />
+      ),
+      ...(row && { json: () => jsonOf(row) }),
+    }
   }
 
-  function jsonOf(row: Table['$inferSelect']) {
-    return shown(json, row)
+  function jsonOf(row: Stored) {
+    return shown(json, see(deps, row) as never)
   }
 
-  function objectOf(row: Stored) {
-    return { kind: resource.kind, id: row.id, name: resource.row(row).name ?? null }
+  function nameOf(c: Context, row: Stored) {
+    return resource.row(see(deps, row), c).name ?? null
+  }
+
+  function objectOf(c: Context, row: Stored) {
+    const name = nameOf(c, row)
+    const of = parent?.find(deps, c, { isChange: false }).name
+    return { kind: resource.kind, id: row.id, name: of ? `${name} of ${of}` : name }
   }
 
   function saidOf(verb: keyof typeof past) {

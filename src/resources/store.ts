@@ -5,7 +5,7 @@ import type { Db } from '../db/index.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { newId } from '../db/new-id.ts'
-import { countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
+import { changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -16,21 +16,21 @@ export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
 /** Without an owner, the rows are visible to all who may see the resource. */
 type Rows<Table> = { table: Table; owner?: SQLiteColumn; where?: () => SQL | undefined }
 
-const visibleTo = (userId: string, { owner, where }: Rows<unknown>) =>
-  and(owner && eq(owner, userId), where?.())
+const visibleTo = (ownerId: string, { owner, where }: Rows<unknown>) =>
+  and(owner && eq(owner, ownerId), where?.())
 
 export const getVisible = <Table extends ResourceTable>(
   db: Db,
   rows: Rows<Table>,
-  { id, userId }: { id: string; userId: string },
-) => getRow(db, rows.table, and(eq(rows.table.id, id), visibleTo(userId, rows)))
+  { id, ownerId }: { id: string; ownerId: string },
+) => getRow(db, rows.table, and(eq(rows.table.id, id), visibleTo(ownerId, rows)))
 
 /** Newest first, with one more row than the page, which shows that more follow. */
 export const listVisible = <Table extends ResourceTable>(
   db: Db,
   rows: Rows<Table>,
-  { userId, ...page }: Page & { userId: string },
-) => listPage(db, rows.table, visibleTo(userId, rows), page)
+  { ownerId, ...page }: Page & { ownerId: string },
+) => listPage(db, rows.table, visibleTo(ownerId, rows), page)
 
 export const deleteRow = (db: Db, table: ResourceTable, id: string, noun: string) =>
   deleteFound(db, table, eq(table.id, id), noun)
@@ -47,22 +47,44 @@ export type Stored = {
 /** The additional data that the sealed fields of a row are encrypted with. */
 export const sealedAs = (kind: string, id: string) => `${kind} ${id}`
 
+type Values = { [field: string]: unknown }
+
 export function insertOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
   { kind, most, sealed = [], unique = {}, ...rows }: Rows<Table> & Stored,
-  { userId, values }: { userId: string; values: { [field: string]: unknown } },
+  { ownerId, values }: { ownerId: string; values: Values },
 ): string {
   const { table, owner } = rows
-  if (most) refuseMore(most, countRows(db, table, visibleTo(userId, rows)))
+  if (most) refuseMore(most, countRows(db, table, visibleTo(ownerId, rows)))
   const id = newId()
   const owned = Object.entries(getTableColumns(table)).flatMap(([name, column]) =>
-    column === owner ? [[name, userId]] : [],
+    column === owner ? [[name, ownerId]] : [],
   )
-  const hidden = sealed.map((name) => [
-    name,
-    secrets!.seal(String(values[name]), sealedAs(kind, id)),
-  ])
-  const row = { id, ...values, ...Object.fromEntries([...owned, ...hidden]) }
+  const row = {
+    ...{ id, ...values, ...Object.fromEntries(owned) },
+    ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }),
+  }
   refuseDuplicate(() => db.insert(table).values(row).run(), unique)
   return id
 }
+
+/** Null restores a column's default. */
+export function changeOwned<Table extends ResourceTable>(
+  { db, secrets }: { db: Db; secrets?: Secrets },
+  { kind, sealed = [], unique = {}, table }: Rows<Table> & Stored,
+  { id, values }: { id: string; values: Values },
+) {
+  const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
+  refuseDuplicate(() => changeRow(db, table, id, changes as never), unique)
+}
+
+/** A field without a value has nothing to seal. */
+const sealedIn = (
+  values: Values,
+  { secrets, sealed, as }: { secrets?: Secrets | undefined; sealed: readonly string[]; as: string },
+) =>
+  Object.fromEntries(
+    sealed
+      .filter((name) => values[name] != null)
+      .map((name) => [name, secrets!.seal(String(values[name]), as)]),
+  )

@@ -14,16 +14,20 @@ import type { View } from './respond.tsx'
 
 export type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
 
+type Data = Body['data']
+
 /**
  * Checks the body, form or JSON, against one schema and stores the result in `c.var.input`. When the schema
- * or the handler refuses a browser's form, `again` redraws it with its input.
+ * or the handler refuses a browser's form, `again` redraws it with its input. `complete` adds what a change
+ * may omit; `sent` then describes the body.
  */
 export const input = <Schema extends ZodType>(
   schema: Schema,
   again?: (c: Context, draft: Draft) => View | Promise<View>,
+  { complete, sent = schema }: { complete?: (c: Context, data: Data) => Data; sent?: ZodType } = {},
 ) =>
   checking(
-    { body: schema },
+    { body: sent },
     createMiddleware<Input<Schema>>(async function readInput(c, next) {
       const body = await readBody(c)
       const { refusal } = c.var
@@ -32,7 +36,8 @@ export const input = <Schema extends ZodType>(
         throw refusal
       }
       try {
-        c.set('input', check(schema, body))
+        const data = complete ? complete(c, body.data) : body.data
+        c.set('input', check(schema, { kind: body.kind, data }))
       } catch (error) {
         if (isShownInForm(error)) return redraw(error)
         throw error

@@ -31,6 +31,8 @@ type FieldLook = {
   options?: { value: string; label: string }[]
   /** Shown, but neither changed nor submitted. */
   disabled?: boolean
+  /** It may be empty, whatever its rule: then its stored value stays. */
+  isKept?: boolean
   /** The value in an untouched form. */
   initial?: string
   /** The section of its page. */
@@ -39,15 +41,24 @@ type FieldLook = {
   applies?: 'with the next deployment'
 }
 
-const looks = new WeakMap<z.core.$ZodType, FieldLook>()
+/** A registry, since a schema that is refined afterwards is another one, with this one as its parent. */
+const looks = z.registry<object>()
 
 /** Declares how a field is shown beside its rule. */
 export const field = <Schema extends ZodType>(schema: Schema, look: FieldLook): Schema => {
-  looks.set(schema, look)
+  looks.add(schema, look)
   return schema
 }
 
-export const lookOf = (schema: z.core.$ZodType) => looks.get(schema)
+/** Also of a field that was made optional, refined or transformed afterwards. */
+export function lookOf(schema: z.core.$ZodType): FieldLook | undefined {
+  const { innerType, in: before, out } = schema._zod.def as WrappedDef
+  const inside = [innerType, before, out].filter((part) => part !== undefined)
+  const own = looks.get(schema) as FieldLook | undefined
+  return own ?? inside.map(lookOf).find((look) => look !== undefined)
+}
+
+type WrappedDef = Partial<Record<'innerType' | 'in' | 'out', z.core.$ZodType>>
 
 /** With its unit. */
 export const labelOf = ({ label, unit }: FieldLook) => (unit ? `${label} (${unit})` : label)
@@ -80,7 +91,7 @@ export const SchemaFields = ({ schema, autofocus, names, values = {}, more = {} 
   const shown = (names ?? [...known.keys()]).map((name) => ({
     name,
     look: { ...known.get(name)!, ...more[name] },
-    required: !shapeOf(schema)[name]!.safeParse(undefined).success,
+    required: !more[name]?.isKept && !shapeOf(schema)[name]!.safeParse(undefined).success,
     value: values[name],
   }))
   const first = autofocus && shown.find(({ look }) => !look.options)
@@ -150,6 +161,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
     isLong,
     isFlag,
     isNarrow,
+    isKept,
     group,
     applies,
     ...text
@@ -175,8 +187,8 @@ const textOf = (value: unknown) =>
 
 const rowsFor = (text = '') => Math.min(8, Math.max(2, text.split('\n').length + 1))
 
-/** The fields of an object, also of one whose parts are checked together afterwards. */
-function shapeOf(schema: ZodType): Record<string, ZodType> {
-  if (schema instanceof z.ZodPipe) return shapeOf(schema.in as ZodType)
-  return (schema as z.ZodObject).shape as Record<string, ZodType>
-}
+const shapeOf = (schema: ZodType) => objectOf(schema).shape as Record<string, ZodType>
+
+/** The object of a form, also of one whose parts are checked together afterwards. */
+export const objectOf = (schema: ZodType): z.ZodObject =>
+  schema instanceof z.ZodPipe ? objectOf(schema.in as ZodType) : (schema as z.ZodObject)

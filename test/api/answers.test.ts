@@ -203,8 +203,10 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
 
   const git = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
   await call('POST /settings/git', { body: { ...git, name: 'another' } })
+  await call('PUT /settings/git/:id', { path: `/settings/git/${ids.source}`, body: { name: 'x' } })
   await call('DELETE /settings/git/:id', { path: `/settings/git/${ids.source}?confirm=1` })
   await call('POST /settings/registries', { body: { host: 'registry.example.org', ...login } })
+  await call('PUT /settings/registries/:id', { body: { username: 'other', password: 'x' } })
   await call('DELETE /settings/registries/:id')
 
   await administer(call, t, ada)

@@ -31,7 +31,9 @@ const forPeople = [
   'GET /services/:id/delete',
   'GET /settings/tokens/new',
   'GET /settings/git/new',
+  'GET /settings/git/:id/edit',
   'GET /settings/registries/new',
+  'GET /settings/registries/:id/edit',
   'GET /settings/users/:id/delete',
 ]
 

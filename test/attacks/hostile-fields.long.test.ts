@@ -122,6 +122,11 @@ const forms: Record<string, Form> = {
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
     untold: ['password'],
   },
+  'PUT /settings/registries/:id': {
+    id: 'registry',
+    valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
+    untold: ['password'],
+  },
   'POST /settings/prune': { valid: () => ({ what: ['images'], dryRun: true }) },
   'PUT /settings/prune/schedule': { valid: () => ({}) },
   'POST /settings/git': {

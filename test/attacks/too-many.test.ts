@@ -7,7 +7,8 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { insertEnvironment } from '../../src/environments/store.ts'
 import { insertVariable } from '../../src/environments/variable-store.ts'
-import { insertSource } from '../../src/git/store.ts'
+import { gitSource } from '../../src/git/git-source.tsx'
+import { insertOwned } from '../../src/resources/store.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { insertService } from '../../src/services/store.ts'
@@ -217,13 +218,9 @@ describe('one user may not have more than so many', () => {
     const server = startProviderServer('github')
     const { baseUrl } = server
     many(t, limits.sources, (i) =>
-      insertSource(t.db, t.secrets, {
+      insertOwned(t, gitSource, {
         ownerId,
-        provider: 'github',
-        name: `s${i}`,
-        baseUrl,
-        login: 'ada',
-        token: 'x',
+        values: { provider: 'github', name: `s${i}`, baseUrl, login: 'ada', accessToken: 'x' },
       }),
     )
     const refused = await addSource(ada, server, 'more').catch((error) => error.message)

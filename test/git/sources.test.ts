@@ -217,7 +217,34 @@ describe('a source', () => {
       .set({ accessToken: 'x'.repeat(60) })
       .run()
     expect(() => openSourceToken(t.db, t.secrets, id)).toThrow('can no longer be read')
-    expect((await ada.get(`/settings/git/${id}`)).json.detail).toContain('add it again')
+    expect((await ada.get(`/settings/git/${id}`)).json.detail).toContain('Enter it again')
+  })
+
+  test('gets another token in place, which is checked first', async () => {
+    const { t, ada } = withAda(testApp())
+    const id = await addSource(ada, github)
+    const path = `/settings/git/${id}`
+    expect((await ada.put(path, { accessToken: 'unknown' })).json.errors).toMatchObject([
+      { field: 'accessToken' },
+    ])
+    expect(openSourceToken(t.db, t.secrets, id)).toBe(token)
+    github.tokens.set('tok_next', { login: 'eve', id: 43, scopes: ['repo'] })
+    const changed = await ada.put(path, { accessToken: 'tok_next' })
+    expect(changed.json).toMatchObject({ id, login: 'eve', name: 'work' })
+    expect(openSourceToken(t.db, t.secrets, id)).toBe('tok_next')
+  })
+
+  test('keeps its token under another name, but not at another address', async () => {
+    const { t, ada } = withAda(testApp())
+    const id = await addSource(ada, github)
+    const path = `/settings/git/${id}`
+    const renamed = await ada.htmx('PUT', path, { name: 'renamed', access_token: '' })
+    expect(renamed.headers.get('HX-Redirect')).toBe('/settings/git')
+    expect(openSourceToken(t.db, t.secrets, id)).toBe(token)
+    gitea.requests.length = 0
+    const moved = await ada.put(path, { provider: 'gitea', baseUrl: gitea.baseUrl })
+    expect(moved.json.errors).toMatchObject([{ field: 'accessToken' }])
+    expect(gitea.requests).toEqual([])
   })
 
   test('that nothing uses goes at once', async () => {

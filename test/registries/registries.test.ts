@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { authFor } from '../../src/registries/auth.ts'
 import { registryOf } from '../../src/registries/image-registry.ts'
 import { testApp, withAda } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 
@@ -78,6 +79,58 @@ test('the same registry is not added twice', async () => {
   const body = { host: registry.host, ...user }
   await ada.post('/settings/registries', body)
   expect((await ada.post('/settings/registries', body)).status).toBe(409)
+})
+
+describe('a login that is changed', () => {
+  const added = async () => {
+    const { t, ada } = withAda(testApp())
+    const { json } = await ada.post('/settings/registries', { host: registry.host, ...user })
+    const path = `/settings/registries/${json.id}`
+    const auth = () => authFor(t.deps, { ownerId: ada.user.id, image: `${registry.host}/app` })
+    return { t, ada, path, auth }
+  }
+  const changesOf = async (t: TestApp) => {
+    const { items } = (await t.logInAsAdmin().get('/settings/audit')).json
+    return items
+      .filter(({ action }: { action: string }) => action === 'registry.changed')
+      .map(({ details }: { details: object }) => details)
+  }
+
+  test('keeps its password when the field is left empty, and still logs in first', async () => {
+    const { t, ada, path, auth } = await added()
+    const form = { host: registry.host, username: user.username, password: '' }
+    expect((await ada.htmx('PUT', path, form)).status).toBe(200)
+    expect(auth()).toMatchObject(user)
+    expect(await changesOf(t)).toEqual([])
+    const wrong = await ada.put(path, { username: 'another' })
+    expect(wrong.status).toBe(422)
+    expect(wrong.json.errors).toMatchObject([{ field: 'password' }])
+    expect(auth()).toMatchObject(user)
+  })
+
+  test('is shown in its form with what was typed, and never its password', async () => {
+    const { ada, path } = await added()
+    const edit = (await ada.page(`${path}/edit`)).text
+    expect(edit).toContain(registry.host)
+    expect(edit).not.toContain(user.password)
+    const refused = await ada.htmx('PUT', path, { host: registry.host, username: 'a b' })
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('value="a b"')
+  })
+
+  test('needs its password again for another host: no one else may be sent it', async () => {
+    const { ada, path, auth } = await added()
+    const moved = await ada.put(path, { host: 'registry.example.com' })
+    expect(moved.status).toBe(422)
+    expect(moved.json.errors).toMatchObject([{ field: 'password' }])
+    expect(auth()).toMatchObject(user)
+  })
+
+  test('is in the audit log by the names of its fields', async () => {
+    const { t, ada, path } = await added()
+    expect((await ada.put(path, user)).json).toMatchObject({ username: user.username })
+    expect(await changesOf(t)).toEqual([{ changes: 'password' }])
+  })
 })
 
 describe('what a pull is authorised with', () => {

@@ -3,7 +3,8 @@ import { insertIdentity } from '../../src/accounts/identity-store.ts'
 import { insertSession } from '../../src/accounts/store.ts'
 import { certificates, deliveries, registries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { insertSource } from '../../src/git/store.ts'
+import { gitSource } from '../../src/git/git-source.tsx'
+import { insertOwned } from '../../src/resources/store.ts'
 import { insertLink } from '../../src/links/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { insertRun } from '../../src/runs/store.ts'
@@ -79,13 +80,10 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     login: 'someone',
     accessToken: 'sealed',
   })
-  const source = insertSource(t.db, t.secrets, {
+  const account = { provider: 'github', baseUrl: 'https://git.example.com', login: 'someone' }
+  const source = insertOwned(t, gitSource, {
     ownerId: client.user.id,
-    provider: 'github',
-    name: 'work',
-    baseUrl: 'https://git.example.com',
-    login: 'someone',
-    token: 'a token',
+    values: { ...account, name: 'work', accessToken: 'a token' },
   })
   const login = { ownerId: client.user.id, host: 'registry.example.com', username: 'someone' }
   const registry = t.db
@@ -154,7 +152,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   return {
     container,
     user: client.user.id,
-    source: source.id,
+    source,
     delivery: delivery.id,
     project: project.id,
     environment: environment.id,

@@ -1,37 +1,24 @@
 import type { z } from 'zod'
 import { AppError, invalidField } from '../platform/errors.ts'
-import { refuseMore } from '../platform/limits.ts'
 import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
 import { ProviderError } from './providers/provider-error.ts'
 import { stranger } from './providers/refusals.ts'
 import { providers } from './providers/registry.ts'
 import type { SourceDeps } from './source-access.ts'
-import { countSources, insertSource } from './store.ts'
-import type { Source } from './store.ts'
 
-type NewSource = {
-  ownerId: string
-  input: z.output<ReturnType<typeof sourceForm>>
-  signal: AbortSignal
-}
-
-/** Asks the provider about the token, and stores it if it has the scopes that Davit needs. */
-export async function addSource(
-  { db, secrets, config }: SourceDeps,
-  { ownerId, input, signal }: NewSource,
-): Promise<{ source: Source; owner: TokenOwner }> {
-  const { provider: kind, name, baseUrl, accessToken: token } = input
+/** Asks the provider whose token it is. Throws unless it has the scopes that Davit needs. */
+export async function checkSource(
+  { config }: SourceDeps,
+  { provider: kind, baseUrl, accessToken: token }: z.output<ReturnType<typeof sourceForm>>,
+  { ownerId, signal }: { ownerId: string; signal: AbortSignal },
+): Promise<TokenOwner & { login: string }> {
   const provider = providers[kind]
-  const owner = await askOwner(provider, {
-    ...{ ownerId, baseUrl, token, signal },
-    allow: config.allowHosts,
-  })
+  const access = { ownerId, baseUrl, token, signal, allow: config.allowHosts }
+  const owner = await askOwner(provider, access)
   const { login, missing } = owner
   if (missing.length > 0 || login === null) throw tooWeak(provider, owner)
-  refuseMore('sources', countSources(db, ownerId))
-  const source = insertSource(db, secrets, { ownerId, provider: kind, name, baseUrl, login, token })
-  return { source, owner }
+  return { ...owner, login }
 }
 
 /** A refusal caused by a field is reported at that field. */

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { ZodType } from 'zod'
+import type { Secrets } from '../platform/secrets.ts'
+import { objectOf } from '../web/schema-fields.tsx'
+import { sealedAs } from './store.ts'
+
+type Row = { id: string; [column: string]: unknown }
+type Changed = { kind: string; sealed?: readonly string[]; sentTo?: readonly string[] }
+
+/** The body of a change, for the API document: every field may be omitted. */
+export const partial = (form: ZodType) => z.object(objectOf(form).shape).partial()
+
+/**
+ * The sent fields, and the stored values of the others. A sealed one that is omitted or empty stays, unless a
+ * field changed that says where it is sent to: else whoever may change a row could have its secret sent to them.
+ */
+export function completed(
+  { kind, sealed = [], sentTo = [] }: Changed,
+  { secrets, form, row }: { secrets?: Secrets | undefined; form: ZodType; row: Row },
+  data: Record<string, unknown>,
+) {
+  const names = Object.keys(objectOf(form).shape)
+  const stored = Object.fromEntries(names.map((name) => [name, row[name]]))
+  const isSentElsewhere = sentTo.some((name) => name in data && !isSame(data[name], row[name]))
+  const kept = sealed
+    .filter((name) => (data[name] ?? '') === '')
+    .map((name) => [name, isSentElsewhere || !row[name] ? undefined : opened(name)])
+  return { ...stored, ...data, ...Object.fromEntries(kept) }
+
+  function opened(name: string) {
+    try {
+      return secrets!.open(String(row[name]), sealedAs(kind, row.id))
+    } catch {
+      return undefined // refused as missing: it must be entered again
+    }
+  }
+}
+
+/** The names of the fields that a change gave another value; a sealed one counts when it was sent. */
+export const changedFields = (
+  { sealed = [] }: Changed,
+  { before, after, sent }: { before: Row; after: Row; sent: Record<string, unknown> },
+) =>
+  Object.keys(sent).filter((name) =>
+    sealed.includes(name) ? (sent[name] ?? '') !== '' : !isSame(before[name], after[name]),
+  )
+
+/** A form sends texts, and nothing for null. */
+const isSame = (a: unknown, b: unknown) =>
+  Bun.deepEquals(a ?? null, b ?? null) || String(a ?? '') === String(b ?? '')

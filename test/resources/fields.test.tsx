@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { registries } from '../../src/db/schema.ts'
+import { insertOwned } from '../../src/resources/store.ts'
+import { line } from '../../src/web/fields.ts'
+import { field, lookOf, looksOf } from '../../src/web/schema-fields.tsx'
+import { testApp } from '../support/app.ts'
+
+const named = () => field(line('a name', { max: 9 }), { label: 'Name' })
+
+test.each([
+  ['optional', named().optional()],
+  ['nullish', named().nullish()],
+  ['a default', named().default('x')],
+  ['refined', named().refine(() => true)],
+  ['shortened', named().min(3)],
+  ['transformed', named().transform((text) => text.length)],
+  ['read before', z.preprocess((value) => value, named())],
+  ['all of that', named().min(2).optional().default('x').pipe(z.string())],
+])('a field that is %s afterwards keeps its label', (_, schema) => {
+  expect(lookOf(schema)?.label).toBe('Name')
+  expect(looksOf(z.object({ schema })).map(([name]) => name)).toEqual(['schema'])
+})
+
+test('a sealed field without a value is stored without one, not as a sealed word', () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const rows = { kind: 'registry', table: registries, owner: registries.ownerId } as const
+  const insert = (password: string | undefined) =>
+    insertOwned(
+      t,
+      { ...rows, sealed: ['password'] },
+      {
+        ownerId: ada.user.id,
+        values: { host: 'a.example.com', username: 'ada', password },
+      },
+    )
+  expect(() => insert(undefined)).toThrow() // the column must have one
+  expect(insert('secret')).toBeString()
+})
