@@ -30,6 +30,8 @@ import { Collector } from './logs/collector.ts'
 import { Logs } from './logs/logs.ts'
 import { Masks } from './logs/masks.ts'
 import { ReleaseWatch } from './releases/watch.ts'
+import type { Clock } from './platform/scheduler.ts'
+import { Scheduler } from './platform/scheduler.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -52,6 +54,7 @@ export type Overrides = Partial<{
   usageInterval: number
   /** Name servers (`127.0.0.1:5300`) for users' domains; null uses the system's. */
   nameServers: string[] | null
+  clock: Clock
 }>
 
 /** Builds everything with a lifetime from the settings, in order of dependency. */
@@ -66,9 +69,11 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     setupCode = setupCodeFor(config),
     usageInterval,
     nameServers = null,
+    clock,
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
+  const scheduler = new Scheduler(clock)
   const streams = new Streams(config.streamsPerUser)
   const changes = new ChangeFeed()
   db.$client.onWrite = () => changes.touch()
@@ -97,7 +102,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const releases = new ReleaseWatch(config)
   const outside = {
     ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
-    ...{ instanceTasks, locks },
+    ...{ instanceTasks, locks, scheduler },
     ...{ git, streams, changes, instanceId, setupCode, releases },
   }
 

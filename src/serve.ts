@@ -94,15 +94,15 @@ export async function serve(config: Config) {
     (signal) => deps.edge.run({ signal }),
     (signal) => watchEdge(deps, { signal }),
     (signal) => sampleUsage(deps, { signal }),
-    (signal) => deps.server.run({ signal }),
+    (signal) => deps.server.run(deps.scheduler, { signal }),
     (signal) => deps.certificates.run({ signal }),
-    (signal) => reserve.keep({ signal }),
-    (signal) => deps.diskGuard.run({ signal }),
+    (signal) => reserve.keep(deps.scheduler, { signal }),
+    (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
     (signal) => keepSchedule(deps, { signal }),
-    (signal) => keepEvents(deps.db, { signal }),
+    (signal) => keepEvents(deps, { signal }),
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),
-    (signal) => deps.releases.run({ signal }),
+    (signal) => deps.releases.run(deps.scheduler, { signal }),
   ])
   setTimeout(() => Bun.gc(true), startTime).unref() // otherwise an idle server keeps this memory for minutes
 

@@ -1,4 +1,4 @@
-import { repeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import type { Tx } from '../db/index.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 
@@ -20,5 +20,11 @@ export function dropOldEvents(db: Tx) {
 }
 
 /** Deletes old events now and every hour, until the signal aborts. */
-export const keepEvents = (db: Tx, { signal }: { signal: AbortSignal }) =>
-  repeat(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })
+export const keepEvents = (
+  { db, scheduler }: { db: Tx; scheduler: Scheduler },
+  { signal }: { signal: AbortSignal },
+) =>
+  scheduler.repeat(interval, () => dropOldEvents(db), {
+    signal,
+    failed: 'old events were not removed',
+  })

@@ -6,7 +6,7 @@ import type { Docker, UsedContainer } from '../docker/index.ts'
 import { leastFree } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { journal, report } from '../platform/journal.ts'
-import { repeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { stopContainer } from '../runtime/act.ts'
 import { diskFilled } from '../runtime/crash-count.ts'
 import { bytes } from '../web/units.ts'
@@ -58,9 +58,9 @@ export class DiskGuard {
     this.space = () => diskSpace(deps)
   }
 
-  run({ signal }: { signal: AbortSignal }) {
+  run(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
     const failed = 'what fills the disk was not measured'
-    return repeat(interval, () => this.look({ signal }), { signal, failed })
+    return scheduler.repeat(interval, () => this.look({ signal }), { signal, failed })
   }
 
   reasonOf(containerId: string) {

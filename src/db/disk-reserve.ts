@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { spaceOf } from '../platform/disk-space.ts'
-import { repeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { journal } from '../platform/journal.ts'
 
 /** In bytes; enough for clean-ups and logins, and little on any disk. */
@@ -35,9 +35,9 @@ export class DiskReserve {
   }
 
   /** Recreates the reserve whenever there is enough space, until the signal. */
-  keep({ signal }: { signal: AbortSignal }) {
+  keep(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
     const failed = 'checking the disk reserve failed'
-    return repeat(interval, () => this.hold(), { signal, failed })
+    return scheduler.repeat(interval, () => this.hold(), { signal, failed })
   }
 
   async hold() {

@@ -4,7 +4,8 @@ import type { Docker } from '../docker/index.ts'
 import { spaceOf } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
-import { repeat, within } from '../platform/pause.ts'
+import { within } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { Sampled } from '../web/sampled.ts'
 
 /** The server's resources, and how much of them is used. */
@@ -33,9 +34,9 @@ export class ServerMeter {
   }
 
   /** Measures processor use until the signal aborts. */
-  run({ signal }: { signal: AbortSignal }) {
+  run(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
     const failed = 'the use of the processors was not measured'
-    return repeat(interval, () => this.#measure(), { signal, failed })
+    return scheduler.repeat(interval, () => this.#measure(), { signal, failed })
   }
 
   async read(): Promise<Server> {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { repeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import {
   deleteBlocksBefore,
   deleteSome,
@@ -30,14 +30,15 @@ const newest = 20
 const logsAtOnce = 100
 
 type RetentionDeps = { config: Config; db: Db; logDb: LogDb; logs: Logs }
+type KeepDeps = RetentionDeps & { scheduler: Scheduler }
 
 /** Until the signal: deletes old logs, now and every hour. */
-export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
+export async function keepLogs(deps: KeepDeps, { signal }: { signal: AbortSignal }) {
   const work = async () => {
     await dropOldOutput(deps)
     await dropOldLogs(deps, { signal })
   }
-  await repeat(interval, work, { signal, failed: 'old logs were not removed' })
+  await deps.scheduler.repeat(interval, work, { signal, failed: 'old logs were not removed' })
 }
 
 /** Removes output that is older than the settings allow, and logs whose subject was deleted. */

@@ -1,6 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { report } from './journal.ts'
-
 /** Milliseconds that all long work together may take in one turn of the event loop. */
 const slice = 5
 
@@ -58,19 +55,3 @@ export const neverAborted = () => new AbortController().signal
  * together: waking up costs more than a little more work.
  */
 export const untilBeat = (interval: number, now = Date.now()) => interval - (now % interval)
-
-/** Runs the work now and every `interval` milliseconds, until the signal. A failure is only logged. */
-export async function repeat(
-  interval: number,
-  work: () => unknown,
-  { signal, failed }: { signal: AbortSignal; failed: string },
-) {
-  while (!signal.aborted) {
-    try {
-      await work()
-    } catch (error) {
-      report(failed, error)
-    }
-    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
-  }
-}

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
-import { repeat } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { compareVersions, version, versionPattern } from '../platform/root.ts'
 
 const hour = 3_600_000
@@ -30,10 +30,10 @@ export class ReleaseWatch {
   }
 
   /** Checks once a day until the signal aborts, however often Davit restarts. */
-  async run({ signal }: { signal: AbortSignal }) {
+  async run(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
     if (this.#config.releases === null) return
     this.#known = this.#read()
-    await repeat(hour, () => this.look({ signal }), {
+    await scheduler.repeat(hour, () => this.look({ signal }), {
       signal,
       failed: 'looking for a newer version failed',
     })

@@ -10,7 +10,8 @@ import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import { hasSource } from '../logs/store.ts'
 import { journal } from '../platform/journal.ts'
-import { isTurnOver, pause, repeat } from '../platform/pause.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { KeptLines } from './kept-lines.ts'
 import { Owners } from './owners.ts'
 import {
@@ -42,14 +43,17 @@ type CollectDeps = {
 }
 
 /** Counts the edge's requests and stores log lines of them, until the signal aborts. */
-export async function keepTraffic(deps: CollectDeps, { signal }: { signal: AbortSignal }) {
+export async function keepTraffic(
+  { scheduler, ...deps }: CollectDeps & { scheduler: Scheduler },
+  { signal }: { signal: AbortSignal },
+) {
   const collector = new TrafficCollector(deps)
   const read = async () => {
     while (!signal.aborted && (await collector.collect())) await pause()
   }
   await Promise.all([
-    repeat(interval.read, read, { signal, failed: 'requests were not counted' }),
-    repeat(interval.retain, () => dropOld(deps), {
+    scheduler.repeat(interval.read, read, { signal, failed: 'requests were not counted' }),
+    scheduler.repeat(interval.retain, () => dropOld(deps), {
       signal,
       failed: 'old traffic was not removed',
     }),

@@ -29,7 +29,7 @@ describe('a newer version', () => {
   test('is looked for nowhere, unless the operator says where', async () => {
     const t = testApp()
     await t.releases.look({ signal })
-    await t.releases.run({ signal })
+    await t.releases.run(t.scheduler, { signal })
     expect(asked).toBe(0)
     expect((await t.logInAsAdmin().page('/dashboard')).text).not.toContain('is available')
   })
@@ -53,7 +53,7 @@ describe('a newer version', () => {
     expect(asked).toBe(2)
     const stop = new AbortController()
     const restarted = new ReleaseWatch(t.deps.config)
-    const running = restarted.run({ signal: stop.signal })
+    const running = restarted.run(t.scheduler, { signal: stop.signal })
     expect(restarted.newer).toBe('99.1.0')
     stop.abort()
     await running

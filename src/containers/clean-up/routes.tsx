@@ -27,6 +27,7 @@ import { PruneOverviewSections, prunePath, CleanUpForm } from './page.tsx'
 import { PrunePreview } from './preview.tsx'
 import { previewPrune } from './prune.ts'
 import { PruneResult } from './result.tsx'
+import type { Scheduler } from '../../platform/scheduler.ts'
 import { getSchedule, saveSchedule } from './schedule-store.ts'
 
 const resultPath = `${prunePath}/result`
@@ -37,11 +38,12 @@ type RouteDeps = PruneDeps & {
   cleanUps: CleanUps
   jobs: Jobs
   changes: ChangeFeed
+  scheduler: Scheduler
 }
 
 /** Only for admins. */
 export const pruneRoutes = (deps: RouteDeps) => {
-  const { db, cleanUps, jobs } = deps
+  const { db, cleanUps, jobs, scheduler } = deps
   const audit = auditor(db)
   const diskUse = new Sampled(measure, { lasts: 60_000 })
 
@@ -74,6 +76,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
         audit(c, 'clean_up.scheduled', { details: describe(saved) })
         return saved
       })
+      scheduler.wake()
       return showSaved(c, {
         title: 'Clean-up',
         to: prunePath,

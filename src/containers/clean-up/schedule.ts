@@ -3,7 +3,7 @@ import type { Db } from '../../db/index.ts'
 import type { Docker } from '../../docker/index.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import { Failure } from '../../platform/errors.ts'
-import { repeat } from '../../platform/pause.ts'
+import type { Periodic, Scheduler } from '../../platform/scheduler.ts'
 import type { CleanUps } from './clean-ups.ts'
 import { diskSpace } from './disk.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
@@ -11,14 +11,41 @@ import type { Schedule } from './schedule-store.ts'
 
 type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps; jobs: Jobs }
 
-/** Milliseconds between checks of the clock. */
-const interval = 60_000
+/** Milliseconds until a clean-up that couldn't run is tried again. */
+const retryDelay = 60_000
 
-/** Runs the clean-up once a day at its hour. The next check on the same day makes up for a missed run. */
-export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
-  repeat(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
+/** Runs the clean-up once a day at its hour, or later that day if it was missed or couldn't run. */
+export function keepSchedule(
+  deps: CleanUpDeps & { scheduler: Scheduler },
+  { signal }: { signal: AbortSignal },
+) {
+  const { db, scheduler } = deps
+  let triedAt = 0
+  const task: Periodic = {
+    next(now) {
+      const schedule = getSchedule(db)
+      if (!schedule.enabled) return null
+      if (!isDue(schedule, { now: new Date(now), setAt: scheduleSetAt(db) }))
+        return nextHour(schedule, now)
+      return now - triedAt < 0 ? now : Math.max(now, triedAt + retryDelay)
+    },
+    async run() {
+      triedAt = Date.now()
+      await runIfDue(deps, new Date())
+    },
+    failed: 'the clean-up did not run',
+  }
+  return scheduler.keep(task, { signal })
+}
 
-/** Returns true if it ran. An unreachable engine is logged, and the next check retries. */
+function nextHour({ hour }: Pick<Schedule, 'hour'>, now: number) {
+  const at = new Date(now)
+  at.setHours(hour, 0, 0, 0)
+  if (at.getTime() <= now) at.setDate(at.getDate() + 1)
+  return at.getTime()
+}
+
+/** Returns true if it ran. An unreachable engine is stored as its outcome, and it stays due. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
   const { db, cleanUps, jobs } = deps
   const schedule = getSchedule(db)

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogDb } from '../../db/index.ts'
 import type { Docker, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import { untilBeat } from '../../platform/pause.ts'
+import type { Scheduler } from '../../platform/scheduler.ts'
 import type { Measured, UsagePoller } from './poller.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
@@ -22,21 +22,25 @@ const wholeFine = 3600
 type SamplerDeps = { docker: Docker; logDb: LogDb; usage: UsagePoller }
 
 /** Records the usage of every running container until the signal aborts. */
-export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: AbortSignal }) {
+export function sampleUsage(
+  deps: SamplerDeps & { scheduler: Scheduler },
+  { signal }: { signal: AbortSignal },
+) {
   const sampler = new Sampler(deps)
+  const failed = 'the usage of containers was not measured'
   let isAway = false
-  while (!signal.aborted) {
-    await sleep(untilBeat(period), undefined, { signal, ref: false }).catch(() => {})
-    if (signal.aborted) return
+  async function run() {
     try {
       await sampler.sample({ now: Date.now(), passed: performance.now(), signal })
       isAway = false
     } catch (error) {
       if (signal.aborted) return
-      if (!isAway) report('the usage of containers was not measured', error)
+      if (!isAway) report(failed, error)
       isAway = true
     }
   }
+  const next = (now: number) => now + untilBeat(period, now)
+  return deps.scheduler.keep({ next, run, failed }, { signal })
 }
 
 /** Measures in rounds, and compares each one with the one before. */
