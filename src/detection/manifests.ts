@@ -58,7 +58,7 @@ const names = new Set([
   'mix.exs',
 ])
 const patterns =
-  /^((next|svelte)\.config\.\w+|[\w/]*settings(\/(base|production|__init__))?\.py|([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj)$/
+  /^((next|svelte|vite|react-router)\.config\.\w+|[\w/]*settings(\/(base|production|__init__))?\.py|([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj)$/
 
 /** In bytes for each file. The beginning of a lock file says all that is read of it. */
 export const maxText = 256 * 1024

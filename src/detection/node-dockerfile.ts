@@ -80,11 +80,13 @@ export function serverText(
   options: TextOptions & {
     served: Exclude<Served, { directory: string }>
     usesPrisma: boolean
+    /** Whether there is a dependency that isn't of the build. */
+    hasModules: boolean
   },
 ) {
   const { manager, version, settings, build, packages } = options
-  const { served, usesPrisma, needsCode, hooks } = options
-  const { start, only, env } = served
+  const { served, usesPrisma, hasModules, needsCode, hooks } = options
+  const { start, only, env, caches = [] } = served
   const { install } = settings
   const isApart = !needsCode && !usesPrisma && !hooks.writesModules && install === undefined
   const user = manager.name === 'bun' ? 'bun' : 'node'
@@ -95,12 +97,15 @@ export function serverText(
     'FROM base AS build',
     ...installed(options),
     build === null ? null : run(build),
-    only ? null : isApart ? run('rm -rf node_modules') : install === undefined && manager.prune,
+    only ? null : isApart ? run(['rm -rf node_modules', ...caches].join(' ')) : null,
+    only || isApart || install !== undefined ? null : manager.prune,
+    only || isApart || caches.length === 0 ? null : run(`rm -rf ${caches.join(' ')}`),
   ]
+  const hasModulesApart = !only && isApart && hasModules
   return dockerfile(
-    firstStage(options),
+    fromBuild === null && !hasModulesApart ? null : firstStage(options),
     fromBuild === null ? null : buildStage,
-    only || !isApart
+    !hasModulesApart
       ? null
       : [
           'FROM base AS modules',
@@ -114,7 +119,7 @@ export function serverText(
       'WORKDIR /app',
       `RUN chown ${user}:${user} /app`,
       `ENV NODE_ENV=production PORT=3000${env === undefined ? '' : ` ${env}`} PATH=/app/node_modules/.bin:$PATH`,
-      only || !isApart ? null : `COPY --from=modules ${owned} /app/node_modules ./node_modules`,
+      !hasModulesApart ? null : `COPY --from=modules ${owned} /app/node_modules ./node_modules`,
       ...(fromBuild === null
         ? [`COPY ${owned} . .`]
         : fromBuild.map(([from, to]) =>

@@ -1,4 +1,6 @@
 import type { Files } from './files.ts'
+import { objectOf, stringOf } from './files.ts'
+import type { JsonObject } from './files.ts'
 import { lacking } from './plan.ts'
 
 /** How a framework's build is served. */
@@ -9,6 +11,8 @@ export type Served =
       /** What the app needs of the build besides node_modules; all of it where missing. */
       only?: [from: string, to: string][]
       env?: string
+      /** What the build leaves for the next build. */
+      caches?: string[]
     }
 
 export type Framework = {
@@ -18,7 +22,11 @@ export type Framework = {
   /** What builds it where package.json has no script “build”. */
   build?: string
   /** Null when package.json's scripts say how it starts. */
-  serve: (options: { files: Files; has: (name: string) => boolean }) => Served | null
+  serve: (options: {
+    files: Files
+    has: (name: string) => boolean
+    scripts: JsonObject
+  }) => Served | null
 }
 
 const config = (files: Files, name: RegExp) => files.text(files.find(name) ?? '')
@@ -33,7 +41,7 @@ export const frameworks: Framework[] = [
       const text = config(files, /^next\.config\.(js|mjs|cjs|ts|mts)$/)
       const output = /\boutput\s*:\s*['"`](standalone|export)['"`]/.exec(text)?.[1]
       if (output === 'export') return { directory: 'out', spa: false }
-      if (output !== 'standalone') return { start: 'next start' }
+      if (output !== 'standalone') return { start: 'next start', caches: ['.next/cache'] }
       return {
         start: 'node server.js',
         only: [
@@ -49,14 +57,17 @@ export const frameworks: Framework[] = [
     name: 'Nuxt',
     package: 'nuxt',
     build: 'nuxt build',
-    serve: () => ({ start: 'node .output/server/index.mjs', only: [['.output', '.output']] }),
+    serve: ({ scripts }) =>
+      /\bnux[ti] generate\b/.test(stringOf(scripts['build']) ?? '')
+        ? { directory: '.output/public', spa: false }
+        : { start: 'node .output/server/index.mjs', only: [['.output', '.output']] },
   },
-  {
+  ...['@react-router/dev', '@react-router/serve'].map((name) => ({
     name: 'React Router',
-    package: '@react-router/serve',
+    package: name,
     build: 'react-router build',
-    serve: () => ({ start: 'react-router-serve ./build/server/index.js' }),
-  },
+    serve: reactRouter,
+  })),
   {
     name: 'Remix',
     package: '@remix-run/serve',
@@ -71,12 +82,12 @@ export const frameworks: Framework[] = [
       if (has('@sveltejs/adapter-static'))
         return {
           directory: 'build',
-          spa: /\bfallback\s*:/.test(config(files, /^svelte\.config\.[jt]s$/)),
+          spa: /\bfallback\s*:/.test(config(files, /^(svelte|vite)\.config\.[jt]s$/)),
         }
       if (has('@sveltejs/adapter-node')) return { start: 'node build' }
       throw lacking(
         'This is a SvelteKit app without an adapter for a server.',
-        'Install @sveltejs/adapter-node (or @sveltejs/adapter-static) and use it in svelte.config.js.',
+        'Install @sveltejs/adapter-node (or @sveltejs/adapter-static) and use it in the configuration.',
       )
     },
   },
@@ -93,19 +104,14 @@ export const frameworks: Framework[] = [
     name: 'Angular',
     package: '@angular/core',
     build: 'ng build',
-    serve({ files, has }) {
-      const projects = files.json('angular.json')['projects']
-      const name = Object.keys((projects as object | undefined) ?? {})[0] ?? 'app'
-      return has('@angular/ssr')
-        ? { start: `node dist/${name}/server/server.mjs` }
-        : { directory: `dist/${name}/browser`, spa: true }
-    },
+    serve: angular,
   },
   {
     name: 'NestJS',
     package: '@nestjs/core',
     build: 'nest build',
-    serve: () => ({ start: 'node dist/main' }),
+    serve: ({ scripts }) =>
+      stringOf(scripts['start:prod']) === null ? { start: 'node dist/main' } : null,
   },
   { name: 'Gatsby', package: 'gatsby', build: 'gatsby build', serve: site('public') },
   {
@@ -128,11 +134,11 @@ export const frameworks: Framework[] = [
     build: 'vue-cli-service build',
     serve: spa('dist'),
   },
-  { name: 'Parcel', package: 'parcel', build: 'parcel build', serve: spa('dist') },
   { name: 'Fastify', package: 'fastify', serve: () => null },
   { name: 'Hono', package: 'hono', serve: () => null },
   { name: 'Koa', package: 'koa', serve: () => null },
   { name: 'Express', package: 'express', serve: () => null },
+  { name: 'Parcel', package: 'parcel', build: 'parcel build', serve: spa('dist') },
   { name: 'Vite', package: 'vite', build: 'vite build', serve: spa('dist') },
 ]
 
@@ -142,6 +148,26 @@ function site(directory: string): Framework['serve'] {
 
 function spa(directory: string): Framework['serve'] {
   return () => ({ directory, spa: true })
+}
+
+function reactRouter({ files, has }: { files: Files; has: (name: string) => boolean }) {
+  if (/\bssr\s*:\s*false\b/.test(config(files, /^react-router\.config\.[jt]s$/)))
+    return { directory: 'build/client', spa: true }
+  return has('@react-router/serve') ? { start: 'react-router-serve ./build/server/index.js' } : null
+}
+
+/** Where its build leaves the app depends on the builder. */
+function angular({ files, has }: { files: Files; has: (name: string) => boolean }): Served {
+  const [name = 'app', project] =
+    Object.entries(objectOf(files.json('angular.json')['projects']))[0] ?? []
+  const architect = objectOf(project)['architect'] ?? objectOf(project)['targets']
+  const build = objectOf(objectOf(architect)['build'])
+  const { outputPath } = objectOf(build['options'])
+  const base = stringOf(outputPath) ?? stringOf(objectOf(outputPath)['base']) ?? `dist/${name}`
+  if (has('@angular/ssr')) return { start: `node ${base}/server/server.mjs` }
+  const isFlat = /:browser$/.test(stringOf(build['builder']) ?? '')
+  const browser = stringOf(objectOf(outputPath)['browser']) ?? (isFlat ? '' : 'browser')
+  return { directory: [base, browser].filter((part) => part !== '').join('/'), spa: true }
 }
 
 /** Its folder is an argument of its commands: `vitepress build docs`. */

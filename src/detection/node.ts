@@ -32,7 +32,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
   const framework = frameworks.find(
     ({ package: name, ...rule }) => has(name) && fits(rule, manifest),
   )
-  const found = framework?.serve({ files, has }) ?? null
+  const found = framework?.serve({ files, has, scripts: objectOf(manifest['scripts']) }) ?? null
   const served = servedBy({ files, manifest, manager, settings, found })
   const build = settings.build ?? buildOf({ manifest, manager, framework })
   const isStatic = 'directory' in served
@@ -66,6 +66,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
       : serverText({
           ...common,
           usesPrisma,
+          hasModules: kept.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
           served: served as Exclude<Served, { directory: string }>,
         }),
     dockerignore: ignored(
@@ -86,12 +87,16 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
   }
 }
 
-/** A kind that is only served as files isn't what starts a server of its own. */
+/** Dependencies that an installation without those of the build has. */
+const kept = ['dependencies', 'optionalDependencies', 'peerDependencies']
+
+/** A bundler isn't the kind of what starts a server of its own. */
 const fits = (rule: Omit<Framework, 'package'>, manifest: JsonObject) =>
-  rule.name !== 'Vite' || !startsServer(stringOf(objectOf(manifest['scripts'])['start']))
+  !['Vite', 'Parcel'].includes(rule.name) ||
+  !startsServer(stringOf(objectOf(manifest['scripts'])['start']))
 
 const startsServer = (start: string | null) =>
-  start !== null && !/^(vite|npm run dev)\b/.test(start)
+  start !== null && !/^(vite|parcel|npm run dev)\b/.test(start)
 
 /** Whether an installation reads more of the repository than the package manager's own files. */
 const installsCode = (files: Files, manifest: JsonObject, dependencies: Record<string, string>) =>
@@ -133,8 +138,14 @@ function buildOf({
   manager: PackageManager
   framework: Framework | undefined
 }) {
-  if (stringOf(objectOf(manifest['scripts'])['build']) !== null) return manager.runScript('build')
-  return framework?.build ? manager.execute(framework.build) : null
+  const scripts = objectOf(manifest['scripts'])
+  if (stringOf(scripts['build']) !== null) return manager.runScript('build')
+  const line = framework?.build
+  if (line === undefined) return null
+  const named = Object.keys(scripts).find((name) => stringOf(scripts[name])?.startsWith(line))
+  return named === undefined || !/^[\w:.-]+$/.test(named)
+    ? manager.execute(line)
+    : manager.runScript(named)
 }
 
 function servedBy({

@@ -3,6 +3,8 @@ import { kinds } from './kinds.ts'
 import { json, node, plan } from './plan.ts'
 import type { Texts } from './plan.ts'
 
+const server = { scripts: { build: 'tsc', start: 'node x' }, dependencies: { pg: '8' } }
+
 const lastStage = (text: string) => text.split(/^(?=FROM )/m).at(-1)!
 
 describe('a written Dockerfile', () => {
@@ -33,7 +35,7 @@ describe('a written Dockerfile', () => {
   })
 
   test('gives them to installations too, where settings of the package manager may name them', () => {
-    const texts = node({ scripts: { build: 'tsc', start: 'node x' } }, { '.npmrc': '' })
+    const texts = node({ ...server, scripts: { build: 'tsc', start: 'node x' } }, { '.npmrc': '' })
     const { dockerfile } = plan(texts, {}, ['NPM_TOKEN'])
     expect(dockerfile.match(/ARG NPM_TOKEN\nCOPY package.json/g)).toHaveLength(2)
     expect(lastStage(dockerfile)).not.toContain('NPM_TOKEN')
@@ -46,7 +48,7 @@ describe('a written Dockerfile', () => {
   })
 
   test('installs by the lock file, and what the app needs alone in the last stage', () => {
-    const { dockerfile } = plan(node({ scripts: { build: 'tsc', start: 'node dist' } }))
+    const { dockerfile } = plan(node(server))
     expect(dockerfile).toContain('npm ci --include=dev')
     expect(dockerfile).toContain('npm ci --omit=dev')
     expect(dockerfile).toContain('COPY --from=modules')
@@ -81,12 +83,42 @@ describe('a written Dockerfile', () => {
       true,
     ],
   ])('runs %s after an installation, which is made without', (_, scripts, runs, isApart) => {
-    const { dockerfile } = plan(node({ scripts: { build: 'tsc', start: 'node x', ...scripts } }))
+    const { dockerfile } = plan(node({ ...server, scripts: { ...server.scripts, ...scripts } }))
     expect(dockerfile).toMatch(runs)
     expect(dockerfile).toContain(
       `COPY package.json package-lock.json ./\nRUN npm pkg delete scripts.${Object.keys(scripts)[0]}\n`,
     )
     expect(dockerfile.includes('FROM base AS modules')).toBe(isApart)
+  })
+
+  test('installs nothing for the last stage where all dependencies are of the build', () => {
+    const { dockerfile } = plan(node({ scripts: server.scripts, devDependencies: { tsup: '8' } }))
+    expect(dockerfile).not.toContain('FROM base AS modules')
+    expect(lastStage(dockerfile)).not.toContain('node_modules ')
+  })
+
+  test.each<[string, object, string | object]>([
+    ['dist/shop/browser', {}, '@angular/build:application'],
+    ['dist/shop', {}, '@angular-devkit/build-angular:browser'],
+    ['out/browser', { outputPath: 'out' }, '@angular/build:application'],
+    ['out/www', { outputPath: { base: 'out', browser: 'www' } }, '@angular/build:application'],
+    ['out', { outputPath: { base: 'out', browser: '' } }, '@angular/build:application'],
+  ])('serves %s of Angular', (directory, options, builder) => {
+    const shop = { architect: { build: { builder, options } } }
+    const angular = json({ projects: { shop } })
+    const texts = node({ dependencies: { '@angular/core': '22' } }, { 'angular.json': angular })
+    expect(plan(texts).settings.directory).toBe(directory)
+  })
+
+  test('builds with the script that builds, whatever it is called', () => {
+    const scripts = { 'docs:dev': 'vitepress dev docs', 'docs:build': 'vitepress build docs' }
+    const { dockerfile } = plan(node({ scripts, devDependencies: { vitepress: '1' } }))
+    expect(dockerfile).toContain('RUN npm run docs:build')
+  })
+
+  test('leaves the caches of a build out of the image', () => {
+    const { dockerfile } = plan(node({ dependencies: { next: '16' } }))
+    expect(dockerfile).toContain('RUN rm -rf node_modules .next/cache')
   })
 
   test('installs with the code in the way of the settings where hooks may need it', () => {

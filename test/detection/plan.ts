@@ -7,6 +7,15 @@ export type Texts = Record<string, string>
 
 export const json = JSON.stringify
 
+/** What a repository is recognised as; the last stage's base, and its command. */
+export type Kind = [kind: string, texts: Texts, base: string, command: string[] | null]
+
+/** How files are served. */
+export const caddy = {
+  base: 'caddy:2.11-alpine',
+  command: ['caddy', 'run', '--config', '/etc/caddy/Caddyfile'],
+}
+
 /** A package.json with a lock file of npm. */
 export const node = (manifest: object, more: Texts = {}): Texts => ({
   'package.json': json(manifest),

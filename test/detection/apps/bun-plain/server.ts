@@ -1,0 +1,1 @@
+Bun.serve({ port: process.env.PORT, fetch: () => new Response('Hello, world') })
