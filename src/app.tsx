@@ -23,6 +23,7 @@ import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { hookRoutes } from './deployments/hook-routes.ts'
+import { refRoutes } from './deployments/ref-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { actRoutes } from './apps/act-routes.tsx'
 import { environmentRoutes } from './apps/routes.tsx'
@@ -80,6 +81,7 @@ export function createApp(deps: Deps) {
   app.route('/', projectRoutes(deps))
   app.route('/', deploymentRoutes(deps, projectMap(deps)))
   app.route('/', deploymentListRoutes(deps))
+  app.route('/', refRoutes(deps))
   app.route('/', hookRoutes(deps))
   app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))

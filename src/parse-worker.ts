@@ -7,6 +7,7 @@ import { refuseTriggers } from './deployments/dockerfile/sources.ts'
 import { detect } from './detection/detect.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { watchedFiles } from './git/watched-path.ts'
+import { matchingRefs } from './git/ref-pattern.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
@@ -24,6 +25,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,
   inspectStages,
+  matchingRefs,
   nearestRefs,
   packOwnFile,
   placeMistakes,

@@ -2,8 +2,9 @@ import { pulledOf } from '../deployments/store.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
+import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
-import { commitTitle, deploymentPath } from '../projects/deployment-list.tsx'
+import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
 import { CommitRef, Fact, PulledRef, Trouble } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
@@ -60,6 +61,11 @@ const Facts = ({ project, environment, addresses, current, latest }: Environment
             <CommitRef hash={current.commitHash} message={current.commitMessage} copied />
           </Fact>
         )}
+        {current.branch !== null && (
+          <Fact name={refTitle(current)}>
+            <bdi>{current.branch}</bdi>
+          </Fact>
+        )}
         {current.pullReference && (
           <Fact name="Image">
             <PulledRef {...pulledOf(current)!} copied />
@@ -81,8 +87,8 @@ const Facts = ({ project, environment, addresses, current, latest }: Environment
       </Fact>
     )}
     {project.image === null && (
-      <Fact name="Branch">
-        <bdi>{environment.branch ?? project.branch ?? 'the default'}</bdi>
+      <Fact name="Follows">
+        <bdi>{followedInWords({ environment, project })}</bdi>
       </Fact>
     )}
   </dl>

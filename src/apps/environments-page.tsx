@@ -3,6 +3,7 @@ import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { Live } from '../web/live.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
+import { followedInWords } from '../environments/followed.ts'
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentLinks, environmentPath, settingsPath } from '../environments/views.tsx'
 
@@ -48,7 +49,7 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
         </a>
       </h2>
       <p class="row-facts">
-        <bdi>{project.image ?? environment.branch ?? project.branch ?? 'default branch'}</bdi>
+        <bdi>{project.image ?? followedInWords({ environment, project })}</bdi>
         <span>{url ?? 'worker, no port'}</span>
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU

@@ -31,6 +31,7 @@ export const environment = componentOf('Environment', () => ({
   projectId: id,
   name: z.string(),
   branch: z.string().nullable(),
+  tags: z.string().nullable(),
   port: z.int().nullable(),
   hostPort: z.int().nullable(),
   domains: z.array(z.string()),

@@ -103,8 +103,10 @@ export const environments = sqliteTable(
     id: id(),
     projectId: childOf(() => projects.id),
     name: text().notNull(),
-    /** Null for the project's. */
+    /** A name, or a pattern of branches. Null: the project's, or none with `tags`. */
     branch: text(),
+    /** A pattern of tags whose push deploys them; null for none. */
+    tags: text(),
     /** The app's port in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
     port: integer(),
     /** Port of this host on which it is reached without a domain; never changes by itself. */

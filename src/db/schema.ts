@@ -161,7 +161,10 @@ export const deployments = sqliteTable(
     imageOf: text('rollback_of'),
     /** Empty if it pulls an image. */
     repositoryUrl: text().notNull(),
+    /** A tag's name, if `refType` is tag. */
     branch: text(),
+    /** Null until it is known, or when only a commit was asked for. */
+    refType: text({ enum: ['branch', 'tag'] }),
     /** What it pulls instead of building; null otherwise. */
     pullReference: text(),
     /** The digest that was pulled. */

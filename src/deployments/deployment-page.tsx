@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import { environmentPath } from '../environments/views.tsx'
-import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
+import { deploymentPath, deploymentTitle, refTitle } from '../projects/deployment-list.tsx'
 import { AppAddress, CommitRef, Fact, PageHead, PulledRef, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
@@ -126,7 +126,7 @@ const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'projec
         </span>
       )}
     </Fact>
-    <Fact name="Branch">
+    <Fact name={refTitle(deployment)}>
       <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
     </Fact>
   </>

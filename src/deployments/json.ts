@@ -3,6 +3,7 @@ import {
   component,
   componentOf,
   jobFailure,
+  listOf,
   id,
   shown,
   time,
@@ -33,7 +34,9 @@ export const deployment = componentOf('Deployment', () => ({
   repositoryUrl: z.string().nullable(),
   /** What it pulls in place of a build, and the digest that this was. */
   pulled: pulled(),
+  /** A tag's name, if `refType` is tag. */
   branch: z.string().nullable(),
+  refType: z.enum(['branch', 'tag']).nullable(),
   commit: z.object({
     hash: z.string().nullable(),
     author: z.string().nullable(),
@@ -49,6 +52,11 @@ export const deployment = componentOf('Deployment', () => ({
   createdAt: time,
   finishedAt: time.nullable(),
 }))
+
+const refList = () =>
+  listOf(z.object({ type: z.enum(['branch', 'tag']), name: z.string() })).extend({
+    truncated: z.boolean(),
+  })
 
 /** A value is null when it is unknown or secret. */
 const changes = () =>
@@ -132,6 +140,10 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
 
 export const operations: SliceOperations = () => ({
   Environments: {
+    'GET /projects/:id/envs/:envId/refs': does(
+      'List the branches and tags that match the patterns of an environment; all without a pattern',
+      refList(),
+    ),
     'GET /projects/:id/envs/:envId/deployments': lists(
       'List the deployments of an environment, newest first',
       deployment(),

@@ -110,6 +110,7 @@ export async function runPipeline(
     const snapshot = await stage('cloning', () => clone(run))
     progress.save({
       branch: snapshot.branch,
+      refType: snapshot.refType,
       commitHash: snapshot.commit.hash,
       commitAuthor: snapshot.commit.author,
       commitMessage: snapshot.commit.message,

@@ -91,6 +91,7 @@ function adopt(
     triggeredBy,
     repositoryUrl: deployment.repositoryUrl,
     branch: deployment.branch,
+    refType: deployment.refType,
     pullReference: deployment.pullReference,
     image: container.image,
     url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),

@@ -18,6 +18,7 @@ import { placesOf } from '../addresses/places.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
@@ -39,6 +40,7 @@ import { listEnvironmentStates } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
 import { previewRollback } from './preview.ts'
 import { RollbackDialog } from './rollback-dialog.tsx'
+import { refsPath } from './ref-routes.tsx'
 import { rollBack, rollbackForm } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -48,6 +50,7 @@ import {
   refuseWithoutRoom,
   triggerDeployment,
   triggerForm,
+  withoutRef,
 } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
@@ -180,6 +183,8 @@ export const deploymentRoutes = (
     const { token } = (c as Context<Env>).var
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
       refuseUngiven(token, toRepoint) // other code would get the environment's secrets
+    const undecided = clientOf(c) === 'program' ? null : withoutRef(db, project, asked)
+    if (undecided) return moveOn(c, { to: refsPath(undecided), json: () => null })
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'

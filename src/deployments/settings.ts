@@ -11,7 +11,7 @@ import type { Run } from './context.ts'
 
 type Field = Exclude<
   keyof typeof environmentForm.shape & keyof Environment,
-  'branch' | 'autoDeploy' | 'drainSeconds'
+  'branch' | 'tags' | 'autoDeploy' | 'drainSeconds'
 >
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */

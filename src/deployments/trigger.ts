@@ -7,7 +7,8 @@ import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { countReplicas } from '../environments/processes.ts'
-import { branchOf, listEnvironments } from '../environments/store.ts'
+import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
+import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { listLinks } from '../links/store.ts'
@@ -46,6 +47,8 @@ export const triggerForm = (config: Config) =>
       environmentId: line('the id of an environment', { max: 100 }).nullish(),
       repositoryUrl: repositoryUrl(config).nullish(),
       branch: branchName.nullish(),
+      /** In place of a branch. */
+      tag: branchName.nullish(),
       commit: commitHash.nullish(),
       noCache: flag().nullish(),
       /** Another tag or digest of the project's image. */
@@ -53,7 +56,13 @@ export const triggerForm = (config: Config) =>
       reuseImage: flag().nullish(),
     })
     .superRefine(({ reuseImage, ...asked }, context) => {
-      for (const field of ['repositoryUrl', 'branch', 'commit', 'image', 'noCache'] as const)
+      if (asked.branch && asked.tag)
+        context.addIssue({
+          code: 'custom',
+          path: ['tag'],
+          message: 'can’t be combined with a branch. Send only one of them.',
+        })
+      for (const field of ['repositoryUrl', 'branch', 'tag', 'commit', 'image', 'noCache'] as const)
         if (reuseImage && asked[field])
           context.addIssue({
             code: 'custom',
@@ -67,6 +76,8 @@ type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   trigger: Deployment['trigger']
   /** The e-mail address of a user, or another cause. */
   triggeredBy: string
+  /** Of `branch`, where that is known. */
+  refType?: Deployment['refType']
   rollbackTo?: Deployment
   /** The input of its job. */
   input?: string | null
@@ -121,13 +132,42 @@ export function enqueue(
     triggeredBy,
     input,
     repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
-    branch: project.image === null ? (asked.branch ?? branchOf(environment, project)) : null,
+    ...(project.image === null && !source && refOf({ project, environment }, asked)),
     pullReference: project.image && (asked.image ?? project.image),
     requestedCommit: asked.commit ?? null,
     noCache: asked.noCache ?? false,
     ...(source && reused(source)),
   })
   return supersedeOlder(db, deployment)
+}
+
+/** The environment whose branch or tag must still be chosen. */
+export function withoutRef(
+  db: Db,
+  project: Project,
+  asked: AskedRef & Pick<Trigger, 'environmentId' | 'reuseImage'>,
+): Environment | null {
+  if (project.image !== null || asked.branch || asked.tag || asked.commit || asked.reuseImage)
+    return null
+  const environment = chooseEnvironment(listEnvironments(db, project.id), asked.environmentId)
+  return needsRef({ project, environment }) ? environment : null
+}
+
+type AskedRef = Pick<Trigger, 'branch' | 'refType' | 'tag' | 'commit'>
+
+/** The ref of a new deployment. A name that isn't said to be a tag's may be a branch's or a tag's. */
+function refOf(
+  of: { project: Project; environment: Environment },
+  { branch, refType = null, tag, commit }: AskedRef,
+): Pick<Deployment, 'branch' | 'refType'> {
+  if (tag) return { branch: tag, refType: 'tag' }
+  if (branch) return { branch, refType }
+  if (!commit && needsRef(of))
+    throw invalidField(
+      'branch',
+      `must be a branch, or send a tag: ${of.environment.name} follows ${followedInWords(of)}.`,
+    )
+  return { branch: defaultBranch(of), refType: null }
 }
 
 /**
@@ -190,7 +230,7 @@ function refuseElsewhere(
   { sourceId, repositoryUrl, image }: Project,
   asked: Partial<z.output<ReturnType<typeof triggerForm>>>,
 ) {
-  for (const field of ['repositoryUrl', 'branch', 'commit'] as const)
+  for (const field of ['repositoryUrl', 'branch', 'tag', 'commit'] as const)
     if (image !== null && asked[field])
       throw invalidField(field, 'can’t be deployed: this project deploys an image.')
   if (asked.image && image === null)
@@ -229,6 +269,7 @@ export const reused = (target: Deployment) => ({
   image: target.image,
   repositoryUrl: target.repositoryUrl,
   branch: target.branch,
+  refType: target.refType,
   pullReference: target.pullReference,
   pullDigest: target.pullDigest,
   requestedCommit: target.requestedCommit,

@@ -10,7 +10,7 @@ import type { Environment } from './store.ts'
 type Props = { project: Project; draft: Draft }
 
 export const EnvironmentModal = ({ project, draft }: Props) => {
-  const first: EnvironmentField[] = ['name', 'branch', 'port', 'hostPort', 'autoDeploy']
+  const first: EnvironmentField[] = ['name', 'branch', 'tags', 'port', 'hostPort', 'autoDeploy']
   const more = namesOf('health', 'network', 'volumes').filter((name) => !first.includes(name))
   return (
     <ModalForm
@@ -53,7 +53,7 @@ type Stored = Pick<
 }
 
 /** They don't apply to a project that deploys an image. */
-const ofRepositories: EnvironmentField[] = ['branch', 'autoDeploy']
+const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'autoDeploy']
 
 type FieldsProps = {
   project: Project

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
+import { refuseRefPattern } from '../git/ref-pattern.ts'
 import { containerLimits } from '../platform/limits.ts'
-import { branchName, variableName } from '../projects/forms.ts'
+import { unless, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { processes } from './process-form.ts'
@@ -30,6 +31,9 @@ export const hostPort = whole('a port of this server', { min: 1024, max: 65535 }
   'is used by Docker Engines. Choose another port.',
 )
 
+/** A name, or a pattern of names. */
+const followed = (what: string) => line(what, { max: 250 }).superRefine(unless(refuseRefPattern))
+
 const nextDeployment = 'with the next deployment'
 
 /** An empty field uses the default that its placeholder shows. */
@@ -41,11 +45,19 @@ export const environmentForm = z.object({
     isNarrow: true,
     applies: nextDeployment,
   }),
-  branch: field(branchName.nullish(), {
+  branch: field(followed('a branch').nullish(), {
     label: 'Branch',
     group: 'general',
     placeholder: 'the project’s',
-    hint: 'A branch, or a tag. Leave empty to use the project’s.',
+    hint: 'A branch, a tag, or a pattern of branches such as release/*. Leave empty to use the project’s, or none with tags.',
+    code: true,
+    isNarrow: true,
+  }),
+  tags: field(followed('a tag').nullish(), {
+    label: 'Tags',
+    group: 'general',
+    placeholder: 'v*',
+    hint: 'A pattern of tags that are deployed when they are pushed. Leave empty for none.',
     code: true,
     isNarrow: true,
   }),

@@ -9,7 +9,6 @@ import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
-import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
@@ -183,7 +182,3 @@ export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projec
 
 export const deleteEnvironment = (db: Db, id: string) =>
   db.delete(environments).where(eq(environments.id, id)).run()
-
-/** Its own branch, else the project's; null is the remote's HEAD. */
-export const branchOf = (environment: Environment, project: Project) =>
-  environment.branch ?? project.branch

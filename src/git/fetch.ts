@@ -12,12 +12,15 @@ import {
   runRemoteGit,
 } from './remote.ts'
 import { tagRefs } from './git-directory.ts'
+import type { RefType } from './ref-pattern.ts'
 import { GitError, runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
 import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
 type FetchTarget = {
   branch: string | null
+  /** Null for a branch or, if there is none of the name, a tag. */
+  refType?: RefType | null
   commit: string | null
   /** Fetches earlier commits and all tags too. */
   history?: boolean
@@ -33,10 +36,10 @@ export async function fetchSnapshot(
   refuseOddNames(options)
   const commit = options.commit?.toLowerCase() ?? null
   return withSource(tools, { ...options, commit }, async (source) => {
-    const { branch, revision } = await fetchWanted(source)
+    const { branch, refType = null, revision } = await fetchWanted(source)
     const { mirror, remote, history = false } = source
     const commit = await readCommit(source, revision)
-    return { mirror, url: remote.url.href, branch, commit, hasHistory: history }
+    return { mirror, url: remote.url.href, branch, refType, commit, hasHistory: history }
   })
 }
 
@@ -79,15 +82,17 @@ const allTags = 'refs/tags/*'
 
 type Source = FetchTarget & { tools: GitTools; remote: Remote; mirror: string }
 
-async function fetchWanted(source: Source): Promise<{ branch: string; revision: string }> {
+type Wanted = { branch: string; refType?: RefType | null | undefined; revision: string }
+
+async function fetchWanted(source: Source): Promise<Wanted> {
   if (source.commit) {
     const branch = source.branch ?? (await findHead(source)).branch
     await fetchExactly(source, { commit: source.commit, branch })
-    return { branch, revision: source.commit }
+    return { branch, refType: source.refType, revision: source.commit }
   }
-  if (source.branch === null) return fetchHead(source)
-  await fetchNamed(source, source.branch)
-  return { branch: source.branch, revision: localRef(source.branch) }
+  if (source.branch === null) return { ...(await fetchHead(source)), refType: 'branch' }
+  const refType = await fetchNamed(source, source.branch)
+  return { branch: source.branch, refType, revision: localRef(source.branch) }
 }
 
 /** A fetch doesn't report HEAD's branch, so that is requested in parallel; both must be the same commit. */
@@ -113,14 +118,17 @@ async function findHead(source: Source) {
   throw await unknownBranch({ where, branch: null, listing, signal: source.signal })
 }
 
-/** The tip of a branch, or the commit of a tag if no branch has this name. */
-async function fetchNamed(source: Source, name: string) {
+/** The tip of a branch, or the commit of a tag if no branch has this name, or as `refType` says. */
+async function fetchNamed(source: Source, name: string): Promise<RefType> {
+  const { refType } = source
   const to = localRef(name)
-  if (await fetchIfThere(source, { from: branchRef(name), to })) return
+  if (refType !== 'tag' && (await fetchIfThere(source, { from: branchRef(name), to })))
+    return 'branch'
   const where = locationOf(source.remote)
-  if (await fetchIfThere(source, { from: `refs/tags/${name}`, to })) {
-    if (await hasCommit(source, to)) return source.log(`${name} is a tag.`)
-    throw tagWithoutCommit({ where, tag: name })
+  if (refType !== 'branch' && (await fetchIfThere(source, { from: `refs/tags/${name}`, to }))) {
+    if (!(await hasCommit(source, to))) throw tagWithoutCommit({ where, tag: name })
+    source.log(`${name} is a tag.`)
+    return 'tag'
   }
   const listing = await listRemoteRefs(source.tools, { ...source, kinds: ['heads', 'tags'] })
   throw await unknownBranch({ where, branch: name, listing, signal: source.signal })

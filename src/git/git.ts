@@ -12,7 +12,7 @@ import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
 import { pathsOf, removeMirror } from './mirror.ts'
-import { listBranches } from './remote.ts'
+import { listBranches, listRefs } from './remote.ts'
 import { runGit } from './run.ts'
 import type { GitSetup } from './run.ts'
 import type { BuildContext, GitTools, Snapshot } from './tools.ts'
@@ -41,6 +41,9 @@ export function connectGit(options: GitOptions) {
     /** Also finds the branch that HEAD names. */
     listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
       listBranches({ ...tools, keys: what }, what),
+    /** The output of `git ls-remote` for branches and tags. */
+    listRefs: (what: Keys & { url: string; signal: AbortSignal }) =>
+      listRefs({ ...tools, keys: what }, what),
     /** The paths are joined, each ended by a NUL. Null when the commit isn't in the mirror any more. */
     pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
       pathsOf({ ...tools, keys: what }, what),

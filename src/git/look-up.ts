@@ -141,7 +141,7 @@ function planOf(
 }
 
 /** The cause may be a wrong address, a missing repository, or a server that doesn't respond. */
-function statusOfFailure(failure: Failure) {
+export function statusOfFailure(failure: Failure) {
   const { code, message, hint } = failure
   if (['host_refused', 'host_unresolved', 'repository_refused'].includes(code))
     return invalidField('repositoryUrl', message)

@@ -126,6 +126,15 @@ export const listRemoteRefs = (
     names: [],
   })
 
+/** Those of an address. */
+export async function listRefs(tools: GitTools, options: { url: string; signal: AbortSignal }) {
+  const remote = await connectRemote(tools, options)
+  const { signal } = options
+  return listRemoteRefs(tools, { remote, kinds: ['heads', 'tags'], signal }).catch((error) => {
+    throw explained(error, remote)
+  })
+}
+
 /** One more than a list shows, so that an incomplete list is recognised. */
 const maxBranches = 20_001
 

@@ -1,6 +1,7 @@
 import type { Lookup } from '../platform/hosts.ts'
 import type { KeyedLock } from '../platform/semaphore.ts'
 import type { Keys } from './keys.ts'
+import type { RefType } from './ref-pattern.ts'
 import type { GitSetup } from './run.ts'
 
 export type Log = (line: string) => void
@@ -10,6 +11,8 @@ export type Snapshot = {
   mirror: string
   url: string
   branch: string
+  /** Null for a commit of which only a name was given. */
+  refType: RefType | null
   commit: { hash: string; author: string; message: string }
   /** True when its history and all tags were fetched too. */
   hasHistory: boolean

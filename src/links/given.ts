@@ -1,6 +1,7 @@
 import type { UrlDeps } from '../addresses/urls.ts'
 import { urlOf } from '../environments/json.ts'
-import { getLiveUrl, branchOf } from '../environments/store.ts'
+import { defaultBranch } from '../environments/followed.ts'
+import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { GivenVariable } from '../environments/variables-page.tsx'
 import { Failure } from '../platform/errors.ts'
@@ -14,7 +15,7 @@ export const givenVariables =
   (deps: LinkDeps & Pick<UrlDeps, 'edge'>) =>
   async (of: { project: Project; environment: Environment }): Promise<GivenVariable[]> => {
     const { project, environment } = of
-    const deployment = { commitHash: null, branch: branchOf(environment, project) }
+    const deployment = { commitHash: null, branch: defaultBranch(of) }
     const { ownerId } = project
     const url =
       getLiveUrl(deps.db, environment.id) && urlOf(deps, { environment, ownerId, isIntended: true })

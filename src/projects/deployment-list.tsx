@@ -82,11 +82,16 @@ export const deploymentTitle = (
   { project, environment }: Record<'project' | 'environment', { name: string }>,
 ) => `Deployment #${number} · ${project.name} / ${environment.name}`
 
+/** Of what its `branch` is the name. */
+export const refTitle = ({ refType }: Pick<Deployment, 'refType'>) =>
+  refType === 'tag' ? 'Tag' : 'Branch'
+
 /** The first line of the commit message or, until it is known, the branch; or the image that it pulls. */
 export function commitTitle({
   commitMessage,
   trigger,
   branch,
+  refType,
   commitHash,
   requestedCommit,
   pullReference,
@@ -95,7 +100,11 @@ export function commitTitle({
   if (commitMessage) return commitMessage
   const commit = (commitHash ?? requestedCommit)?.slice(0, 7)
   if (trigger === 'rollback') return commit ? `Rollback to ${commit}` : 'Rollback'
-  return commit ? `Commit ${commit}` : branch ? `Branch ${branch}` : 'Default branch'
+  return commit
+    ? `Commit ${commit}`
+    : branch
+      ? `${refTitle({ refType })} ${branch}`
+      : 'Default branch'
 }
 
 /** The duration of the finished steps. */

@@ -26,7 +26,7 @@ export const repositoryUrl = (config: Config) =>
   })
 
 /** Uses the message of the refusal. */
-const unless =
+export const unless =
   (refuse: (text: string) => string | null) => (text: string, context: z.RefinementCtx) => {
     const message = refuse(text)
     if (message) context.addIssue({ code: 'custom', message })

@@ -1,7 +1,8 @@
 import type { Db } from '../db/index.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import type { Queued } from '../deployments/waiting-store.ts'
-import { branchOf as followedBranch, listEnvironments } from '../environments/store.ts'
+import { follows } from '../environments/followed.ts'
+import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { whyNoMore } from '../platform/limits.ts'
@@ -45,8 +46,10 @@ export function deployPush(
     const branch = branchOf(push)
     const asked = {
       environmentId: environment.id,
-      // A tag may not point to a commit, so it is deployed by name.
-      ...(branch === null ? { branch: tagOf(push) } : { branch, commit: push.after.toLowerCase() }),
+      // a tag may be an object of its own, or point to no commit; it is then deployed by name
+      ...(branch === null
+        ? { tag: tagOf(push), commit: push.tagged?.toLowerCase() }
+        : { branch, refType: 'branch' as const, commit: push.after.toLowerCase() }),
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
   }
@@ -71,13 +74,13 @@ function decide(
   if (name === null) return nothing('The pushed ref is neither a branch nor a tag.')
   const refused = refuseBranch(name)
   if (refused) return nothing(refused)
-  const what = `${branch === null ? 'tag' : 'branch'} ${name}`
+  const ref = { name, type: branch === null ? ('tag' as const) : ('branch' as const) }
+  const what = `${ref.type} ${name}`
   if (isZero(push.after)) return nothing(`The ${what} was deleted.`)
 
   const following = environments.filter((environment) => {
     if (environment.deletingAt) return false
-    const followed = followedBranch(environment, project)
-    return followed === null ? branch !== null && isDefault(branch, push) : followed === name
+    return follows({ environment, project }, { ...ref, isDefault: isDefault(name, push) })
   })
   if (following.length === 0) return nothing(notFollowed(what))
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)

@@ -7,6 +7,8 @@ export type Push = {
   ref: string
   /** The commit or tag object that the ref points to now; zeros after a deletion. */
   after: string
+  /** The commit of a tag, if the provider sends it; null otherwise. */
+  tagged: string | null
   /** Null when the provider doesn't send it. */
   defaultBranch: string | null
   /** The message of the newest commit. */
@@ -47,13 +49,14 @@ const commit = z.object({
 
 type Commit = z.infer<typeof commit>
 
-/** GitLab alone sends no `head_commit`. */
+/** GitLab alone sends no `head_commit`, but `checkout_sha`. */
 const commonFields = {
   ref: z.string().min(1).max(1000),
   before: z.string().nullish(),
   after: z.string().refine(isCommit),
   commits: z.array(commit).nullish(),
   head_commit: commit.nullish(),
+  checkout_sha: z.string().nullish().catch(null),
 }
 
 type Payload<Fields extends z.ZodRawShape> = z.output<z.ZodObject<typeof commonFields>> &
@@ -84,9 +87,11 @@ export function pushReader<Fields extends z.ZodRawShape>(
       const facts = factsOf({ ...push, commits })
       const { defaultBranch = null, pusher = null, total, skipped = false } = facts
       const message = head_commit?.message ?? messageOf(commits, after)
+      const tagged = head_commit?.id ?? push.checkout_sha ?? ''
       return {
         ref,
         after,
+        tagged: isCommit(tagged) ? tagged : null,
         defaultBranch,
         message,
         skip: skipped ? 'It was pushed with the option ci.skip.' : skipOf(message ?? ''),

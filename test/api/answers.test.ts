@@ -70,6 +70,7 @@ test('every answer is what the document says, and every body that it takes', asy
     { config: { acceptTimeout: 60_000 } },
   )
   t.faults.checkRegistry = () => Promise.resolve()
+  t.deps.git.listRefs = async () => `${'a'.repeat(40)}\trefs/heads/main\n` // its provider has no git
   const ada = t.logInAsAdmin('ada@example.com')
   const { bodyErrors, answerErrors } = comparison(await readDocument(ada))
   const ids = await inUse(t, ada)

@@ -31,7 +31,8 @@ const wrong = {
     [],
     null,
   ],
-  branch: [7, [], endless, ...hostileBranches],
+  // signs of a pattern
+  branch: [7, [], endless, ...hostileBranches.filter((name) => !/^a[?*]$/.test(name))],
   port: ['-1', '65536', '80/tcp', '1.5', 'http', '8080-8090', -1, 65536, 1.5, [], true],
   hostPort: [
     '0',
@@ -88,6 +89,19 @@ const wrong = {
     '/a#b',
     '/a\u0000',
     `/${'h'.repeat(500)}`,
+    endless,
+    7,
+    [],
+  ],
+  tags: [
+    'v\\*',
+    'v[',
+    '-v*',
+    'v *',
+    'v\n*',
+    'v***',
+    'a*'.repeat(11),
+    '?'.repeat(101),
     endless,
     7,
     [],
@@ -151,7 +165,8 @@ test('a change touches only the fields that were sent, and null goes back to the
   const { ada, path } = await aProject()
   const set = {
     name: 'staging',
-    branch: 'develop',
+    branch: 'release/*',
+    tags: 'v[0-9]*',
     port: 8080,
     hostPort: 28_123,
     domains: ['a.example.com', 'b.example.com'],
@@ -193,6 +208,7 @@ test('a change touches only the fields that were sent, and null goes back to the
   const { name, hostPort, ...rest } = set
   const defaults = {
     branch: null,
+    tags: null,
     port: null,
     domains: [],
     healthPath: null,

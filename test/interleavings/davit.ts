@@ -231,10 +231,11 @@ function gitOver(connection: Connection): Git {
   return {
     fetch: ({ url, branch, signal }) =>
       connection.turn('git fetch', { signal }, () => ({
-        ...{ mirror: '/nowhere', url, commit, hasHistory: false },
+        ...{ mirror: '/nowhere', url, commit, hasHistory: false, refType: null },
         branch: branch ?? 'main',
       })),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
+    listRefs: async () => `${commit.hash}\trefs/heads/main\n`,
     pathsOf: async () => null,
     readTip: async () => ({ dockerfiles: ['Dockerfile'], files: null }),
     context: async ({ mirror }) => ({

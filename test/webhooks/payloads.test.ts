@@ -38,6 +38,36 @@ test.each([
   expect(inbox(t, id)).toMatchObject([{ provider, signature_ok: 1 }])
 })
 
+test.each([
+  ['github/push-tag', hello, {}, 'simple-*', '6113728f27ae82c7b1a177c8d03f9e96e0adf246'],
+  [
+    'gitlab/push-tag',
+    { repositoryUrl: 'http://example.com/jsmith/example', branch: 'master' },
+    GitLabTag,
+    'v[0-9]*',
+    '82b3d5ae55f7080f1e6022629cdb57bfae7cccc7',
+  ],
+  ['gitea/push-tag', hooks, {}, 'v*', null],
+])(
+  '%s deploys the environment whose pattern it matches',
+  async (path, project, headers, tags, commit) => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner, project)
+    const envs = `/projects/${id}/envs`
+    const { json: staging } = await t.owner.post(envs, { name: 'staging', tags })
+    await t.owner.post(envs, { name: 'other', tags: 'x*' })
+    const provider = path.split('/')[0] as keyof typeof sent
+    const { json } = await post(t, sent[provider](await payload(path), { headers }))
+    const [one, ...others] = json.deployments
+    expect(one).toMatchObject({
+      environmentId: staging.id,
+      refType: 'tag',
+      commit: { hash: commit },
+    })
+    expect(others).toEqual([])
+  },
+)
+
 test('github/ping', async () => {
   const t = aReceiver()
   await aProject(t.owner, { repositoryUrl: 'https://github.com/Octocoders/Hello-World' })

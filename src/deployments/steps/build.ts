@@ -25,11 +25,11 @@ import { counted } from '../../web/units.ts'
 export async function clone(run: Run): Promise<Snapshot> {
   const { project, deployment, git, keys, config, log, signal } = run
   await checkRoom(config.dataDir, { whose: 'Davit', what: 'a build' })
-  const { repositoryUrl: url, branch, requestedCommit } = deployment
+  const { repositoryUrl: url, branch, refType, requestedCommit } = deployment
   const what = requestedCommit ? requestedCommit.slice(0, 12) : (branch ?? 'the default branch')
   log(`Cloning ${url} (${what})`)
   const history = project.gitDirectory
-  const asked = { url, branch, commit: requestedCommit, history, signal, log }
+  const asked = { url, branch, refType, commit: requestedCommit, history, signal, log }
   const snapshot = await git.fetch({ ...keys, ...asked })
   const { hash, author, message } = snapshot.commit
   log(`At commit ${hash.slice(0, 12)} by ${author}: ${message}`)

@@ -1,0 +1,50 @@
+import { isRefPattern, refMatcher } from '../git/ref-pattern.ts'
+import type { NamedRef, RefType } from '../git/ref-pattern.ts'
+import type { Project } from '../projects/store.ts'
+import type { Environment } from './store.ts'
+
+type Of = {
+  environment: Pick<Environment, 'branch' | 'tags'>
+  project: Pick<Project, 'branch'>
+}
+
+/** A name, a pattern, or null for the remote's HEAD; undefined when it only follows tags. */
+const followedBranch = ({ environment: { branch, tags }, project }: Of) =>
+  branch ?? (tags === null ? project.branch : undefined)
+
+/** True when a deployment must say which branch or tag it is of. */
+export function needsRef(of: Of): boolean {
+  const branch = followedBranch(of)
+  return branch === undefined || (branch !== null && isRefPattern(branch))
+}
+
+/** What a deployment gets that names none; null for the remote's HEAD. */
+export const defaultBranch = (of: Of): string | null =>
+  needsRef(of) ? null : (followedBranch(of) ?? null)
+
+/** True when a push of the ref is one for the environment. A plain name is a branch's or a tag's. */
+export function follows(of: Of, { type, name, isDefault }: NamedRef & { isDefault: boolean }) {
+  const { tags } = of.environment
+  if (type === 'tag' && tags !== null && refMatcher(tags)(name)) return true
+  const branch = followedBranch(of)
+  if (branch === undefined) return false
+  if (branch === null) return type === 'branch' && isDefault
+  return isRefPattern(branch) ? type === 'branch' && refMatcher(branch)(name) : branch === name
+}
+
+/** What a deployment by hand chooses from: everything where no pattern says which. */
+export function patternsOf(of: Of): Record<RefType, string | null> {
+  const { tags } = of.environment
+  if (tags === null && !needsRef(of)) return { branch: '**', tag: '**' }
+  return { branch: followedBranch(of) ?? null, tag: tags }
+}
+
+/** Such as “release/*, tags v*”. */
+export function followedInWords(of: Of): string {
+  const branch = followedBranch(of)
+  const { tags } = of.environment
+  return [
+    ...(branch === undefined ? [] : [branch ?? 'default branch']),
+    ...(tags === null ? [] : [`tags ${tags}`]),
+  ].join(', ')
+}
