@@ -1,10 +1,11 @@
-import { objectOf, stringOf } from './files.ts'
+import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
   command,
+  copy,
   dockerfile,
   effective,
   ignored,
@@ -26,9 +27,18 @@ export const deno: Rule = {
     const version = chooseVersion('Deno', settings, [
       { range: files.line('.deno-version') ?? files.line('.dvmrc'), from: '.deno-version' },
     ])
+    const isFirst = version.version.startsWith('1.')
+    const lock = files.has('deno.lock') ? ' --frozen' : ''
+    const install = settings.install ?? (isFirst ? null : `deno install${lock}`)
+    const isApart = settings.install === undefined && manifest['workspace'] === undefined
+    const manifests = [
+      file,
+      ...['deno.lock', 'package.json', '.npmrc'].filter((name) => files.has(name)),
+    ]
     const build = settings.build ?? (task('build') === null ? null : 'deno task build')
     const start =
       settings.start ??
+      webOfProcfile(files) ??
       task('start') ??
       (main === undefined ? null : `deno run --allow-net --allow-env --allow-read ${main}`)
     if (start === null)
@@ -45,21 +55,32 @@ export const deno: Rule = {
         ...(build === null ? [] : [`builds with ${build}`]),
         `starts with ${start}`,
       ],
-      dockerfile: dockerfile([
-        `FROM ${version.image}`,
-        'WORKDIR /app',
-        installPackages(settings.packages ?? []),
-        'ENV PORT=8000',
-        'RUN chown deno:deno /app',
-        'USER deno',
-        'COPY --chown=deno:deno . .',
-        ...buildArguments(buildVariables),
-        run(settings.install ?? (main === undefined ? 'deno install' : `deno cache ${main}`)),
-        build === null ? null : run(build),
-        'EXPOSE 8000',
-        'STOPSIGNAL SIGTERM',
-        command(start),
-      ]),
+      dockerfile: dockerfile(
+        [
+          `FROM ${version.image} AS build`,
+          'WORKDIR /app',
+          installPackages(settings.packages ?? []),
+          isApart ? copy(manifests, './') : 'COPY . .',
+          install === null ? null : run(install),
+          isApart ? 'COPY . .' : null,
+          ...buildArguments(buildVariables),
+          settings.install === undefined && main !== undefined ? run(`deno cache ${main}`) : null,
+          build === null ? null : run(build),
+        ],
+        [
+          `FROM ${version.image}`,
+          'WORKDIR /app',
+          installPackages(settings.packages ?? []),
+          'RUN chown deno:deno /app',
+          'ENV PORT=8000',
+          'COPY --from=build --chown=deno:deno /deno-dir /deno-dir',
+          'COPY --from=build --chown=deno:deno /app .',
+          'USER deno',
+          'EXPOSE 8000',
+          'STOPSIGNAL SIGTERM',
+          command(start),
+        ],
+      ),
       dockerignore: ignored('node_modules'),
       settings: effective(
         { version: version.version, start, ...(build !== null && { build }) },

@@ -13,7 +13,12 @@ const images = {
     suffix: '-slim',
   },
   Bun: { image: 'oven/bun', use: '1.4', known: ['1.4', '1.3', '1.2'], suffix: '-slim' },
-  Deno: { image: 'denoland/deno', use: '2.5.6', known: ['2.5.6', '2.4.5', '1.46.3'], suffix: '' },
+  Deno: {
+    image: 'denoland/deno',
+    use: '2.9.6',
+    known: ['2.9.6', '2.8.3', '2.7.14', '2.6.8', '2.5.6', '2.4.5', '1.46.3'],
+    suffix: '',
+  },
   Python: {
     image: 'python',
     use: '3.14',
@@ -90,7 +95,12 @@ export function chooseVersion(
     const exact = kept.map(Number).join('.')
     if (known.some((version) => version.startsWith(`${parts[1]}.`))) return named(exact, from)
   } else if (parts) {
-    const newest = known.find((version) => version === range || version.split('.')[0] === parts[1])
+    // The images of Deno have tags of whole versions alone.
+    const isWhole = parts[3] !== undefined && depth === 3
+    if (isWhole && known.some((version) => version.startsWith(`${parts[1]}.`)))
+      return named(range, from)
+    const part = depth === 1 ? parts[1]! : range
+    const newest = known.find((version) => `${version}.`.startsWith(`${part}.`))
     if (newest) return named(newest, from)
   } else if (/\d|^[*x]$/.test(range)) {
     const fits = (version: string) => Bun.semver.satisfies(full(version), range)

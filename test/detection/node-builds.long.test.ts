@@ -1,4 +1,4 @@
-import { nodeApps } from './node-apps.ts'
+import { frameworkApps, smallApps } from './node-apps.ts'
 import { testRealBuilds } from './real-builds.ts'
 
-testRealBuilds(nodeApps)
+testRealBuilds([...smallApps, ...frameworkApps])

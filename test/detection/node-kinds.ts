@@ -115,7 +115,7 @@ export const nodeKinds: Kind[] = [
       'deno.json': '{ "tasks": { "start": "deno run -A main.ts" }, /* a comment */ }',
       'main.ts': '',
     },
-    'denoland/deno:2.5.6',
+    'denoland/deno:2.9.6',
     ['deno', 'run', '-A', 'main.ts'],
   ],
   [
