@@ -33,21 +33,25 @@ export const dotnet: Rule = {
         'Set the context directory to the app’s folder, or add a Dockerfile.',
       )
     const text = files.text(project)
-    const version = chooseVersion('.NET', settings, [
-      { range: /<TargetFramework>\s*net(\d+\.\d+)/i.exec(text)?.[1], from: project },
-    ])
+    const targets = Array.from(
+      (/<TargetFrameworks?>([^<]*)/i.exec(text)?.[1] ?? '').matchAll(
+        /net(?:coreapp)?(\d+\.\d+)[^;]*/g,
+      ),
+    )
+    const target = targets.toSorted(([, a], [, b]) => Number(b) - Number(a))[0]
+    const version = chooseVersion('.NET', settings, [{ range: target?.[1], from: project }])
     const name =
       /<AssemblyName>\s*([\w.-]+)\s*</i.exec(text)?.[1] ??
       project.slice(project.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
     const isWeb = web.length > 0
     const build =
       settings.build ??
-      `dotnet publish ${JSON.stringify(project)} --configuration Release --output /out`
+      `dotnet publish ${JSON.stringify(`./${project}`)} --configuration Release --output /out${targets.length > 1 ? ` --framework ${target![0]}` : ''}`
     const start =
       settings.start ??
       (isWeb
-        ? `ASPNETCORE_HTTP_PORTS=$PORT exec dotnet ${JSON.stringify(`${name}.dll`)}`
-        : `dotnet ${JSON.stringify(`${name}.dll`)}`)
+        ? `ASPNETCORE_HTTP_PORTS=$PORT exec dotnet ${JSON.stringify(`./${name}.dll`)}`
+        : `dotnet ${JSON.stringify(`./${name}.dll`)}`)
     const has = (wanted: string) => text.toLowerCase().includes(`"${wanted}"`)
     return {
       kind: isWeb ? 'ASP.NET Core' : '.NET',

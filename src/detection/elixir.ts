@@ -22,6 +22,9 @@ export const elixir: Rule = {
     if (name === undefined)
       throw lacking('mix.exs names no app.', 'Give its project “app: :name”, or add a Dockerfile.')
     const has = (wanted: string) => new RegExp(`\\{:${wanted}\\b`).test(text)
+    const hasDependencies = files.has('mix.lock') || /\{\s*:\w+,/.test(text)
+    const install =
+      settings.install ?? (hasDependencies ? 'mix deps.get --only prod && mix deps.compile' : null)
     const version = chooseVersion('Elixir', settings, [
       {
         range: /^elixir\s+(\d+\.\d+)/m.exec(files.text('.tool-versions'))?.[1],
@@ -48,19 +51,26 @@ export const elixir: Rule = {
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
           'ENV MIX_ENV=prod',
-          installPackages(['build-essential', 'git', ...(settings.packages ?? [])]),
-          'RUN mix local.hex --force && mix local.rebar --force',
+          installPackages([
+            ...(hasDependencies ? ['build-essential', 'git'] : []),
+            ...(settings.packages ?? []),
+          ]),
+          hasDependencies ? 'RUN mix local.hex --force && mix local.rebar --force' : null,
           copy(['mix.exs', ...(files.has('mix.lock') ? ['mix.lock'] : [])], './'),
           // Dependencies are compiled with their settings.
           files.hasFolder('config') ? copy(['config'], './config') : null,
-          run(settings.install ?? 'mix deps.get --only prod && mix deps.compile'),
+          install === null ? null : run(install),
           'COPY . .',
           ...buildArguments(buildVariables),
           run(build),
         ],
         [
-          `FROM ${version.image}`,
-          installPackages(settings.packages ?? []),
+          // A release brings Erlang with it, and needs its libraries.
+          'FROM debian:trixie-slim',
+          installPackages([
+            ...['ca-certificates', 'libncurses6', 'libstdc++6', 'openssl'],
+            ...(settings.packages ?? []),
+          ]),
           'WORKDIR /app',
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV LANG=C.UTF-8 PORT=4000${isPhoenix ? ' PHX_SERVER=true' : ''}`,

@@ -49,6 +49,10 @@ export const go: Rule = {
     const has = (name: string) =>
       [...required].some((path) => path === name || path.startsWith(`${name}/`))
     const usesC = has('github.com/mattn/go-sqlite3')
+    const isVendored = files.has('vendor/modules.txt')
+    // Modules that are folders of the repository.
+    const needsCode = /=>[ \t]*\.{1,2}\//.test(text)
+    const download = settings.install ?? (isVendored ? null : 'go mod download')
     const main = settings.build === undefined ? mainOf(files) : null
     const build = settings.build ?? `go build -trimpath -ldflags=-s -o /out/app ${main}`
     const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
@@ -59,6 +63,7 @@ export const go: Rule = {
       reasons: [
         version.reason,
         ...(main === null ? [] : [`builds ${main === '.' ? 'the module’s root' : main}`]),
+        ...(isVendored ? ['its modules are in vendor'] : []),
         ...(usesC ? ['go-sqlite3 in go.mod needs C'] : []),
         `starts with ${start}`,
       ],
@@ -68,9 +73,11 @@ export const go: Rule = {
           'WORKDIR /src',
           installPackages(extra),
           `ENV CGO_ENABLED=${usesC ? 1 : 0}`,
-          copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './'),
-          run(settings.install ?? 'go mod download', modules),
-          'COPY . .',
+          ...(needsCode || download === null
+            ? ['COPY . .']
+            : [copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './')]),
+          download === null ? null : run(download, modules),
+          needsCode || download === null ? null : 'COPY . .',
           ...buildArguments(buildVariables),
           run(build, modules),
         ],

@@ -83,7 +83,7 @@ export const java: Rule = {
           run(build, [tool.cache]),
           // Of several archives the one that holds the dependencies too: the largest.
           quarkus === null
-            ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.jar | grep -v -e '-plain\\.jar$' -e '-sources\\.jar$' -e '-javadoc\\.jar$' -e '/original-' | head -n 1)" /out/app.jar`
+            ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.[jw]ar | grep -v -E -e '-(plain|sources|javadoc)\\.[jw]ar$' -e '/original-' | head -n 1)" /out/app.jar`
             : `RUN mv ${quarkus} /out`,
         ],
         [

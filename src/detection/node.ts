@@ -1,3 +1,4 @@
+import { joinWords } from '../platform/shell-words.ts'
 import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import { hooksOf } from './hooks.ts'
@@ -176,7 +177,8 @@ function servedBy({
       ? main
       : files.first('server.js', 'index.js', 'app.js', 'index.ts')
   const program = manager.name === 'bun' ? 'bun' : 'node'
-  if (file !== undefined) return { start: `${program} ${file}` }
+  if (file !== undefined)
+    return { start: joinWords([program, file.startsWith('-') ? `./${file}` : file]) }
   const hasSite = files.has('index.html')
   if (hasSite) return { directory: '.', spa: false }
   throw lacking(

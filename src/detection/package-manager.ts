@@ -49,7 +49,9 @@ export function packageManagerOf(files: Files): PackageManager {
     (lock === undefined && from !== null
       ? ', without its lock file: each build may get other versions'
       : '') +
-    (others.length === 0 ? '' : `; ${others.join(' and ')} isn’t used`)
+    (others.length === 0
+      ? ''
+      : `; ${others.join(' and ')} ${others.length === 1 ? 'isn’t' : 'aren’t'} used`)
   const manifests = [
     'package.json',
     ...(lock === undefined ? [] : [lock]),

@@ -45,10 +45,21 @@ export const php: Rule = {
           ? 'web'
           : '.')
     const extensions = extensionsOf(required, framework)
+    // Packages that are folders or archives of the repository.
+    const needsCode = /"type"\s*:\s*"(path|artifact)"/.test(files.text('composer.json'))
     const front = frontOf(files, buildVariables)
     const install =
       settings.install ??
       'composer install --no-dev --no-scripts --no-interaction --prefer-dist --optimize-autoloader'
+    const manifests = ['composer.json', ...(files.has('composer.lock') ? ['composer.lock'] : [])]
+    const isBuilt = hasComposer || front !== null || settings.build !== undefined
+    const folders = framework === null ? [] : (written[framework] ?? [])
+    const last = [
+      'USER www-data',
+      'EXPOSE 8080',
+      // Apache ends by another signal than programs do.
+      ...(settings.start === undefined ? [] : ['STOPSIGNAL SIGTERM', command(settings.start)]),
+    ]
     return {
       kind: framework ?? 'PHP',
       reasons: [
@@ -65,49 +76,57 @@ export const php: Rule = {
         ...(front === null ? [] : [`builds its front end with ${front.build}`]),
         `Apache serves ${root === '.' ? 'the directory itself' : root}`,
       ],
-      dockerfile: dockerfile(front === null ? null : front.stage, [
-        `FROM ${version.image}`,
-        installPackages([
-          ...['git', 'unzip'],
-          ...extensions.flatMap((name) => libraries[name] ?? []),
-          ...(settings.packages ?? []),
-        ]),
-        extensions.length === 0
-          ? null
-          : `RUN ${extensions.includes('gd') ? 'docker-php-ext-configure gd --with-freetype --with-jpeg && ' : ''}docker-php-ext-install ${extensions.join(' ')}`,
-        // Composer leaves out plugins for root, and Symfony's starter needs one.
-        `ENV PORT=8080 COMPOSER_ALLOW_SUPERUSER=1 APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
-        // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
-        // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
-        `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && echo 'RedirectMatch 404 "/\\.(davit|env|git)"' > /etc/apache2/conf-enabled/hidden.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
-        'WORKDIR /var/www/html',
-        hasComposer ? 'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer' : null,
-        hasComposer
-          ? copy(['composer.json', ...(files.has('composer.lock') ? ['composer.lock'] : [])], './')
+      dockerfile: dockerfile(
+        front === null ? null : front.stage,
+        [
+          `FROM ${version.image}${isBuilt ? ' AS base' : ''}`,
+          installPackages([
+            ...extensions.flatMap((name) => libraries[name] ?? []),
+            ...(settings.packages ?? []),
+          ]),
+          extensions.length === 0
+            ? null
+            : `RUN ${extensions.includes('gd') ? 'docker-php-ext-configure gd --with-freetype --with-jpeg && ' : ''}docker-php-ext-install ${extensions.join(' ')}`,
+          `ENV PORT=8080${framework === 'Symfony' ? ' APP_ENV=prod' : ''} APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
+          // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
+          // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
+          `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && echo 'RedirectMatch 404 "/\\.(davit|env|git)"' > /etc/apache2/conf-enabled/hidden.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
+          framework === 'Symfony'
+            ? "RUN echo 'FallbackResource /index.php' > /etc/apache2/conf-enabled/front.conf"
+            : null,
+          'WORKDIR /var/www/html',
+          ...(isBuilt ? [] : ['COPY --chown=www-data:www-data . .', ...last]),
+        ],
+        isBuilt
+          ? [
+              'FROM base AS build',
+              ...(hasComposer
+                ? [
+                    installPackages(['git', 'unzip']),
+                    // It leaves out plugins for root, and Symfony's starter needs one.
+                    'ENV COMPOSER_ALLOW_SUPERUSER=1',
+                    'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer',
+                    needsCode ? 'COPY . .' : copy(manifests, './'),
+                    run(install.replace('--optimize-autoloader', '--no-autoloader'), [
+                      '/root/.composer/cache',
+                    ]),
+                  ]
+                : []),
+              hasComposer && needsCode ? null : 'COPY . .',
+              front === null
+                ? null
+                : `COPY --from=front /app/${front.directory} ./${front.directory}`,
+              hasComposer ? 'RUN composer dump-autoload --no-dev --optimize --no-scripts' : null,
+              ...(settings.build === undefined
+                ? []
+                : [...buildArguments(buildVariables), run(settings.build)]),
+              folders.length === 0 ? null : `RUN mkdir -p ${folders.join(' ')}`,
+            ]
           : null,
-        hasComposer
-          ? run(install.replace('--optimize-autoloader', '--no-autoloader'), [
-              '/root/.composer/cache',
-            ])
+        isBuilt
+          ? ['FROM base', 'COPY --from=build --chown=www-data:www-data /var/www/html .', ...last]
           : null,
-        'COPY --chown=www-data:www-data . .',
-        front === null
-          ? null
-          : `COPY --from=front --chown=www-data:www-data /app/${front.directory} ./${front.directory}`,
-        hasComposer ? 'RUN composer dump-autoload --no-dev --optimize --no-scripts' : null,
-        ...(settings.build === undefined
-          ? []
-          : [...buildArguments(buildVariables), run(settings.build)]),
-        framework === 'Laravel'
-          ? 'RUN mkdir -p storage/framework/cache storage/framework/sessions storage/framework/views storage/logs bootstrap/cache && chown -R www-data:www-data storage bootstrap/cache'
-          : null,
-        framework === 'Symfony'
-          ? "ENV APP_ENV=prod\nRUN mkdir -p var && chown -R www-data:www-data var && echo 'FallbackResource /index.php' > /etc/apache2/conf-enabled/front.conf"
-          : null,
-        'USER www-data',
-        'EXPOSE 8080',
-        settings.start === undefined ? null : command(settings.start),
-      ]),
+      ),
       dockerignore: ignored(
         ...['vendor', 'node_modules', 'storage/logs/*', 'var/cache/*', 'var/log/*'],
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
@@ -126,6 +145,15 @@ export const php: Rule = {
             : null,
     }
   },
+}
+
+/** Folders that an app writes to, which repositories don't have. */
+const written: Record<string, string[]> = {
+  Laravel: [
+    ...['cache', 'sessions', 'views'].map((name) => `storage/framework/${name}`),
+    ...['storage/logs', 'bootstrap/cache'],
+  ],
+  Symfony: ['var'],
 }
 
 /** Extensions that the image lacks, of those that it can install. */

@@ -69,11 +69,17 @@ export function startOf({
         start: `uvicorn ${appOf(files, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:fastapi\.)?FastAPI\(/m, 'FastAPI')} --host 0.0.0.0 --port $PORT`,
         add: has('fastapi') && !has('uvicorn') ? ['uvicorn'] : [],
       }
-    case 'Flask':
+    case 'Flask': {
+      const pattern =
+        /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(/m
+      const app = appOf(files, pattern, 'Flask')
+      // One that is called has characters of a shell.
+      const exec = app.endsWith(")'") ? 'exec ' : ''
       return {
-        start: `gunicorn --bind 0.0.0.0:$PORT ${appOf(files, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(/m, 'Flask')}`,
+        start: `${exec}gunicorn --bind 0.0.0.0:$PORT ${app}`,
         add: isMissing('gunicorn'),
       }
+    }
     case 'Streamlit':
       if (script === undefined) break
       return {

@@ -1,6 +1,7 @@
 import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
+import { appFiles } from './manifests.ts'
 import type { Options, Plan, Rule } from './plan.ts'
 import { frameworks, startOf } from './python-start.ts'
 import {
@@ -20,6 +21,8 @@ export const python: Rule = {
   looksFor: ['requirements.txt', 'pyproject.toml', 'Pipfile', 'main.py', 'app.py', 'manage.py'],
   plan(options) {
     const { files } = options
+    // The list of a documentation's tools, which is a site.
+    if (files.has('mkdocs.yml') && files.first('manage.py', ...appFiles) === undefined) return null
     const lists = ['requirements.txt', 'pyproject.toml', 'Pipfile', 'uv.lock', 'poetry.lock']
     return files.first(...lists, 'manage.py', 'main.py', 'app.py') === undefined
       ? null
@@ -52,6 +55,8 @@ function planPython({ files, settings, buildVariables }: Options): Plan {
   const system = systemPackages.filter(({ of }) => of.some(has))
   const extra = settings.packages ?? []
   const build = settings.build ?? (framework?.name === 'Django' ? collectStatic(files) : null)
+  const install = settings.install === undefined ? installer.install : [settings.install]
+  const isPlain = install.length === 0 && served.add.length === 0 && build === null
   return {
     kind: framework?.name ?? 'Python',
     reasons: [
@@ -65,40 +70,40 @@ function planPython({ files, settings, buildVariables }: Options): Plan {
       `starts with ${served.start}`,
     ],
     dockerfile: dockerfile(
-      [
-        `FROM ${version.image} AS build`,
-        'ENV PYTHONDONTWRITEBYTECODE=1 VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH',
-        'WORKDIR /app',
-        installPackages([...system.flatMap(({ build }) => build), ...extra]),
-        'RUN python -m venv /opt/venv',
-        ...(installer.needsCode
-          ? ['COPY . .']
-          : installer.manifests.length === 0
-            ? []
-            : [copy(installer.manifests, './')]),
-        ...(settings.install === undefined
-          ? installer.install.map((line) => run(line, ['/root/.cache']))
-          : [run(settings.install, ['/root/.cache'])]),
-        served.add.length === 0
-          ? null
-          : run(`pip install ${served.add.join(' ')}`, ['/root/.cache']),
-        ...(build === null
-          ? []
-          : [
-              ...(installer.needsCode ? [] : ['COPY . .']),
-              ...buildArguments(buildVariables),
-              run(build),
-            ]),
-      ],
+      isPlain
+        ? null
+        : [
+            `FROM ${version.image} AS build`,
+            'ENV PYTHONDONTWRITEBYTECODE=1 VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH',
+            'WORKDIR /app',
+            installPackages([...system.flatMap(({ build }) => build), ...extra]),
+            'RUN python -m venv /opt/venv',
+            ...(installer.needsCode
+              ? ['COPY . .']
+              : installer.manifests.length === 0
+                ? []
+                : [copy(installer.manifests, './')]),
+            ...install.map((line) => run(line, ['/root/.cache'])),
+            served.add.length === 0
+              ? null
+              : run(`pip install ${served.add.join(' ')}`, ['/root/.cache']),
+            ...(build === null
+              ? []
+              : [
+                  ...(installer.needsCode ? [] : ['COPY . .']),
+                  ...buildArguments(buildVariables),
+                  run(build),
+                ]),
+          ],
       [
         `FROM ${version.image}`,
-        'ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/opt/venv/bin:$PATH PORT=8000' +
+        `ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1${isPlain ? '' : ' PATH=/opt/venv/bin:$PATH'} PORT=8000` +
           (served.env === undefined ? '' : ` ${served.env}`),
         installPackages([...system.flatMap(({ run }) => run), ...extra]),
         'RUN useradd --create-home --uid 1000 app',
         'WORKDIR /app',
         'RUN chown app:app /app',
-        'COPY --from=build /opt/venv /opt/venv',
+        isPlain ? null : 'COPY --from=build /opt/venv /opt/venv',
         build === null ? 'COPY --chown=app:app . .' : 'COPY --from=build --chown=app:app /app .',
         'USER app',
         'EXPOSE 8000',
@@ -150,7 +155,10 @@ function installerOf(files: Files, project: JsonObject): Installer {
       from: 'pyproject.toml',
       reason: 'uv from uv.lock',
       manifests: ['pyproject.toml', 'uv.lock'],
-      install: ['pip install uv', 'uv sync --active --locked --no-dev --no-install-project'],
+      install: [
+        'python -m venv /opt/uv && /opt/uv/bin/pip install uv',
+        '/opt/uv/bin/uv sync --active --locked --no-dev --no-install-project',
+      ],
     }
   if (has('poetry.lock'))
     return {

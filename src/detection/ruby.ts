@@ -42,6 +42,10 @@ export const ruby: Rule = {
       (usesAssets
         ? 'SECRET_KEY_BASE_DUMMY=1 RAILS_ENV=production bin/rails assets:precompile'
         : null)
+    // Gems that are folders or archives of the repository.
+    const needsCode =
+      /^[ \t]*gemspec\b|\bpath(:|\s*=>)/m.test(files.text('Gemfile')) ||
+      files.hasFolder('vendor/cache')
     const libraries = libraryPackages.filter(({ gem }) => has(gem))
     const extra = settings.packages ?? []
     // Which one matters: the tasks that compile assets run it again.
@@ -71,14 +75,16 @@ export const ruby: Rule = {
             ...libraries.flatMap(({ build }) => build),
             ...extra,
           ]),
-          copy(
-            [
-              'Gemfile',
-              ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : []),
-              ...(files.has('.ruby-version') ? ['.ruby-version'] : []),
-            ],
-            './',
-          ),
+          needsCode
+            ? 'COPY . .'
+            : copy(
+                [
+                  'Gemfile',
+                  ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : []),
+                  ...(files.has('.ruby-version') ? ['.ruby-version'] : []),
+                ],
+                './',
+              ),
           run(
             settings.install ??
               (files.has('Gemfile.lock') ? 'bundle install' : 'BUNDLE_DEPLOYMENT=0 bundle install'),
@@ -90,7 +96,7 @@ export const ruby: Rule = {
                 copy(manager.manifests, './'),
                 manager.install(undefined),
               ]),
-          'COPY . .',
+          needsCode ? null : 'COPY . .',
           ...buildArguments(buildVariables),
           build === null ? null : run(build),
           manager === null ? null : run('rm -rf node_modules'),

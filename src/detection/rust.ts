@@ -61,6 +61,10 @@ export const rust: Rule = {
           `FROM ${version.image} AS build`,
           'WORKDIR /src',
           installPackages([...(usesTls ? ['pkg-config', 'libssl-dev'] : []), ...extra]),
+          // Else the image's rustup downloads what the file names, for each build again.
+          files.first('rust-toolchain', 'rust-toolchain.toml') === undefined
+            ? null
+            : 'ENV RUSTUP_TOOLCHAIN=$RUST_VERSION',
           'COPY . .',
           ...buildArguments(buildVariables),
           settings.install === undefined ? null : run(settings.install),
@@ -109,7 +113,7 @@ function programOf(files: Files, manifest: JsonObject): string {
   const wanted = stringOf(objectOf(manifest['package'])['default-run'])
   const chosen =
     wanted ?? (all.length === 1 ? all[0] : own !== null && all.includes(own) ? own : undefined)
-  if (chosen !== undefined && /^[\w-]+$/.test(chosen)) return chosen
+  if (chosen !== undefined && /^\w[\w-]*$/.test(chosen)) return chosen
   if (manifest['workspace'] !== undefined)
     throw lacking(
       'This is a Cargo workspace.',

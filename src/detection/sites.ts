@@ -75,19 +75,15 @@ const sites: Site[] = [
     looksFor: ['book.toml'],
     isFound: (files) => files.has('book.toml'),
     directory: 'book',
-    prepare({ settings }) {
-      const version = chooseVersion('Rust', settings, [])
-      return {
-        stage: [
-          `FROM ${version.image} AS build`,
-          'WORKDIR /app',
-          installPackages(settings.packages ?? []),
-          run(settings.install ?? 'cargo install mdbook --locked', ['/usr/local/cargo/registry']),
-        ],
-        build: 'mdbook build',
-        reasons: [version.reason],
-      }
-    },
+    prepare: ({ settings }) => ({
+      stage: [
+        'FROM debian:trixie-slim AS build',
+        'WORKDIR /app',
+        installPackages(['mdbook', ...(settings.packages ?? [])]),
+      ],
+      build: 'mdbook build',
+      reasons: ['mdBook of Debian trixie'],
+    }),
   },
   {
     name: 'MkDocs',
@@ -95,7 +91,9 @@ const sites: Site[] = [
     isFound: (files) => files.has('mkdocs.yml'),
     directory: 'site',
     prepare({ files, settings }) {
-      const version = chooseVersion('Python', settings, [])
+      const version = chooseVersion('Python', settings, [
+        { range: files.line('.python-version'), from: '.python-version' },
+      ])
       const list = files.has('requirements.txt')
       return {
         stage: [

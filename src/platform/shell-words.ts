@@ -46,7 +46,7 @@ const quote = (word: string) =>
  */
 export function scriptOf(line: string): string | null {
   if (!/[`$&|;<>()*?[\]{}~#!\n]|^\w+=/.test(line)) return null
-  return /[&|;()<>`\n]|^\w+=/.test(line) ? line : `exec ${line}`
+  return /[&|;()<>`\n]|^\w+=|^exec\s/.test(line) ? line : `exec ${line}`
 }
 
 /** The words of a command, given as a line or a list. Never throws for a validated command. */

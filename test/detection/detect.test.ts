@@ -66,6 +66,15 @@ describe('it says what is missing', () => {
     ],
     ['not_recognized', node({ devDependencies: { '@sveltejs/kit': '2' } })],
     ['not_recognized', { 'requirements.txt': 'flask' }],
+    ['not_recognized', { 'runtime.txt': 'python-2.7.18', 'main.py': '' }],
+    ['not_recognized', { 'go.mod': 'go 9.9', 'main.go': '' }],
+    [
+      'not_recognized',
+      {
+        'a.csproj':
+          '<Project Sdk="Microsoft.NET.Sdk.Web"><TargetFramework>netcoreapp3.1</TargetFramework>',
+      },
+    ],
     ['not_recognized', { 'go.mod': 'module x', 'cmd/a/main.go': '', 'cmd/b/main.go': '' }],
     ['not_recognized', { 'Cargo.toml': '[workspace]\nmembers = ["a"]' }],
     [

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Settings } from '../../src/detection/plan.ts'
 import { kinds } from './kinds.ts'
 import { json, node, plan } from './plan.ts'
 import type { Texts } from './plan.ts'
@@ -8,14 +9,17 @@ const server = { scripts: { build: 'tsc', start: 'node x' }, dependencies: { pg:
 const lastStage = (text: string) => text.split(/^(?=FROM )/m).at(-1)!
 
 describe('a written Dockerfile', () => {
-  const all = kinds.map(([, texts]) => plan(texts, {}, ['API_URL']).dockerfile)
+  const textsOf = (settings: Settings) =>
+    kinds.map(([, texts]) => plan(texts, settings, ['API_URL']).dockerfile)
+  const all = textsOf({})
+  const allWithBuild = textsOf({ build: 'make all' })
 
   test('never runs as root', () => {
     for (const text of all) expect(lastStage(text)).toMatch(/^USER (?!root|0)/m)
   })
 
   test('gives variables of the build to the stage that builds, and to no later one', () => {
-    for (const text of all) {
+    for (const text of [...all, ...allWithBuild]) {
       const stages = text.split(/^(?=FROM )/m)
       expect(stages.at(-1)).not.toContain('API_URL')
     }
@@ -217,7 +221,7 @@ describe('a written Dockerfile', () => {
     [
       'settings that dependencies are compiled with',
       'COPY config ./config\nRUN mix deps.get',
-      { 'mix.exs': 'app: :shop', 'config/config.exs': '' },
+      { 'mix.exs': 'app: :shop, {:plug, "1"}', 'config/config.exs': '' },
     ],
     [
       'the address that Rocket listens on',
