@@ -2,16 +2,18 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ensureBusyboxImage, ensureEngine, ensureServiceImages } from '../support/machine.ts'
+import { benchDetection } from './detection.ts'
+import type { BuildCost } from './detection.ts'
 import { exhaust } from './exhaustion/exhaustion.ts'
 import type { Cost } from './exhaustion/exhaustion.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { parts } from './rows.ts'
-import { costTable, ratioTable } from './table.ts'
+import { buildTable, costTable, ratioTable } from './table.ts'
 
 const repository = join(import.meta.dir, '../..')
 const say = (line: string) => process.stderr.write(`${line}\n`)
-const known = [...parts.flatMap(({ rows }) => Object.keys(rows)), 'exhaustion']
+const known = [...parts.flatMap(({ rows }) => Object.keys(rows)), 'exhaustion', 'detection']
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
@@ -34,7 +36,14 @@ try {
   }
   const costs = await run({ exhaustion: exhaust }, (measure) => measure([executable]))
   if (costs.length > 0) process.stdout.write(`Hostile input\n\n${costTable(costs)}\n`)
-  await keep(rows, costs)
+  // It takes long, and many packages.
+  const long = asked.includes('detection') ? { detection: benchDetection } : {}
+  const builds = await run(long, (bench) =>
+    bench(directory, executable, (reason) => failures.push(reason)),
+  )
+  if (builds.length > 0)
+    process.stdout.write(`Without a Dockerfile, against one by hand\n\n${buildTable(builds)}\n`)
+  await keep(rows, costs, builds)
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
@@ -69,13 +78,14 @@ async function run<Item, Result>(
   return results
 }
 
-async function keep(rows: Row[], costs: Cost[]) {
+async function keep(rows: Row[], costs: Cost[], builds: BuildCost[]) {
   mkdirSync(join(repository, 'dist'), { recursive: true })
   const report = {
     date: new Date().toISOString(),
     machine: `${cpus().length} × ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     rows: rows.map((row) => ({ ...row, ...summarize(row), values: [row.davit, row.floor] })),
     costs,
+    builds,
   }
   await Bun.write(join(repository, 'dist/bench.json'), `${JSON.stringify(report, null, 2)}\n`)
 }

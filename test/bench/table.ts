@@ -1,4 +1,5 @@
 import type { Cost } from './exhaustion/exhaustion.ts'
+import type { BuildCost } from './detection.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -27,6 +28,29 @@ export const costTable = (costs: Cost[]) =>
   table(
     ['what', 'within its limits', 'measured'],
     costs.map(({ what, isWithin, figures }) => [what, isWithin ? 'yes' : 'no', figures]),
+  )
+
+/** Ours, and in brackets how many times that is of what a person's takes; medians. */
+export const buildTable = (builds: BuildCost[]) =>
+  table(
+    [
+      'kind',
+      'app',
+      'recognised from',
+      'size, MB (≤ 1.1)',
+      'cold, s',
+      'warm, s (≤ 1.0)',
+      'responded',
+    ],
+    builds.map(({ kind, app, from, size, cold, warm }) => [
+      ...[kind, app, from],
+      ...[size, cold, warm].map(({ davit, hand }) => {
+        const sides = summarize({ davit, floor: hand })
+        return `${short(sides.davit.median)} (${sides.ratio.median.toFixed(2)})`
+      }),
+      // One that doesn't has no row.
+      'yes',
+    ]),
   )
 
 const table = (head: string[], rows: string[][]) =>

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { ensureStandIns } from '../support/images/stand-ins.ts'
 import { ensureEdgeImages } from '../support/machine.ts'
 
 async function runDemo(...options: string[]) {
@@ -16,7 +17,9 @@ async function runDemo(...options: string[]) {
 
 test('the demo deploys, deploys a change, and rolls back, and no visitor notices', async () => {
   await ensureEdgeImages({ say: console.error })
+  await ensureStandIns(['caddy:2.11-alpine'])
   const output = await runDemo()
+  expect(output).toMatch(/^✓ It has no Dockerfile, and is recognised: Static files/m)
   const said = [...output.matchAll(/^✓ http\S+ says “(\w+)”$/gm)].map(([, greeting]) => greeting)
   expect(said).toEqual(['Hello', 'Ahoy', 'Hello'])
   expect(output).toMatch(/^✓ http:\/\/hello\.davit\.localhost:\d+ says/m)

@@ -1,3 +1,6 @@
+import { ensureStandIns } from '../support/images/stand-ins.ts'
+import { ensureImage } from '../support/machine.ts'
+import type { DavitClient } from './client.ts'
 import { checkApp, watch } from './deploy.ts'
 import type { Deployment } from './deploy.ts'
 import type { Commit } from './sample.ts'
@@ -9,7 +12,8 @@ import { visit } from './visitors.ts'
 
 /** From a git URL to a running app, a change to it, and back again. */
 export async function showDeployments({ davit, account, signal, ...stage }: Stage) {
-  const sample = makeSample(stage.repositories)
+  // What is written without one is based on Caddy.
+  const sample = makeSample(stage.repositories, { hasDockerfile: !stage.hasEdge })
   const repositoryUrl = `${stage.gitUrl}${sample.name}`
   const project = await davit.post<{ id: string }>('/projects', { name: 'hello', repositoryUrl })
   stage.defer(() => removeProject(davit, project.id))
@@ -23,8 +27,10 @@ export async function showDeployments({ davit, account, signal, ...stage }: Stag
     return deployment
   }
 
-  heading('Deploy the first commit')
   const hello = sample.commit('Hello')
+  if (stage.hasEdge) await showDetection(davit, project.id)
+
+  heading('Deploy the first commit')
   const first = await follow(await davit.post(deployments), hello)
 
   const visitors = stage.hasEdge ? visit(first.url, ['Hello', 'Ahoy']) : null
@@ -45,3 +51,15 @@ export async function showDeployments({ davit, account, signal, ...stage }: Stag
 
   stage.showPlaces(`${deployments}/${back.id}`, back.url)
 }
+
+/** What Davit takes the repository for, which has no Dockerfile. */
+async function showDetection(davit: DavitClient, id: string) {
+  const path = `/projects/${id}/detection`
+  const { kind, reasons, dockerfile } = await davit.get<Detection>(path)
+  if (dockerfile === null) throw new Error('The sample repository isn’t recognised.')
+  success(`It has no Dockerfile, and is recognised: ${kind}, as Davit ${reasons.join('; ')}`)
+  for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm))
+    if (!(await ensureImage(image!, { seconds: 30 }))) await ensureStandIns([image!])
+}
+
+type Detection = { kind: string | null; reasons: string[]; dockerfile: string | null }

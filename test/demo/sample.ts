@@ -16,15 +16,18 @@ const page = (greeting: string) => `<!doctype html>
 </html>
 `
 
-/** A git repository with a page that says what its commit says. */
-export function makeSample(repositories: string) {
+/** A git repository with a page that says what its commit says, and nothing else unless a Dockerfile is needed. */
+export function makeSample(repositories: string, { hasDockerfile = true } = {}) {
   const name = 'hello.git'
   const path = makeRepository(repositories, name)
   return {
     name,
     /** Commits a page that says this. */
     commit(greeting: string): Commit {
-      const files = { Dockerfile: dockerfile, 'index.html': page(greeting) }
+      const files = {
+        ...(hasDockerfile && { Dockerfile: dockerfile }),
+        'index.html': page(greeting),
+      }
       return { greeting, hash: commitFiles(path, files, { message: `Say “${greeting}”` }) }
     },
   }
