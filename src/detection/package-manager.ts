@@ -114,14 +114,12 @@ const managers: Record<
       execute: (line) => `pnpm exec ${line}`,
     }
   },
-  yarn: (files, { version, isLocked }) => {
-    const isClassic =
-      version === null ? !/^__metadata:/m.test(files.text('yarn.lock')) : /^1\./.test(version)
+  yarn: (files, { version: named, isLocked }) => {
+    const version = named ?? yarnOf(files.text('yarn.lock'))
+    const isClassic = /^1\b/.test(version)
     const cache = isClassic ? ['/usr/local/share/.cache/yarn'] : ['/root/.yarn/berry/cache']
     const frozen = isLocked ? (isClassic ? ' --frozen-lockfile' : ' --immutable') : ''
-    const program = isClassic
-      ? `yarn@${version ?? '1.22.22'}`
-      : `@yarnpkg/cli-dist@${version ?? '4'}`
+    const program = isClassic ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`
     return {
       setUp: [
         `RUN npm install --global --force ${program}`,
@@ -129,7 +127,12 @@ const managers: Record<
       ],
       install: (command = `yarn install${frozen}`) => run(command, cache),
       installProduction: run(
-        isClassic ? `yarn install --production${frozen}` : 'yarn workspaces focus --production',
+        isClassic
+          ? `yarn install --production${frozen}`
+          : /^[23]\b/.test(version)
+            ? // The other is a plugin there, which is downloaded from elsewhere.
+              'npm pkg delete devDependencies && YARN_ENABLE_IMMUTABLE_INSTALLS=false yarn install'
+            : 'yarn workspaces focus --production',
         cache,
       ),
       prune: null,
@@ -149,6 +152,12 @@ const managers: Record<
       execute: (line) => `bunx ${line}`,
     }
   },
+}
+
+/** The version of Yarn that wrote the lock file: another would change it. */
+function yarnOf(lock: string) {
+  const format = Number(/^__metadata:\s*?\n\s*?version: (\d{1,3})/m.exec(lock)?.[1] ?? 0)
+  return format === 0 ? '1.22.22' : format > 6 ? '4' : format === 6 ? '3' : '2'
 }
 
 /** The newest major version of pnpm that reads the lock file's format. */

@@ -95,6 +95,16 @@ describe('a written Dockerfile', () => {
     expect(dockerfile.includes('FROM base AS modules')).toBe(isApart)
   })
 
+  test.each([
+    ['@yarnpkg/cli-dist@4', 'focus --production', '__metadata:\n  version: 8'],
+    ['@yarnpkg/cli-dist@3', 'delete devDependencies', '__metadata:\n  version: 6'],
+    ['yarn@1.22.22', 'install --production', '# yarn lockfile v1'],
+  ])('installs with the %s that wrote the lock file', (program, production, lock) => {
+    const { dockerfile } = plan({ 'package.json': json(server), 'yarn.lock': lock })
+    expect(dockerfile).toContain(`--force ${program}\n`)
+    expect(dockerfile).toContain(production)
+  })
+
   test('installs nothing for the last stage where all dependencies are of the build', () => {
     const { dockerfile } = plan(node({ scripts: server.scripts, devDependencies: { tsup: '8' } }))
     expect(dockerfile).not.toContain('FROM base AS modules')
