@@ -80,12 +80,14 @@ export function serverText(
   options: TextOptions & {
     served: Exclude<Served, { directory: string }>
     usesPrisma: boolean
-    /** Whether there is a dependency that isn't of the build. */
+    /** Whether there is a dependency that the app needs when it runs. */
     hasModules: boolean
+    /** Whether those for development are among them. */
+    keepsDevelopment: boolean
   },
 ) {
   const { manager, version, settings, build, packages } = options
-  const { served, usesPrisma, hasModules, needsCode, hooks } = options
+  const { served, usesPrisma, hasModules, keepsDevelopment, needsCode, hooks } = options
   const { start, only, env, caches = [] } = served
   const { install } = settings
   const isApart = !needsCode && !usesPrisma && !hooks.writesModules && install === undefined
@@ -98,7 +100,7 @@ export function serverText(
     ...installed(options),
     build === null ? null : run(build),
     only ? null : isApart ? run(['rm -rf node_modules', ...caches].join(' ')) : null,
-    only || isApart || install !== undefined ? null : manager.prune,
+    only || isApart || keepsDevelopment || install !== undefined ? null : manager.prune,
     only || isApart || caches.length === 0 ? null : run(`rm -rf ${caches.join(' ')}`),
   ]
   const hasModulesApart = !only && isApart && hasModules
@@ -111,7 +113,7 @@ export function serverText(
           'FROM base AS modules',
           ...variablesOfInstall(options),
           ...manifestsOf(options),
-          manager.installProduction,
+          keepsDevelopment ? manager.install(undefined) : manager.installProduction,
         ],
     [
       `FROM ${version.image}`,

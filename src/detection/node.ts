@@ -1,15 +1,14 @@
-import { joinWords } from '../platform/shell-words.ts'
 import type { Files, JsonObject } from './files.ts'
-import { objectOf, stringOf, webOfProcfile } from './files.ts'
+import { objectOf, stringOf } from './files.ts'
 import { hooksOf } from './hooks.ts'
 import { linksOfPackages } from './links.ts'
 import { serverText, staticText } from './node-dockerfile.ts'
 import { frameworks } from './node-frameworks.ts'
 import type { Framework, Served } from './node-frameworks.ts'
+import { developmentIn, servedBy } from './node-start.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
-import { lacking } from './plan.ts'
-import type { Options, Plan, Rule, Settings } from './plan.ts'
+import type { Options, Plan, Rule } from './plan.ts'
 import { effective, ignored } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { VersionRequest } from './versions.ts'
@@ -34,13 +33,15 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
     ({ package: name, ...rule }) => has(name) && fits(rule, manifest),
   )
   const found = framework?.serve({ files, has, scripts: objectOf(manifest['scripts']) }) ?? null
-  const served = servedBy({ files, manifest, manager, settings, found })
   const build = settings.build ?? buildOf({ manifest, manager, framework })
+  const hasBuild = build !== null
+  const served = servedBy({ files, manifest, manager, settings, found, hasBuild })
   const isStatic = 'directory' in served
   const site = isStatic && {
     directory: settings.directory ?? served.directory,
     spa: settings.spa ?? served.spa,
   }
+  const kept = 'start' in served ? developmentIn(served.start, manifest) : []
   const usesPrisma = has('@prisma/client')
   const hooks = hooksOf(manifest)
   const needsCode =
@@ -61,13 +62,19 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
       site
         ? `serves the files of ${site.directory}`
         : `starts with ${(served as { start: string }).start}`,
+      ...(kept.length === 0
+        ? []
+        : [`keeps what only development needs, as ${kept.join(', ')} starts it`]),
     ],
     dockerfile: site
       ? staticText({ ...common, ...site })
       : serverText({
           ...common,
           usesPrisma,
-          hasModules: kept.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
+          keepsDevelopment: kept.length > 0,
+          hasModules:
+            kept.length > 0 ||
+            lasting.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
           served: served as Exclude<Served, { directory: string }>,
         }),
     dockerignore: ignored(
@@ -89,7 +96,7 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
 }
 
 /** Dependencies that an installation without those of the build has. */
-const kept = ['dependencies', 'optionalDependencies', 'peerDependencies']
+const lasting = ['dependencies', 'optionalDependencies', 'peerDependencies']
 
 /** A bundler isn't the kind of what starts a server of its own. */
 const fits = (rule: Omit<Framework, 'package'>, manifest: JsonObject) =>
@@ -147,58 +154,6 @@ function buildOf({
   return named === undefined || !/^[\w:.-]+$/.test(named)
     ? manager.execute(line)
     : manager.runScript(named)
-}
-
-function servedBy({
-  files,
-  manifest,
-  manager,
-  settings,
-  found,
-}: {
-  files: Files
-  manifest: JsonObject
-  manager: PackageManager
-  settings: Settings
-  found: Served | null
-}): Served {
-  if (settings.start !== undefined) return { start: settings.start }
-  if (settings.directory !== undefined)
-    return { directory: settings.directory, spa: settings.spa ?? false }
-  const procfile = webOfProcfile(files)
-  if (procfile !== null) return { start: procfile }
-  if (found) return found
-  const scripts = objectOf(manifest['scripts'])
-  const script = stringOf(scripts['start:prod']) ?? stringOf(scripts['start'])
-  if (script !== null) return { start: scriptText(scripts, script) }
-  const main = stringOf(manifest['main'])
-  const file =
-    main !== null && files.has(main)
-      ? main
-      : files.first('server.js', 'index.js', 'app.js', 'index.ts')
-  const program = manager.name === 'bun' ? 'bun' : 'node'
-  if (file !== undefined)
-    return { start: joinWords([program, file.startsWith('-') ? `./${file}` : file]) }
-  const hasSite = files.has('index.html')
-  if (hasSite) return { directory: '.', spa: false }
-  throw lacking(
-    'package.json doesn’t say how the app starts.',
-    'Add a script “start” to package.json, such as "start": "node server.js", or set the start command.',
-  )
-}
-
-/** A script that runs another one is that one: a package manager between would not pass on the stop signal. */
-function scriptText(scripts: JsonObject, script: string): string {
-  let text = script
-  for (let depth = 0; depth < 5; depth++) {
-    const name = /^(?:npm run|npm run-script|yarn run|yarn|pnpm run|pnpm|bun run) ([\w:.-]+)$/.exec(
-      text.trim(),
-    )?.[1]
-    const next = name === undefined ? null : stringOf(scripts[name])
-    if (next === null) break
-    text = next
-  }
-  return text.trim()
 }
 
 /** Only of what the app still has when it runs: another version of Prisma would be downloaded. */

@@ -42,12 +42,24 @@ const quote = (word: string) =>
 
 /**
  * What `sh -c` runs for a line that uses more of a shell than quotes; null for any other line. A single
- * command replaces the shell with exec, to receive its signals.
+ * command, or the last of several joined by &&, replaces the shell with exec, to receive its signals.
  */
 export function scriptOf(line: string): string | null {
   if (!/[`$&|;<>()*?[\]{}~#!\n]|^\w+=/.test(line)) return null
-  return /[&|;()<>`\n]|^\w+=|^exec\s/.test(line) ? line : `exec ${line}`
+  if (isSimple.test(line)) return `exec ${line}`
+  const parts = line.split(' && ')
+  const last = parts.pop()!
+  return parts.every((part) => isPlain.test(part)) && isPlain.test(last) && isSimple.test(last)
+    ? [...parts, `exec ${last}`].join(' && ')
+    : line
 }
+
+/** A program: not several, none with variables of its own, and nothing that only a shell has. */
+const isSimple =
+  /^(?!\w+=|(exec|exit|cd|\.|:|!|\{|wait|export|set|unset|eval|return|trap|if|for|while|until|case)(\s|$))[^&|;()<>`\n]*$/
+
+/** Without quotes, in which && would be text. */
+const isPlain = /^\s*[^\s&|;()<>`\n'"\\#][^&|;()<>`\n'"\\#]*$/
 
 /** The words of a command, given as a line or a list. Never throws for a validated command. */
 export const wordsOf = (command: string | string[]): string[] =>

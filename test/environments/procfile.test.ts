@@ -31,6 +31,22 @@ test('what needs a shell is given to one, which a single command takes the place
   ])
 })
 
+test.each([
+  ['migrate && node server.js', 'migrate && exec node server.js'],
+  ['cd web && npm ci && node .', 'cd web && npm ci && exec node .'],
+  ['migrate && A=1 node .', 'migrate && A=1 node .'],
+  ['migrate && exit 0', 'migrate && exit 0'],
+  ['cd $HOME', 'cd $HOME'],
+  ["echo '&& b' && a", "echo '&& b' && a"],
+  ['a && b; c', 'a && b; c'],
+  ['a && b || c', 'a && b || c'],
+])(
+  'of commands that follow each other the last takes the place of the shell: %s',
+  (line, script) => {
+    expect(wordsIn(`web: ${line}`)).toEqual([['web', 'sh', '-c', script]])
+  },
+)
+
 test('a line that is none is left out and named', () => {
   const text =
     'web: a\nno colon\n: nameless\nweb: again\nbad name!: x\nquote: "open\nempty:\nrun: x\nlast: b'
