@@ -1,4 +1,4 @@
-import { BuildError } from '../docker/index.ts'
+import { BuildError, saidOf } from '../docker/index.ts'
 import type { Failure } from '../platform/errors.ts'
 import { explain } from '../runtime/explain.ts'
 import type { Rule } from '../runtime/explain.ts'
@@ -38,6 +38,19 @@ const buildRules: Rule[] = [
     message: (_, error) =>
       `${stepOf(error)} was killed, possibly because it ran out of memory${capOf(error)}.`,
     hint: `${lessMemory} If it was killed by hand, deploy again.`,
+  },
+  {
+    seen: saidOf.outdatedLock,
+    code: 'lock_file_outdated',
+    message: (_, error) =>
+      `the lock file doesn’t fit what it locks, in ${stepOf(error)}${clueOf(error)}.`,
+    hint: 'Install on your machine with the same package manager, and commit its lock file.',
+  },
+  {
+    seen: saidOf.missingVariable,
+    code: 'build_variable_missing',
+    message: (_, error) => `${stepOf(error)} needs a variable${clueOf(error)}.`,
+    hint: 'Add it under Variables, for the build.',
   },
   {
     seen: /(?:exit code|non-zero code): 127/,
@@ -118,6 +131,11 @@ const stepOf = (error: Error) =>
 
 /** A step's name has the whole text of the command, which can be a script. */
 const inShort = (step: string) => (step.length > 120 ? `${step.slice(0, 120)}…` : step)
+
+const clueOf = (error: Error) =>
+  error instanceof BuildError && error.clue
+    ? `: “${inShort(error.clue.trim().replace(/\.$/, ''))}”`
+    : ''
 
 const capOf = (error: Error) =>
   error instanceof BuildError && error.memoryCap !== null
