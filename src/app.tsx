@@ -23,6 +23,7 @@ import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { hookRoutes } from './deployments/hook-routes.ts'
+import { promoteRoutes } from './deployments/promote-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { actRoutes } from './apps/act-routes.tsx'
@@ -82,6 +83,7 @@ export function createApp(deps: Deps) {
   app.route('/', deploymentRoutes(deps, projectMap(deps)))
   app.route('/', deploymentListRoutes(deps))
   app.route('/', refRoutes(deps))
+  app.route('/', promoteRoutes(deps))
   app.route('/', hookRoutes(deps))
   app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))

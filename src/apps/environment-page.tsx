@@ -2,6 +2,7 @@ import { pulledOf } from '../deployments/store.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
+import { environmentPath } from '../environments/views.tsx'
 import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
@@ -51,45 +52,56 @@ const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
     ? `Davit stopped ${errorStep.slice('running '.length) || 'it'}`
     : `Failed while ${errorStep}`
 
-const Facts = ({ project, environment, addresses, current, latest }: EnvironmentView) => (
-  <dl class="facts">
-    <Addresses {...addresses} />
-    {current && (
-      <>
-        {current.commitHash && (
-          <Fact name="Commit">
-            <CommitRef hash={current.commitHash} message={current.commitMessage} copied />
+const Facts = (view: EnvironmentView) => {
+  const { project, environment, addresses, current, latest, promotedFrom } = view
+  return (
+    <dl class="facts">
+      <Addresses {...addresses} />
+      {current && (
+        <>
+          {current.commitHash && (
+            <Fact name="Commit">
+              <CommitRef hash={current.commitHash} message={current.commitMessage} copied />
+            </Fact>
+          )}
+          {current.branch !== null && (
+            <Fact name={refTitle(current)}>
+              <bdi>{current.branch}</bdi>
+            </Fact>
+          )}
+          {current.pullReference && (
+            <Fact name="Image">
+              <PulledRef {...pulledOf(current)!} copied />
+            </Fact>
+          )}
+          <Fact name="Deployed">
+            <a href={deploymentPath(current)}>
+              <Ago at={current.finishedAt ?? current.createdAt} />
+            </a>
           </Fact>
-        )}
-        {current.branch !== null && (
-          <Fact name={refTitle(current)}>
-            <bdi>{current.branch}</bdi>
-          </Fact>
-        )}
-        {current.pullReference && (
-          <Fact name="Image">
-            <PulledRef {...pulledOf(current)!} copied />
-          </Fact>
-        )}
-        <Fact name="Deployed">
-          <a href={deploymentPath(current)}>
-            <Ago at={current.finishedAt ?? current.createdAt} />
-          </a>
+        </>
+      )}
+      {latest && latest.id !== current?.id && (
+        <Fact name="Newest deployment">
+          <a href={deploymentPath(latest)}>{commitTitle(latest)}</a>{' '}
+          <span class="muted">
+            {latest.status}, <Ago at={latest.createdAt} />
+          </span>
         </Fact>
-      </>
-    )}
-    {latest && latest.id !== current?.id && (
-      <Fact name="Newest deployment">
-        <a href={deploymentPath(latest)}>{commitTitle(latest)}</a>{' '}
-        <span class="muted">
-          {latest.status}, <Ago at={latest.createdAt} />
-        </span>
-      </Fact>
-    )}
-    {project.image === null && (
-      <Fact name="Follows">
-        <bdi>{followedInWords({ environment, project })}</bdi>
-      </Fact>
-    )}
-  </dl>
-)
+      )}
+      {promotedFrom && (
+        <Fact name="Promoted from">
+          <a href={environmentPath(promotedFrom)}>
+            <bdi>{promotedFrom.name}</bdi>
+          </a>
+          {environment.promoteAutomatically && ', automatically'}
+        </Fact>
+      )}
+      {project.image === null && !promotedFrom && (
+        <Fact name="Follows">
+          <bdi>{followedInWords({ environment, project })}</bdi>
+        </Fact>
+      )}
+    </dl>
+  )
+}

@@ -32,6 +32,8 @@ export const environment = componentOf('Environment', () => ({
   name: z.string(),
   branch: z.string().nullable(),
   tags: z.string().nullable(),
+  promoteFrom: id.nullable(),
+  promoteAutomatically: z.boolean(),
   port: z.int().nullable(),
   hostPort: z.int().nullable(),
   domains: z.array(z.string()),

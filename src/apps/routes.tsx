@@ -32,6 +32,7 @@ import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { refuseFromCode } from '../environments/code-settings.ts'
+import { refusePromoted } from '../environments/promotion-store.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { refuseUnspread } from '../environments/processes.ts'
@@ -224,9 +225,11 @@ export const environmentRoutes = (
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       refuseLast(db, environment)
+      refusePromoted(db, environment)
       await refuseWithoutEngine(deps)
       db.transaction(() => {
         refuseLast(db, environment) // another one may have been deleted meanwhile
+        refusePromoted(db, environment)
         const deletingAt = environment.deletingAt ?? new Date()
         updateEnvironment(db, environment.id, { deletingAt })
         audit(c, 'environment.deleted', about(environment, project))
@@ -248,7 +251,13 @@ export const environmentRoutes = (
     const project = findProject(db, ownKey(c))
     return {
       title: 'New environment',
-      page: () => <EnvironmentModal project={project} draft={draft} />,
+      page: () => (
+        <EnvironmentModal
+          project={project}
+          others={listEnvironments(db, project.id)}
+          draft={draft}
+        />
+      ),
     }
   }
 
@@ -264,7 +273,8 @@ export const environmentRoutes = (
     const offer = asked.procfile ? procfileOffer(environment) : null
     const domains = listHosts(db, { environmentId: environment.id })
     const head = headOf(deps, of)
-    const shown = { head, domains, isLast: isLast(db, environment), offer, draft }
+    const others = listEnvironments(db, project.id).filter(({ id }) => id !== environment.id)
+    const shown = { head, domains, others, isLast: isLast(db, environment), offer, draft }
     return {
       title: `${project.name}: settings of ${environment.name}`,
       state: lookOf(head),

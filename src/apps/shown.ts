@@ -5,7 +5,7 @@ import type { AddressDeps } from '../domains/page-view.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
 import { reachedAt } from '../environments/json.ts'
-import { getLiveUrl } from '../environments/store.ts'
+import { findEnvironment, getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { linksOf } from '../links/json.ts'
@@ -52,6 +52,10 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),
+    /** Where its versions come from; null for builds of its own. */
+    promotedFrom: environment.promoteFrom
+      ? findEnvironment(db, { id: environment.promoteFrom, projectId: project.id })
+      : null,
     /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
     /** Only its owner may see its page. */

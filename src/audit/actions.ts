@@ -57,6 +57,7 @@ export const actions = {
   'domain.checked': 'checked the domain',
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
+  'deployment.promoted': 'promoted a version in',
   'deployment.cancelled': 'cancelled a deployment of',
   'run.started': 'ran a command in',
   'run.cancelled': 'cancelled a command in',

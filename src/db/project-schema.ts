@@ -1,4 +1,5 @@
 import { integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Settings as BuildSettings } from '../detection/plan.ts'
 import { gitSources, owner } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
@@ -107,6 +108,12 @@ export const environments = sqliteTable(
     branch: text(),
     /** A pattern of tags whose push deploys them; null for none. */
     tags: text(),
+    /** Its versions are those of that environment, without a build; null for builds of its own. */
+    promoteFrom: text().references((): AnySQLiteColumn => environments.id, {
+      onDelete: 'set null',
+    }),
+    /** As soon as they are live there. */
+    promoteAutomatically: flag().notNull().default(false),
     /** The app's port in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
     port: integer(),
     /** Port of this host on which it is reached without a domain; never changes by itself. */

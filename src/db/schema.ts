@@ -154,7 +154,7 @@ export const deployments = sqliteTable(
     /** Counted from 1 in its project. */
     number: integer().notNull().default(0),
     status: text({ enum: deploymentStatuses }).notNull().default('pending'),
-    trigger: text({ enum: ['manual', 'webhook', 'rollback', 'api'] }).notNull(),
+    trigger: text({ enum: ['manual', 'webhook', 'rollback', 'promotion', 'api'] }).notNull(),
     /** The user's e-mail address, or another cause. */
     triggeredBy: text().notNull(),
     /** The deployment whose image it reuses; null for its own. */

@@ -117,7 +117,7 @@ function commitStatusOf(
 ): CommitStatus | null {
   const commit = deployment.commitHash ?? deployment.requestedCommit
   // The commit is already running, so its status stays.
-  if (deployment.imageOf && deployment.trigger !== 'rollback') return null
+  if (deployment.imageOf && !['rollback', 'promotion'].includes(deployment.trigger)) return null
   const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
   const result = resultOf(deployment)
   if (!commit || !isOfSource || !result) return null

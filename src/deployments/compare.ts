@@ -91,11 +91,11 @@ const mostNamed = 20
  */
 function commitsBetween(db: Db, current: Deployment, target: Deployment) {
   const [from, to] = [getBuiltBy(db, current), getBuiltBy(db, target)]
-  if (from === to) return noneBetween
-  const [older, newer] = from < to ? [from, to] : [to, from]
-  const rows = listBuiltBetween(db, { environmentId: target.environmentId, older, newer })
+  if (from.id === to.id) return noneBetween
+  const [older, newer] = from.id < to.id ? [from.id, to.id] : [to.id, from.id]
+  const rows = listBuiltBetween(db, { environmentId: to.environmentId, older, newer })
   return {
-    direction: (from < to ? 'forward' : 'back') as Direction,
+    direction: (from.id < to.id ? 'forward' : 'back') as Direction,
     count: rows.length,
     items: rows.slice(0, mostNamed) as Between[],
   }

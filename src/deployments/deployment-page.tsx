@@ -1,14 +1,14 @@
 import { raw } from 'hono/html'
-import { environmentPath } from '../environments/views.tsx'
-import { deploymentPath, deploymentTitle, refTitle } from '../projects/deployment-list.tsx'
-import { AppAddress, CommitRef, Fact, PageHead, PulledRef, Trouble } from '../web/components.tsx'
+import { environmentPath, promotePath } from '../environments/views.tsx'
+import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
+import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
-import { Person } from '../web/person.tsx'
-import { Ago, duration } from '../web/times.tsx'
+import { Facts } from './deployment-facts.tsx'
 import { comparePath } from './compare-page.tsx'
 import { ActionsMenu } from './row-menu.tsx'
+import { whyNoPromotion } from './promote.ts'
 import { rollbackPath } from './rollback-dialog.tsx'
 import { canRollBackTo, isLive } from './rollback.ts'
 import type { Line } from '../logs/log-line.tsx'
@@ -18,9 +18,10 @@ import { GroupedLines } from './log-view.tsx'
 import type { LogView } from './log-view.tsx'
 import { nextAction } from './next-action.ts'
 import { StepTimeline } from './step-timeline.tsx'
-import { isEnded, pulledOf } from './store.ts'
+import { isEnded } from './store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
+import type { Origin } from './overview-store.ts'
 import type { Deployment } from './store.ts'
 
 type Props = {
@@ -31,6 +32,10 @@ type Props = {
   url: string | null
   /** True once a cancellation was requested. */
   isCancelling: boolean
+  /** Whose image it runs; null for its own, or if that was deleted. */
+  origin: Origin | null
+  /** Environments that get their versions from its own. */
+  promotedTo: Environment[]
   /** The lines of its log that show why it failed. */
   quote: Line[]
 }
@@ -41,6 +46,8 @@ export const DeploymentStatus = ({
   deployment,
   url,
   isCancelling,
+  origin,
+  promotedTo,
   quote,
 }: Props) => (
   <Live
@@ -67,7 +74,7 @@ export const DeploymentStatus = ({
       }
     >
       <Actions
-        {...{ deployment, isCancelling }}
+        {...{ deployment, isCancelling, promotedTo }}
         isRetried={hasFailed(deployment) && !nextAction(deployment, { project, environment })}
       />
     </PageHead>
@@ -79,57 +86,9 @@ export const DeploymentStatus = ({
           (deployment.codeSettings?.settings ?? environment).releaseCommand != null
         }
       />
-      <Facts deployment={deployment} project={project} />
+      <Facts {...{ deployment, project, origin }} />
     </div>
   </Live>
-)
-
-const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
-  <dl class="facts in-line">
-    {deployment.pullReference ? (
-      <Fact name="Image">
-        <PulledRef {...pulledOf(deployment)!} copied />
-      </Fact>
-    ) : (
-      <SourceFacts {...{ deployment, project }} />
-    )}
-    <Fact name={triggers[deployment.trigger]}>
-      <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
-    </Fact>
-    {deployment.imageOf && (
-      <Fact name="Image of">
-        <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
-          an earlier deployment
-        </a>
-      </Fact>
-    )}
-    {deployment.downtimeMs !== null && (
-      <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
-    )}
-  </dl>
-)
-
-const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
-  <>
-    <Fact name="Commit">
-      {deployment.commitHash ? (
-        <CommitRef
-          hash={deployment.commitHash}
-          message={deployment.commitMessage}
-          author={deployment.commitAuthor}
-          copied
-        />
-      ) : (
-        <span class="muted">
-          {deployment.requestedCommit?.slice(0, 7) ??
-            (isEnded(deployment.status) ? 'not found' : 'not known yet')}
-        </span>
-      )}
-    </Fact>
-    <Fact name={refTitle(deployment)}>
-      <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
-    </Fact>
-  </>
 )
 
 const DeploymentError = ({
@@ -199,8 +158,9 @@ const DeployAgain = ({
 const Actions = ({
   deployment,
   isCancelling,
+  promotedTo,
   isRetried,
-}: Pick<Props, 'deployment' | 'isCancelling'> & {
+}: Pick<Props, 'deployment' | 'isCancelling' | 'promotedTo'> & {
   /** True when another part of the page already offers to deploy again. */
   isRetried: boolean
 }) => {
@@ -220,6 +180,12 @@ const Actions = ({
           <Button>Start</Button>
         </PostForm>
       )}
+      {whyNoPromotion(deployment) === null &&
+        promotedTo.map((target) => (
+          <ButtonLink opens={`${promotePath(target)}?deployment_id=${deployment.id}`}>
+            Promote to <bdi>{target.name}</bdi>…
+          </ButtonLink>
+        ))}
       {!isLive(deployment) && canRollBackTo(deployment) && (
         <ButtonLink variant="outline" opens={rollbackPath(deployment)}>
           Roll back to this…
@@ -239,15 +205,6 @@ const Actions = ({
     </>
   )
 }
-
-const triggers: Record<Deployment['trigger'], string> = {
-  manual: 'Started by',
-  webhook: 'Pushed by',
-  rollback: 'Rolled back by',
-  api: 'Started by (API)',
-}
-
-const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for ${duration(ms)}`)
 
 type PageProps = Omit<Props, 'quote'> & { log: LogView }
 

@@ -3,6 +3,7 @@ import { unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import { listEnvironments } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { removeImage } from '../runtime/images/remove.ts'
@@ -29,7 +30,10 @@ export async function removeOldImages(
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
   const known = listImages(db, environment.id)
-  const kept = [...known.slice(0, project.keepImages), getCurrent(db, environment.id)?.image]
+  const kept = listEnvironments(db, project.id).flatMap(({ id }) => [
+    ...listImages(db, id).slice(0, project.keepImages),
+    getCurrent(db, id)?.image,
+  ])
   const labels = labelFilter(instanceId, { environmentId: environment.id })
   const onEngine = (await docker.listImages({ labels })).flatMap(({ id, tags }) =>
     tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],

@@ -26,7 +26,7 @@ export const deployment = componentOf('Deployment', () => ({
   environmentId: id,
   number: z.int(),
   status: z.enum(deploymentStatuses),
-  trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
+  trigger: z.enum(['manual', 'webhook', 'rollback', 'promotion', 'api']),
   triggeredBy: z.string(),
   rollbackOf: id.nullable(),
   imageOf: id.nullable(),
@@ -95,6 +95,15 @@ const versions = () =>
     image: z.object({ from: z.string().nullable(), to: z.string().nullable() }),
   })
 
+const promotionPreview = component('PromotionPreview', () =>
+  versions().extend({
+    refused: z.string().nullable(),
+    builtWithout: z.array(z.string()).nullable(),
+    releaseCommand: z.string().nullable(),
+    interruption: z.enum(['volume', 'port']).nullable(),
+  }),
+)
+
 const settingChanges = () =>
   z.array(z.object({ name: z.string(), from: z.unknown(), to: z.unknown() })).nullable()
 
@@ -140,6 +149,14 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
 
 export const operations: SliceOperations = () => ({
   Environments: {
+    'GET /projects/:id/envs/:envId/promote': does(
+      'Preview what a promotion to this environment would change',
+      promotionPreview(),
+    ),
+    'POST /projects/:id/envs/:envId/promote': creates(
+      'Deploy the version of the environment that it is promoted from, without a build',
+      deployment(),
+    ),
     'GET /projects/:id/envs/:envId/refs': does(
       'List the branches and tags that match the patterns of an environment; all without a pattern',
       refList(),

@@ -4,6 +4,7 @@ import type { Db } from '../db/index.ts'
 import { listRows } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { imageNumber, shownDeployment } from './store.ts'
+import type { Deployment } from './store.ts'
 
 /** Lists environments with their newest deployment and the live one, even if that is stopped. */
 export function listEnvironmentStates(db: Db, projectIds: string[]) {
@@ -85,3 +86,21 @@ const listNewestIds = (db: Db, { projectId, limit }: { projectId: string; limit:
     .limit(limit)
     .all()
     .map(({ id }) => id)
+
+export type Origin = { id: string; projectId: string; number: number; environment: string }
+
+/** The deployment whose image it runs, with the name of that one's environment. */
+export const getOrigin = (db: Db, { imageOf }: Pick<Deployment, 'imageOf'>): Origin | null =>
+  (imageOf !== null &&
+    db
+      .select({
+        id: deployments.id,
+        projectId: deployments.projectId,
+        number: deployments.number,
+        environment: environments.name,
+      })
+      .from(deployments)
+      .innerJoin(environments, eq(environments.id, deployments.environmentId))
+      .where(eq(deployments.id, imageOf))
+      .get()) ||
+  null

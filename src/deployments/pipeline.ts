@@ -10,6 +10,8 @@ import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import type { Progress, StepName } from './progress.ts'
+import { promoteNext } from './promote.ts'
+import type { Promoted } from './promote.ts'
 import { restoredVariables } from './rollback.ts'
 import type { PipelineDeps, Run } from './context.ts'
 import { build, clone } from './steps/build.ts'
@@ -17,7 +19,9 @@ import { pull } from './steps/pull.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
 import type { ReadyRun } from './steps/deploy.ts'
 import { releaseCommand } from './steps/release.ts'
+import { getJob } from './store.ts'
 import type { Job } from './store.ts'
+import { publishSuperseded } from './waiting-store.ts'
 
 /** One run of a deployment. */
 export type Attempt = {
@@ -70,6 +74,7 @@ export async function runPipeline(
   work.releaseSlot()
   const environment = withCode(job.environment, codeSettings)
   let ready: ReadyRun | undefined
+  let promoted: Promoted[] = []
   if (environment.releaseCommand)
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
   await stage('deploying', async () =>
@@ -77,11 +82,19 @@ export async function runPipeline(
       commit(tx, outcome) {
         progress.succeed(tx, outcome)
         applyCode(tx, environmentId, codeSettings)
+        promoted = promoteNext(deps.db, getJob(deps.db, deployment.id)!)
       },
       committed({ url }) {
         progress.log(url ? `Running at ${url}` : 'Running')
+        for (const { environment, ...next } of promoted)
+          progress.log(
+            next.queued
+              ? `Promoted to ${environment.name}: deployment #${next.queued.deployment.number}.`
+              : `Not promoted to ${environment.name}: ${next.reason}`,
+          )
         progress.reportSuccess()
         reportCommitStatus()
+        for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
       },
       undone({ downtimeMs, problems }) {
         unsolved.push(...problems)

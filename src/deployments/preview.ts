@@ -15,7 +15,7 @@ import { liveSettings, settingsOf } from './settings.ts'
 import { getCurrent } from './store.ts'
 import type { Deployment } from './store.ts'
 
-type PreviewDeps = LinkDeps & CompareDeps & { docker: Docker; edge: { isOn: boolean } }
+export type PreviewDeps = LinkDeps & CompareDeps & { docker: Docker; edge: { isOn: boolean } }
 
 type PreviewOptions = { project: Project; environment: Environment; target: Deployment }
 
@@ -35,7 +35,6 @@ export async function previewRollback(
     const next = await settingsWith(deps, { project, environment, target, own })
     return live && next && changedVariables(live, next, { mask, isPast: own !== undefined })
   }
-  const { releaseCommand } = environment
   return {
     ...versionsOf(db, { current, target }),
     /** The reason why a rollback is impossible; null when it is possible. */
@@ -50,18 +49,21 @@ export async function previewRollback(
     },
     /** Processes, limits and so on always have their current values. */
     settings: live && fieldChanges(live.fields, environment),
-    releaseCommand: releaseCommand === null ? null : joinWords(wordsOf(releaseCommand)),
+    releaseCommand: releaseCommandOf(environment),
     /** What the two versions can't use at once, so that the live one stops first; null without downtime. */
     interruption: interruptionOf(environment, deps),
   }
 }
 
-function interruptionOf(environment: Environment, { edge }: { edge: { isOn: boolean } }) {
+export const releaseCommandOf = ({ releaseCommand }: Environment) =>
+  releaseCommand === null ? null : joinWords(wordsOf(releaseCommand))
+
+export function interruptionOf(environment: Environment, { edge }: { edge: { isOn: boolean } }) {
   if (environment.volumes.length > 0) return 'volume'
   return hasPort(environment) && !isBehindEdge({ environment, edge }) ? 'port' : null
 }
 
-async function whyNoImage({ docker }: PreviewDeps, { image }: Deployment) {
+export async function whyNoImage({ docker }: Pick<PreviewDeps, 'docker'>, { image }: Deployment) {
   const isGone = await docker.inspectImage(image!).then(
     (found) => found === null,
     () => false, // Docker doesn't respond: the deployment will report it
@@ -72,7 +74,7 @@ async function whyNoImage({ docker }: PreviewDeps, { image }: Deployment) {
 }
 
 /** Null when a linked service's variables can't be read. */
-async function settingsWith(
+export async function settingsWith(
   deps: LinkDeps,
   { project, environment, target, own }: PreviewOptions & { own: OpenVariable[] | undefined },
 ) {

@@ -63,8 +63,9 @@ export function rollBack(
   const then = variables === 'release' ? variablesOfThen(deps, target) : null
   if (variables === 'release' && !then) throw new AppError('conflict', variablesNotKept)
   const input = then && deps.secrets.seal(JSON.stringify(then), sealedAs(target.id))
-  const asked = { project, trigger: 'rollback', triggeredBy, rollbackTo: target, input } as const
-  return triggerDeployment(deps, asked)
+  const { environmentId } = target
+  const asked = { project, environmentId, imageOf: target, triggeredBy, input }
+  return triggerDeployment(deps, { ...asked, trigger: 'rollback' })
 }
 
 /**

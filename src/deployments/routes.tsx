@@ -6,6 +6,7 @@ import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
 import { reachedAt } from '../environments/json.ts'
+import { listPromotedTo } from '../environments/promotion-store.ts'
 import { findEnvironment } from '../environments/store.ts'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
@@ -36,7 +37,7 @@ import { deploymentJson } from './json.ts'
 import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { followGroups, logView } from './log-view.tsx'
-import { listEnvironmentStates } from './overview-store.ts'
+import { getOrigin, listEnvironmentStates } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
 import { previewRollback } from './preview.ts'
 import { RollbackDialog } from './rollback-dialog.tsx'
@@ -213,7 +214,12 @@ export const deploymentRoutes = (
     const of = own(c)
     const { project, environment, deployment } = of
     const key = { environment, ownerId: project.ownerId, published: deployment.url }
-    return { ...of, url: reachedAt(deps, key) }
+    return {
+      ...of,
+      url: reachedAt(deps, key),
+      origin: getOrigin(db, deployment),
+      promotedTo: listPromotedTo(db, environment.id),
+    }
   }
 }
 

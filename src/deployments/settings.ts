@@ -8,10 +8,11 @@ import { looksOf } from '../web/schema-fields.tsx'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import { getLiveRelease, getSettings } from '../runtime/store.ts'
 import type { Run } from './context.ts'
+import type { Deployment } from './store.ts'
 
 type Field = Exclude<
   keyof typeof environmentForm.shape & keyof Environment,
-  'branch' | 'tags' | 'autoDeploy' | 'drainSeconds'
+  'branch' | 'tags' | 'promoteFrom' | 'promoteAutomatically' | 'autoDeploy' | 'drainSeconds'
 >
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */
@@ -117,6 +118,18 @@ export function settingsOf(
     own: Object.fromEntries(own.map(({ key, secret, buildTime }) => [key, { secret, buildTime }])),
     joins: given.joins,
   }
+}
+
+/** Keys of build-time variables that differ from those of another deployment's build; null when unknown. */
+export function buildDifferences(
+  deps: Pick<LinkDeps, 'db' | 'secrets'>,
+  { id }: Pick<Deployment, 'id'>,
+  { variables, own }: Pick<Settings, 'variables' | 'own'>,
+) {
+  const then = settingsOfRelease(deps, id)?.build
+  if (!then) return null
+  const keys = Object.keys(own).filter((key) => own[key]!.buildTime)
+  return differing(then, Object.fromEntries(keys.map((key) => [key, variables[key]!])))
 }
 
 const buildVariables = (

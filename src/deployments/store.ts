@@ -193,11 +193,15 @@ export function getUnendedOf(
   )
 }
 
-/** Returns the id of the first deployment with this image. */
-export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
-  if (image === null) return id
-  const hasIt = and(eq(deployments.environmentId, environmentId), eq(deployments.image, image))
-  return getRow(db, deployments, hasIt, asc(deployments.id))?.id ?? id
+/** Returns the first deployment with this image, which may be one to another environment. */
+export function getBuiltBy(
+  db: Db,
+  deployment: Deployment,
+): Pick<Deployment, 'id' | 'environmentId'> {
+  const { image, projectId } = deployment
+  if (image === null) return deployment
+  const hasIt = and(eq(deployments.projectId, projectId), eq(deployments.image, image))
+  return getRow(db, deployments, hasIt, asc(deployments.id)) ?? deployment
 }
 
 /** Those that built an image and went live, after the older one up to the newer one, newest first. */

@@ -78,7 +78,8 @@ type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   triggeredBy: string
   /** Of `branch`, where that is known. */
   refType?: Deployment['refType']
-  rollbackTo?: Deployment
+  /** Whose image it runs, in place of a build. */
+  imageOf?: Deployment
   /** The input of its job. */
   input?: string | null
 }
@@ -108,7 +109,7 @@ export const cancelDeployment = (
  */
 export function enqueue(
   db: Db,
-  { project, trigger, triggeredBy, rollbackTo, input, ...asked }: Trigger,
+  { project, trigger, triggeredBy, imageOf, input, ...asked }: Trigger,
 ): Queued {
   if (project.deletingAt)
     throw new AppError(
@@ -118,12 +119,9 @@ export function enqueue(
   if (findUser(db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked)
-  const environment = chooseEnvironment(
-    listEnvironments(db, project.id),
-    rollbackTo?.environmentId ?? asked.environmentId,
-  )
+  const environment = chooseEnvironment(listEnvironments(db, project.id), asked.environmentId)
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
-  const source = asked.reuseImage ? findReusable(db, environment) : rollbackTo
+  const source = asked.reuseImage ? findReusable(db, environment) : imageOf
   const deployment = insertWaiting(db, {
     ownerId: project.ownerId,
     projectId: project.id,

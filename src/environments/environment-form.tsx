@@ -7,10 +7,13 @@ import type { EnvironmentField } from './forms.ts'
 import { commandLine, processLines } from './process-form.ts'
 import type { Environment } from './store.ts'
 
-type Props = { project: Project; draft: Draft }
+type Props = { project: Project; others: Others; draft: Draft }
 
-export const EnvironmentModal = ({ project, draft }: Props) => {
-  const first: EnvironmentField[] = ['name', 'branch', 'tags', 'port', 'hostPort', 'autoDeploy']
+/** What it can be promoted from. */
+type Others = Pick<Environment, 'id' | 'name'>[]
+
+export const EnvironmentModal = ({ project, others, draft }: Props) => {
+  const first = [...namesOf('general'), 'port', 'hostPort'] as EnvironmentField[]
   const more = namesOf('health', 'network', 'volumes').filter((name) => !first.includes(name))
   return (
     <ModalForm
@@ -21,20 +24,20 @@ export const EnvironmentModal = ({ project, draft }: Props) => {
       submit="Create"
       wide
     >
-      <EnvironmentFields {...{ project, names: first }} autofocus />
+      <EnvironmentFields {...{ project, others, names: first }} autofocus />
       <FoldedFields
         title="Processes and release command"
         schema={environmentForm}
         {...{ draft, names: namesOf('processes') }}
       >
-        <EnvironmentFields {...{ project, names: namesOf('processes') }} />
+        <EnvironmentFields {...{ project, others, names: namesOf('processes') }} />
       </FoldedFields>
       <FoldedFields
         title="Health, limits, domains and volumes"
         schema={environmentForm}
         {...{ draft, names: more }}
       >
-        <EnvironmentFields {...{ project, names: more }} />
+        <EnvironmentFields {...{ project, others, names: more }} />
       </FoldedFields>
     </ModalForm>
   )
@@ -57,13 +60,20 @@ const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'autoDeploy']
 
 type FieldsProps = {
   project: Project
+  others: Others
   /** Absent for a new one. */
   stored?: Stored
   names: EnvironmentField[]
   autofocus?: boolean
 }
 
-export const EnvironmentFields = ({ project, stored, names, autofocus = false }: FieldsProps) => (
+export const EnvironmentFields = ({
+  project,
+  others,
+  stored,
+  names,
+  autofocus = false,
+}: FieldsProps) => (
   <SchemaFields
     schema={environmentForm}
     values={stored ? textsOf(stored) : {}}
@@ -71,6 +81,12 @@ export const EnvironmentFields = ({ project, stored, names, autofocus = false }:
       ...(stored && takenFromCode(stored)),
       name: stored ? {} : { placeholder: 'staging' },
       branch: project.branch ? { placeholder: project.branch } : {},
+      promoteFrom: {
+        options: [
+          { value: '', label: 'Nothing: it builds' },
+          ...others.map(({ id, name }) => ({ value: id, label: name })),
+        ],
+      },
       autoDeploy: {
         options: [
           { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'don’t deploy'}` },

@@ -2,12 +2,12 @@ import type { Child } from 'hono/jsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { AppAddress, PageHead } from '../web/components.tsx'
-import { Button, PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { Badge, notDeployed, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 import type { EnvironmentHead, Verb } from './head.ts'
 import type { Environment } from './store.ts'
-import { environmentPath, metricsPath, settingsPath } from './views.tsx'
+import { environmentPath, metricsPath, promotePath, settingsPath } from './views.tsx'
 
 type Tab = (typeof tabs)[number]['tab']
 
@@ -78,9 +78,17 @@ const Acts = ({ environment, project, verbs }: EnvironmentHead) => (
         </Button>
       </PostForm>
     ))}
+    {environment.promoteFrom !== null && (
+      <ButtonLink icon="arrow-up" opens={promotePath(environment)}>
+        Promote…
+      </ButtonLink>
+    )}
     <DeployEnvironmentButton
       {...{ project, environment }}
-      look={{ icon: 'rocket', variant: verbs[0] === 'start' ? 'outline' : undefined }}
+      look={{
+        icon: 'rocket',
+        variant: verbs[0] === 'start' || environment.promoteFrom !== null ? 'outline' : undefined,
+      }}
     />
   </>
 )

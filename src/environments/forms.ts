@@ -62,6 +62,19 @@ export const environmentForm = z.object({
     isNarrow: true,
   }),
   autoDeploy: field(flag().nullish(), { label: 'Deploy on push', group: 'general', options: [] }),
+  promoteFrom: field(line('the id of an environment', { max: 100 }).nullish(), {
+    label: 'Promote from',
+    group: 'general',
+    hint: 'It then gets the versions of that environment, without a build, and pushes don’t deploy it.',
+    options: [],
+    isNarrow: true,
+  }),
+  promoteAutomatically: field(flag().nullish(), {
+    label: 'Promote automatically',
+    group: 'general',
+    hint: 'Each version as soon as it is live there. Otherwise you promote it.',
+    isFlag: true,
+  }),
   port: field(whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(), {
     label: 'App port',
     group: 'network',

@@ -1,6 +1,6 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
-import { listJobSubjects, listPulledImages } from '../projects/store.ts'
+import { listImagesBeside, listJobSubjects, listNamedImages } from '../projects/store.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
@@ -23,7 +23,8 @@ export const removeEnvironment = (
       kind: 'app',
       ...of,
       volumes: false,
-      pulled: listPulledImages(deps.db, of),
+      named: listNamedImages(deps.db, of),
+      shared: listImagesBeside(deps.db, of),
     })
     await removeLogs(deps, of)
     deleteEnvironment(deps.db, id)

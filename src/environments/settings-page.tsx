@@ -8,6 +8,7 @@ import { docPath } from '../web/components.tsx'
 import { fromCode } from './code-settings.ts'
 import { EnvironmentFields, namesOf } from './environment-form.tsx'
 import { EnvironmentFrame } from './environment-frame.tsx'
+import type { Environment } from './store.ts'
 import type { EnvironmentHead } from './head.ts'
 import { ProcfileLink } from './procfile-note.tsx'
 import type { ProcfileOffer } from './procfile.ts'
@@ -17,6 +18,8 @@ type Props = {
   head: EnvironmentHead
   /** The hosts of its domains. */
   domains: string[]
+  /** The project's other environments. */
+  others: Pick<Environment, 'id' | 'name'>[]
   /** A project keeps at least one. */
   isLast: boolean
   /** The settings from the repository's Procfile. With these, the form has no others. */
@@ -59,7 +62,7 @@ const sections = [
   },
 ]
 
-const Whole = ({ head, domains, isLast, draft }: Props) => {
+const Whole = ({ head, domains, others, isLast, draft }: Props) => {
   const { environment, project } = head
   return (
     <div class="settings">
@@ -72,7 +75,7 @@ const Whole = ({ head, domains, isLast, draft }: Props) => {
                 {at === 0 && <CodeNote environment={environment} />}
                 {section.id === 'processes' && <ProcfileLink environment={environment} />}
                 <EnvironmentFields
-                  project={project}
+                  {...{ project, others }}
                   stored={{ ...environment, domains }}
                   names={namesOf(section.id)}
                 />
@@ -100,7 +103,7 @@ const CodeNote = ({ environment }: SettingsPageProps) => {
   )
 }
 
-const FromProcfile = ({ head, domains, offer, draft }: Props) => {
+const FromProcfile = ({ head, domains, others, offer, draft }: Props) => {
   const { environment, project } = head
   return (
     <SettingsOf environment={environment} draft={draft}>
@@ -112,7 +115,7 @@ const FromProcfile = ({ head, domains, offer, draft }: Props) => {
         <div class="form">
           <FormError />
           <EnvironmentFields
-            project={project}
+            {...{ project, others }}
             stored={{ ...environment, domains, ...offer }}
             names={namesOf('processes')}
           />

@@ -10,6 +10,7 @@ import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
+import { refuseUnfitSource } from './promotion-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
 
@@ -124,6 +125,7 @@ export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
   refuseDuplicate(() => {
     const stored = withDefaults(environments, values) as typeof environments.$inferInsert
     return db.transaction((tx) => {
+      refuseUnfitSource(tx, { ...values, id: null })
       const environment = tx.insert(environments).values(stored).returning().get()
       refuseUnfit(environment)
       return environment
@@ -134,6 +136,13 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
   refuseDuplicate(
     () =>
       db.transaction((tx) => {
+        const { promoteFrom, promoteAutomatically } = values
+        if (promoteFrom !== undefined || promoteAutomatically !== undefined)
+          refuseUnfitSource(tx, {
+            ...getRow(tx, environments, eq(environments.id, id))!,
+            ...(promoteFrom !== undefined && { promoteFrom }),
+            ...(promoteAutomatically !== undefined && { promoteAutomatically }),
+          })
         const changed = changeRow(tx, environments, id, values)
         if (values.port === undefined && values.processes === undefined) return changed
         refuseUnfit(changed)

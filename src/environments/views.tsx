@@ -36,6 +36,8 @@ type Key = Pick<Environment, 'id' | 'projectId'>
 
 export const environmentPath = ({ id, projectId }: Key) => `/projects/${projectId}/envs/${id}`
 
+export const promotePath = (key: Key) => `${environmentPath(key)}/promote`
+
 export const metricsPath = (key: Key) => `${environmentPath(key)}/metrics`
 
 /** Redirects people to the environment's one metrics page, for the same time range. */

@@ -59,7 +59,7 @@ const Row = ({
         {deployment.noCache && <span>without cache</span>}
         {deployment.imageOf && (
           <span>
-            {deployment.trigger === 'rollback' ? 'rollback to' : 'image of'} #{imageNumber ?? '?'}
+            {imageFrom[deployment.trigger] ?? 'image of'} #{imageNumber ?? '?'}
           </span>
         )}
         <Person email={deployment.triggeredBy} />
@@ -72,6 +72,11 @@ const Row = ({
     {actions}
   </li>
 )
+
+const imageFrom: Partial<Record<Deployment['trigger'], string>> = {
+  rollback: 'rollback to',
+  promotion: 'promoted from',
+}
 
 export const deploymentPath = ({ projectId, id }: Pick<Deployment, 'projectId' | 'id'>) =>
   `/projects/${projectId}/deployments/${id}`

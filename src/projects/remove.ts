@@ -13,7 +13,7 @@ import {
   listEnvironmentIds,
   listJobSubjects,
   listOwnRepositories,
-  listPulledImages,
+  listNamedImages,
 } from './store.ts'
 import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
@@ -38,7 +38,7 @@ export const removeProject = (
         kind: 'app',
         projectId: project.id,
         volumes,
-        pulled: listPulledImages(deps.db, { projectId: project.id }),
+        named: listNamedImages(deps.db, { projectId: project.id }),
       })),
       ...(await removeMirrors(deps, project)),
       { kind: 'project', name: project.name },

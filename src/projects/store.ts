@@ -153,8 +153,8 @@ export const listDeploymentIds = (
     ),
   )
 
-/** The images that deployments pulled: unlike built ones, they have no labels. */
-export const listPulledImages = (
+/** The images of deployments: pulled ones have no labels, promoted ones those of another environment. */
+export const listNamedImages = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId?: string },
 ) =>
@@ -165,7 +165,21 @@ export const listPulledImages = (
       eq(deployments.projectId, projectId),
       environmentId ? eq(deployments.environmentId, environmentId) : undefined,
       isNotNull(deployments.image),
-      isNotNull(deployments.pullReference),
+    ),
+  ) as string[]
+
+/** Those of deployments to the project's other environments. */
+export const listImagesBeside = (
+  db: Db,
+  { projectId, environmentId }: { projectId: string; environmentId: string },
+) =>
+  listValues(
+    db,
+    deployments.image,
+    and(
+      eq(deployments.projectId, projectId),
+      ne(deployments.environmentId, environmentId),
+      isNotNull(deployments.image),
     ),
   ) as string[]
 

@@ -30,13 +30,16 @@ export async function removeFromEngine(
     kind,
     volumes,
     images = true,
-    pulled = [],
+    named = [],
+    shared = [],
     ...of
   }: Belonging & {
     kind?: 'app' | 'service'
     volumes: boolean
     images?: boolean
-    pulled?: string[]
+    /** Images to remove that may lack labels, and those that others need. */
+    named?: string[]
+    shared?: string[]
   },
 ): Promise<Removed[]> {
   const { docker, instanceId } = deps
@@ -53,10 +56,10 @@ export async function removeFromEngine(
   })
   for (const { tags, id } of images ? await docker.listImages({ labels }) : [])
     for (const reference of tags.length > 0 ? tags : [id])
-      if (await unlessUsed(docker.removeImage(reference)))
+      if (!shared.includes(reference) && (await unlessUsed(docker.removeImage(reference))))
         removed.push({ kind: 'image', name: reference })
-  for (const reference of new Set(pulled))
-    if (await unlessUsed(docker.removeImage(reference)))
+  for (const reference of new Set(named))
+    if (!shared.includes(reference) && (await unlessUsed(docker.removeImage(reference))))
       removed.push({ kind: 'image', name: reference })
   if (!of.environmentId)
     for (const { id, name } of await docker.listNetworks({ labels }))

@@ -17,7 +17,7 @@ import { makeRepository, startGitServer } from '../support/git-server.ts'
 import { answered, comparison, readDocument } from '../support/openapi.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
-import { startingForever, stuckDeployment, whileHeld } from './under-way.ts'
+import { startingForever, stuckDeployment, whileHeld, withPromotable } from './under-way.ts'
 import { aGitlabPush, aProject, aPush, sent } from '../webhooks/senders.ts'
 
 const provider = startProviderServer('github')
@@ -168,6 +168,8 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /containers/:id/restart')
   await call('POST /containers/:id/stop')
 
+  const promoted = await call('POST /projects/:id/envs/:envId/promote')
+  await ada.post(`/projects/${project}/deployments/${promoted.id}/cancel`)
   const started = await call('POST /projects/:id/deployments', {
     body: { environmentId: environment },
   })
@@ -277,6 +279,7 @@ async function receive(call: Call, ada: TestClient) {
 /** Everything of a user, with a provider that answers, containers that run, and lines of logs. */
 async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   const ids = await everything(t, ada)
+  await withPromotable(t, ada, ids)
   const line = { time: Date.now(), stream: 'stdout', text: 'hello' } as const
   const deployment = findDeployment(t.db, { id: ids.deployment, projectId: ids.project })
   t.logs.write(logOf(deployment), [line])

@@ -1,6 +1,9 @@
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { listEnvironments } from '../../src/environments/store.ts'
 import { idle } from '../services/instances.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import type { Ids } from '../support/everything.ts'
 import type { GitServer } from '../support/git-server.ts'
 
 /** One that waits for its repository, until git gives its silent server up. */
@@ -35,4 +38,14 @@ export async function whileHeld(
   setTimeout(held.resolve, 100)
   await end()
   delete t.faults[asked]
+}
+
+/** The environment is promoted from the project's first, where something is deployed. */
+export async function withPromotable(t: TestApp, ada: TestClient, { project, environment }: Ids) {
+  const first = listEnvironments(t.db, project).find(({ id }) => id !== environment)!
+  insertDeployment(t.db, {
+    ...{ projectId: project, environmentId: first.id, status: 'stopped', trigger: 'manual' },
+    ...{ triggeredBy: 'ada', repositoryUrl: '', image: 'busybox' },
+  })
+  await ada.put(`/projects/${project}/envs/${environment}`, { promoteFrom: first.id })
 }

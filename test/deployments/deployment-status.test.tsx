@@ -173,6 +173,8 @@ const draw = (
   (
     <DeploymentStatus
       {...{ project, environment, isCancelling }}
+      origin={null}
+      promotedTo={[]}
       url="http://127.0.0.1:20001"
       deployment={deployment(values)}
       quote={quote}

@@ -106,6 +106,8 @@ const wrong = {
     7,
     [],
   ],
+  promoteFrom: ['x', endless, 7, []],
+  promoteAutomatically: ['maybe', 'constructor', 7, [], true],
   healthTimeout: ['0', '3601', '-1', 'soon', 0, 3601, 1.5, []],
   drainSeconds: ['-1', '3601', 'soon', -1, 3601, 1.5, []],
   memoryMb: ['0', '15', '-512', '512m', 'lots', 15, 1e9, 512.5, [], {}],
@@ -135,7 +137,7 @@ const wrong = {
   ],
 }
 
-const shown = { notShown: ['autoDeploy'] }
+const shown = { notShown: ['autoDeploy', 'promoteFrom', 'promoteAutomatically'] }
 
 test('a new environment with a wrong field is refused by its name', async () => {
   const { t, ada, path } = await aProject()
@@ -209,6 +211,8 @@ test('a change touches only the fields that were sent, and null goes back to the
   const defaults = {
     branch: null,
     tags: null,
+    promoteFrom: null,
+    promoteAutomatically: false,
     port: null,
     domains: [],
     healthPath: null,

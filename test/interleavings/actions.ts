@@ -1,3 +1,4 @@
+import { compose } from './compose.ts'
 import type { Order } from './order.ts'
 import type { Random } from './random.ts'
 import { world } from './world.ts'
@@ -25,36 +26,6 @@ const environments = 'SELECT id, project_id FROM environments ORDER BY id'
 const services = 'SELECT id FROM services ORDER BY id'
 const unended =
   "SELECT id, project_id FROM deployments WHERE status IN ('pending', 'cloning', 'building', 'deploying') ORDER BY id"
-
-const compose = (chance: Random) => {
-  const web = chance.weighed([
-    { weight: 6, command: '[sleep, "1000000"]' },
-    { weight: 1, command: '[sh, -c, "exit 1"]' },
-    { weight: 1, command: '[sh, -c, "sleep 0.5; exit 1"]' },
-  ])
-  const check = chance.chance(0.5) ? '{test: [CMD, "true"], interval: 100ms}' : '{disable: true}'
-  const db = chance.chance(0.5)
-  return [
-    'services:',
-    '  web:',
-    '    image: busybox',
-    `    command: ${web.command}`,
-    `    healthcheck: ${check}`,
-    `    environment: {GREETING: "${chance.below(1000)}"}`,
-    '    ports: ["80"]',
-    ...(db ? ['    depends_on: {db: {condition: service_healthy}}'] : []),
-    ...(db
-      ? [
-          '  db:',
-          '    image: busybox',
-          '    command: [sleep, "1000000"]',
-          '    healthcheck: {test: [CMD, "true"], interval: 100ms}',
-          '    volumes: ["data:/data"]',
-          'volumes: {data: {}}',
-        ]
-      : []),
-  ].join('\n')
-}
 
 /** What users do, and what befalls the engine and Davit. */
 export const actions: Record<string, Action> = {
@@ -108,6 +79,25 @@ export const actions: Record<string, Action> = {
       (order, { id, project_id }) =>
         order.request('POST', `/projects/${project_id}/deployments/${id}/rollback`),
     ),
+  },
+  promoteAutomatically: {
+    name: 'promote from the first environment',
+    weight: 0, // of stories alone, like runCommand
+    run: (order) => {
+      const [first, second] = rowsOf(order, environments)
+      return order.request('PUT', `/projects/${first!.project_id}/envs/${second!.id}`, {
+        promoteFrom: first!.id,
+        promoteAutomatically: true,
+      })
+    },
+  },
+  deployFirst: {
+    name: 'deploy the first environment',
+    weight: 0,
+    run: (order) => {
+      const { id, project_id } = rowsOf(order, environments)[0]!
+      return order.request('POST', `/projects/${project_id}/deployments`, { environmentId: id })
+    },
   },
   deleteEnvironment: {
     name: 'delete an environment',

@@ -31,6 +31,10 @@ export const stories: Record<string, Story> = {
   'a run of a command': { beginning: served, acts: ['runCommand'] },
   'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
+  'a promotion': {
+    beginning: { ...served, isTwofold: true },
+    acts: ['promoteAutomatically', 'deployFirst'],
+  },
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
   'a restart of an environment': { beginning: served, acts: ['restartApp'] },

@@ -42,6 +42,8 @@ export const ownedRoutes: Record<
   'POST /projects/:id/envs': { body: { name: 'staging' } },
   'GET /projects/:id/envs/:envId': {},
   'GET /projects/:id/envs/:envId/edit': {},
+  'GET /projects/:id/envs/:envId/promote': { answers: 409 }, // it builds
+  'POST /projects/:id/envs/:envId/promote': {},
   'GET /projects/:id/envs/:envId/refs': { answers: 422 }, // its host is private
   'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
   'POST /envs/:envId/start': {},

@@ -226,3 +226,13 @@ describe('a push asks to be skipped', () => {
     expect((await t.owner.post(`/projects/${id}/deliveries/${delivery}/replay`)).status).toBe(409)
   })
 })
+
+test('a push deploys nothing that is promoted from another environment', async () => {
+  const t = aReceiver()
+  const { id } = await aProject(t.owner, { branch: 'main' })
+  const [{ id: first }] = (await t.owner.get(`/projects/${id}/envs`)).json.items
+  await t.owner.post(`/projects/${id}/envs`, { name: 'promoted', promoteFrom: first })
+  const { deployments } = (await post(t, sent.github(aPush()))).json
+  expect(deployments).toMatchObject([{ environmentId: first }])
+  expect(deployments).toBeArrayOfSize(1)
+})

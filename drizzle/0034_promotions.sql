@@ -1,0 +1,2 @@
+ALTER TABLE `environments` ADD `promote_from` text REFERENCES environments(id) ON DELETE set null;--> statement-breakpoint
+ALTER TABLE `environments` ADD `promote_automatically` integer DEFAULT false NOT NULL;
