@@ -49,6 +49,7 @@ document.addEventListener('input', async ({ target, isTrusted }) => {
   if (isTrusted) forms.touch(target)
   forms.clearError(target)
   forms.follow(target)
+  forms.fillFrom(target)
 })
 
 /** The address that the open dialog came from. */

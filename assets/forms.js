@@ -169,6 +169,17 @@ export function follow({ form, name, value }) {
   }
 }
 
+/** A choice that stands for values of other fields, which can then be changed. */
+export function fillFrom(choice) {
+  const form = choice.dataset.fills && choice.closest('form')
+  if (!form) return
+  for (const [name, value] of Object.entries(JSON.parse(choice.dataset.fills))) {
+    const field = form.elements[name]
+    field.value = value
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}
+
 /** What was said against a field is about what stood there before. */
 export function clearError(field) {
   const frame = field.form && field.closest('.field, fieldset')

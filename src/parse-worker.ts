@@ -4,7 +4,8 @@ import {
   rewriteDockerfile,
 } from './deployments/dockerfile/inspect.ts'
 import { refuseTriggers } from './deployments/dockerfile/sources.ts'
-import { detect } from './detection/detect.ts'
+import { detect, survey } from './detection/detect.ts'
+import { manifestsOf } from './detection/manifests.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { watchedFiles } from './git/watched-path.ts'
 import { matchingRefs } from './git/ref-pattern.ts'
@@ -25,6 +26,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,
   inspectStages,
+  manifestsOf,
   matchingRefs,
   nearestRefs,
   packOwnFile,
@@ -34,6 +36,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   readPush,
   refuseTriggers,
   rewriteDockerfile,
+  survey,
   touchesEach,
   watchedFiles,
 }

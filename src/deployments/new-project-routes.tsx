@@ -6,12 +6,13 @@ import { listAllSources } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createProject } from '../projects/save.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { projectForm } from '../projects/forms.ts'
+import { newProjectQuery, projectForm } from '../projects/forms.ts'
 import { projectJson } from '../projects/json.ts'
 import { aboutProject } from '../projects/own-project.ts'
 import { NewProjectPage } from '../projects/new-project-page.tsx'
 import { nameOf, nameOfImage, usesDeployKey } from '../projects/repository-choice.ts'
 import { chooseFrom } from '../projects/repository-fields.tsx'
+import { findProject, listSiblings } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -19,6 +20,7 @@ import { emptyDraft } from '../web/draft.ts'
 import { fieldsOf } from '../web/form-fields.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
+import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { triggerDeployment } from './trigger.ts'
@@ -28,7 +30,8 @@ import type { TriggerDeps } from './trigger.ts'
 const named = factory.createMiddleware(async function fillInName(c, next) {
   const fields = clientOf(c) === 'program' ? null : await fieldsOf(c)
   const text = (name: string) => String(fields?.get(name)?.at(-1) ?? '')
-  const address = text('repository') || text('repository_url')
+  const directory = text('context_dir').replace(/^\.?\/*$/, '')
+  const address = directory || text('repository') || text('repository_url')
   const named = address ? nameOf(address) : nameOfImage(text('image'))
   if (text('name') === '' && named) fields?.set('name', [named])
   await next()
@@ -48,7 +51,16 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
 
   return factory
     .createApp()
-    .get('/projects/new', (c) => show(c, newProject(c, emptyDraft)))
+    .get('/projects/new', query(newProjectQuery), (c) => {
+      const {
+        like,
+        contextDir: context_dir = '',
+        watchPaths: watch_paths = '',
+      } = c.req.valid('query')
+      const other = like === undefined ? null : findProject(db, { id: like, ownerId: userOf(c).id })
+      const values = { ...(other && commonOf(other)), context_dir, watch_paths }
+      return show(c, newProject(c, { ...emptyDraft, values }))
+    })
     .post('/projects', named, newInput, (c) => {
       const isShown = clientOf(c) === 'program'
       const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
@@ -69,7 +81,10 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
     c: Context,
     { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },
   ) {
-    if (usesDeployKey(project)) return `/projects/${project.id}/settings#deploy-key`
+    const isKeyNew =
+      usesDeployKey(project) &&
+      !listSiblings(db, project).some((other) => other.deployKeyPublic === project.deployKeyPublic)
+    if (isKeyNew) return `/projects/${project.id}/settings#deploy-key`
     if (!trigger) return `/projects/${project.id}`
     const started = triggerDeployment(deps, { project, trigger, triggeredBy: userOf(c).email })
     audit(c, 'deployment.triggered', {
@@ -87,3 +102,11 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
     }
   }
 }
+
+/** As the form has it, for another app of the same repository. */
+const commonOf = ({ repositoryUrl, sourceId, repository, branch }: Project) => ({
+  ...(sourceId !== null && repository !== null
+    ? { source_id: sourceId, repository }
+    : { repository_url: repositoryUrl }),
+  branch: branch ?? '',
+})

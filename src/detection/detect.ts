@@ -1,17 +1,21 @@
 import { Failure } from '../platform/errors.ts'
+import { partsOf } from './apps.ts'
+import type { Part } from './apps.ts'
 import { deno } from './deno.ts'
 import { dotnet } from './dotnet.ts'
 import { elixir } from './elixir.ts'
 import { Files } from './files.ts'
 import { go } from './go.ts'
 import { java } from './java.ts'
+import { isDockerfile } from './manifests.ts'
 import { node } from './node.ts'
 import { php } from './php.ts'
-import type { Plan, Rule, Settings } from './plan.ts'
+import type { Found, Options, Plan, Rule, Settings } from './plan.ts'
 import { python } from './python.ts'
 import { ruby } from './ruby.ts'
 import { rust } from './rust.ts'
 import { site } from './sites.ts'
+import { workspacesOf } from './workspaces.ts'
 
 /**
  * A repository is of the first kind that knows it. What serves an app comes before package.json, which many
@@ -23,34 +27,102 @@ const rules: Rule[] = [deno, php, ruby, python, elixir, go, rust, java, dotnet, 
 const maxReason = 300
 
 export type Question = {
-  /** Relative to the build's directory, each ended by NUL. */
+  /** Of the whole repository, joined by NUL. */
   paths: string
   texts: [path: string, text: string][]
+  /** Of the app in the repository; '' is its top. */
+  directory?: string
   settings: Settings
   buildVariables: string[]
 }
 
+/** A plan or a problem, and what else the repository holds. */
+export type Survey = {
+  plan: Plan | null
+  problem: { code: string; message: string; hint: string } | null
+  workspaces: Part[]
+}
+
 /**
- * Recognises what a repository is, and writes its Dockerfile. A pure function of names and texts.
+ * Recognises what a repository, or one directory of it, is, and writes its Dockerfile. A pure function of names
+ * and texts.
  *
  * @throws Failure `not_recognized`, `manifest_invalid`.
  */
-export function detect({ paths, texts, ...options }: Question): Plan {
-  const all = paths.split('\0').filter((path) => path !== '')
-  const files = new Files(all, new Map(texts))
-  for (const rule of rules) {
-    const plan = rule.plan({ files, ...options })
-    if (plan)
-      return {
-        ...plan,
-        reasons: [...plan.reasons, ...unused(all)].map((reason) => reason.slice(0, maxReason)),
-      }
+export function detect(question: Question): Plan {
+  const { directory = '' } = question
+  const repository = filesOf(question)
+  const workspaces = workspacesOf(repository, directory)
+  return planOf(question, { files: repository.below(directory), directory, workspaces })
+}
+
+/** The same without a throw, and with all apps and packages of the repository. */
+export function survey(question: Question): Survey {
+  const { directory = '' } = question
+  const repository = filesOf(question)
+  const found = attempt(() => detect(question))
+  const top = directory === '' ? found : attempt(() => detect({ ...question, directory: '' }))
+  const parts = attempt(() =>
+    partsOf(repository, {
+      isApp: 'value' in top,
+      recognise: (given) => recognise({ ...given, settings: {}, buildVariables: [] }),
+    }),
+  )
+  const workspaces = 'value' in parts ? parts.value : []
+  if ('value' in found) return { plan: found.value, problem: null, workspaces }
+  const apps = workspaces.filter(({ kind }) => kind !== null)
+  const isOne = directory !== '' || apps.length === 0 || found.failure.code !== 'not_recognized'
+  const { code, message, hint } = isOne ? found.failure : severalApps(apps)
+  return { plan: null, problem: { code, message, hint }, workspaces }
+}
+
+function attempt<Value>(work: () => Value): { value: Value } | { failure: Failure } {
+  try {
+    return { value: work() }
+  } catch (error) {
+    if (error instanceof Failure) return { failure: error }
+    throw error
   }
-  throw notRecognized(all)
+}
+
+function severalApps(apps: Part[]) {
+  const named = apps.slice(0, 5).map(({ directory, kind }) => `${directory} (${kind})`)
+  const rest = apps.length > 5 ? ` and ${apps.length - 5} more` : ''
+  return new Failure(
+    'not_recognized',
+    `The app isn’t at the top of this repository, which holds ${named.join(', ')}${rest}.`,
+    'Set the context directory to one of them.',
+  )
+}
+
+const filesOf = ({ paths, texts }: Question) =>
+  new Files(
+    paths.split('\0').filter((path) => path !== ''),
+    new Map(texts),
+  )
+
+function planOf(
+  { settings, buildVariables }: Question,
+  place: Pick<Options, 'files' | 'directory' | 'workspaces'>,
+): Plan {
+  const { paths } = place.files
+  const plan = recognise({ ...place, settings, buildVariables })
+  if (!plan) throw notRecognized(paths)
+  const { context = place.directory, reasons } = plan
+  const all = [...reasons, ...unused(paths)]
+  return { ...plan, context, reasons: all.map((reason) => reason.slice(0, maxReason)) }
+}
+
+function recognise(options: Options): Found | null {
+  for (const rule of rules) {
+    const plan = rule.plan(options)
+    if (plan) return plan
+  }
+  return null
 }
 
 /** Names what is nearly it, else what was looked for. */
-function notRecognized(paths: string[]) {
+function notRecognized(paths: readonly string[]) {
   const failure = (what: string, fix: string) => new Failure('not_recognized', what, fix)
   const dockerfile = paths.find((path) => isDockerfile.test(path))
   if (dockerfile !== undefined)
@@ -76,10 +148,8 @@ function notRecognized(paths: string[]) {
   return failure('Nothing here says how this is built.', `Add a Dockerfile, or one of ${wanted}.`)
 }
 
-const isDockerfile = /(^|\/)(dockerfile|containerfile)([.-](?!dockerignore$)[^/]+)?$/i
-
 /** A Dockerfile that isn't where one is looked for. */
-function unused(paths: string[]) {
+function unused(paths: readonly string[]) {
   const path = paths.find((path) => isDockerfile.test(path))
   return path === undefined ? [] : [`${path} isn’t used, as its path isn’t set`]
 }

@@ -1,15 +1,33 @@
 import { Failure } from '../platform/errors.ts'
+import { readYaml } from '../platform/yaml.ts'
+import { plain } from '../platform/yaml-source.ts'
 
 /** The files of a build's directory as the rules see them: all names, and the texts of a few. */
 export class Files {
   readonly paths: readonly string[]
   readonly #all: Set<string>
   readonly #texts: ReadonlyMap<string, string>
+  /** Of the texts' paths, as those of a folder are known by their whole path. */
+  readonly #prefix: string
 
-  constructor(paths: readonly string[], texts: ReadonlyMap<string, string>) {
+  constructor(paths: readonly string[], texts: ReadonlyMap<string, string>, prefix = '') {
     this.paths = paths
     this.#all = new Set(paths)
     this.#texts = texts
+    this.#prefix = prefix
+  }
+
+  /** The files of a folder; '' is all of them. */
+  below(folder: string): Files {
+    if (folder === '') return this
+    const prefix = `${folder}/`
+    const inside = this.paths.filter((path) => path.startsWith(prefix))
+    const paths = inside.map((path) => path.slice(prefix.length))
+    return new Files(paths, this.#texts, this.#prefix + prefix)
+  }
+
+  wasRead(path: string) {
+    return this.#texts.has(this.#prefix + path)
   }
 
   has(path: string) {
@@ -32,7 +50,7 @@ export class Files {
 
   /** '' for a file that isn't there or wasn't read. */
   text(path: string) {
-    return this.#texts.get(path) ?? ''
+    return this.#texts.get(this.#prefix + path) ?? ''
   }
 
   /** The first line that isn't empty, trimmed, such as a version file has; null without one. */
@@ -49,14 +67,20 @@ export class Files {
     return this.#parsed(path, (text) => Bun.TOML.parse(text))
   }
 
+  yaml(path: string): JsonObject {
+    return this.#parsed(path, (text) =>
+      text.trim() === '' ? {} : plain(readYaml(text, { file: path }).tree),
+    )
+  }
+
   #parsed(path: string, parse: (text: string) => unknown): JsonObject {
-    if (!this.#texts.has(path)) return {}
+    if (!this.wasRead(path)) return {}
     try {
       return objectOf(parse(this.text(path)))
     } catch (error) {
       throw new Failure(
         'manifest_invalid',
-        `The file ${path} can’t be read. ${sentence(error)}`,
+        `The file ${this.#prefix}${path} can’t be read. ${sentence(error)}`,
         'Correct the file and push it.',
       )
     }

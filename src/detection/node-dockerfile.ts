@@ -26,7 +26,11 @@ export type TextOptions = {
   packages: string[]
 }
 
-const firstStage = ({ manager, version, packages }: TextOptions) => [
+export const firstStage = ({
+  manager,
+  version,
+  packages,
+}: Pick<TextOptions, 'manager' | 'version' | 'packages'>) => [
   `FROM ${version.image} AS base`,
   'WORKDIR /app',
   installPackages(packages),
@@ -49,11 +53,14 @@ const installed = (options: TextOptions) => {
 /** What an installation without the code reads. */
 const manifestsOf = ({ manager, hooks }: TextOptions) => [
   copy(manager.manifests, './'),
-  hooks.names.length === 0 ? null : manager.withoutScripts(hooks.names),
+  hooks.names.length === 0 ? null : run(manager.withoutScripts(hooks.names)),
 ]
 
 /** Settings of a package manager may name one, such as the token of a registry. */
-const variablesOfInstall = ({ manager, buildVariables }: TextOptions) =>
+export const variablesOfInstall = ({
+  manager,
+  buildVariables,
+}: Pick<TextOptions, 'manager' | 'buildVariables'>) =>
   manager.manifests.some((file) => ['.npmrc', '.yarnrc.yml', 'bunfig.toml'].includes(file))
     ? buildArguments(buildVariables)
     : []

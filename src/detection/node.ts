@@ -8,7 +8,9 @@ import type { Framework, Served } from './node-frameworks.ts'
 import { developmentIn, servedBy } from './node-start.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
-import type { Options, Plan, Rule } from './plan.ts'
+import { buildsOf, ignoredOthers, membershipOf, memberText } from './node-workspace.ts'
+import type { Membership } from './node-workspace.ts'
+import type { Found, Options, Rule } from './plan.ts'
 import { effective, ignored } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { VersionRequest } from './versions.ts'
@@ -22,13 +24,19 @@ export const node: Rule = {
   },
 }
 
-function planNode({ files, settings, buildVariables }: Options): Plan {
+function planNode(options: Options): Found {
+  const { files, settings, buildVariables } = options
+  const member = membershipOf(options)
+  const root = member?.workspace.files ?? files
   const manifest = files.json('package.json')
-  const dependencies = dependenciesOf(files)
+  const dependencies = dependenciesOf(manifest)
   const has = (name: string) => Object.hasOwn(dependencies, name)
-  const manager = packageManagerOf(files)
+  const manager = packageManagerOf(root)
   const runtime = manager.name === 'bun' ? 'Bun' : 'Node'
-  const version = chooseVersion(runtime, settings, requestsOf(files, manifest, runtime))
+  const version = chooseVersion(runtime, settings, [
+    ...requestsOf(files, manifest, runtime),
+    ...(member ? requestsOf(root, root.json('package.json'), runtime) : []),
+  ])
   const framework = frameworks.find(
     ({ package: name, ...rule }) => has(name) && fits(rule, manifest),
   )
@@ -49,16 +57,20 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
     (settings.install !== undefined && hooks.names.length > 0)
   // Prisma's engines link to a library that comes with it.
   const packages = [...(usesPrisma ? ['openssl'] : []), ...(settings.packages ?? [])]
-  const common = { manager, version, settings, buildVariables, build, hooks, needsCode, packages }
+  const common = { manager, version, settings, buildVariables, build, packages }
+  const built = member && buildsOf({ ...common, member })
+  const howBuilt = built ? built.reason : build
   return {
+    ...(member && { context: member.workspace.root }),
     kind: framework?.name ?? runtime,
     reasons: [
       ...(framework
         ? [`${framework.name}${majorOf(dependencies[framework.package])} from package.json`]
         : []),
       manager.reason,
+      ...(member?.reasons ?? []),
       version.reason,
-      ...(build === null ? [] : [`builds with ${build}`]),
+      ...(howBuilt === null ? [] : [`builds with ${howBuilt}`]),
       site
         ? `serves the files of ${site.directory}`
         : `starts with ${(served as { start: string }).start}`,
@@ -66,21 +78,24 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
         ? []
         : [`keeps what only development needs, as ${kept.join(', ')} starts it`]),
     ],
-    dockerfile: site
-      ? staticText({ ...common, ...site })
-      : serverText({
-          ...common,
-          usesPrisma,
-          keepsDevelopment: kept.length > 0,
-          hasModules:
-            kept.length > 0 ||
-            lasting.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
-          served: served as Exclude<Served, { directory: string }>,
-        }),
+    dockerfile: member
+      ? memberText({ ...common, member, served, usesPrisma, keepsDevelopment: kept.length > 0 })
+      : site
+        ? staticText({ ...common, hooks, needsCode, ...site })
+        : serverText({
+            ...common,
+            ...{ hooks, needsCode, usesPrisma },
+            keepsDevelopment: kept.length > 0,
+            hasModules:
+              kept.length > 0 ||
+              lasting.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
+            served: served as Exclude<Served, { directory: string }>,
+          }),
     dockerignore: ignored(
       ...['node_modules', '**/node_modules', '.next', 'npm-debug.log*'],
       // Frameworks read public values there; secrets are in .env.local. Files that are only served lack them.
       ...(site && build === null ? [] : ['!.env', '!.env.production']),
+      ...(member ? ['**/.next', '**/.turbo', ...ignoredOthers(member, manager)] : []),
     ),
     settings: effective(
       {
@@ -90,9 +105,19 @@ function planNode({ files, settings, buildVariables }: Options): Plan {
       },
       settings,
     ),
-    links: linksOfPackages(has, 'package.json'),
+    links: member ? linksOfMember(member) : linksOfPackages(has, 'package.json'),
     releaseCommand: releaseOf({ manifest, manager }),
   }
+}
+
+/** Also of the packages that it needs. */
+function linksOfMember({ workspace, directory, needed }: Membership) {
+  const all = [directory, ...needed].flatMap((folder) => {
+    const path = `${folder}/package.json`
+    const dependencies = dependenciesOf(workspace.files.json(path))
+    return linksOfPackages((name) => Object.hasOwn(dependencies, name), path)
+  })
+  return [...new Map(all.toReversed().map((link) => [link.template, link])).values()].toReversed()
 }
 
 /** Dependencies that an installation without those of the build has. */

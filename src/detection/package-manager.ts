@@ -1,4 +1,4 @@
-import type { Files } from './files.ts'
+import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import { run } from './text.ts'
 
@@ -15,6 +15,14 @@ export type PackageManager = {
   withoutScripts: (names: string[]) => string
   /** Installs what the app needs at run time, alone. */
   installProduction: string
+  /** The same for a package of a workspace and those it needs; `install` has the root's tools too. */
+  ofMember: (member: Member) => {
+    install: string
+    /** Null where that can't be had. */
+    production: string | null
+    /** Whether it reads the package.json of every package, not just of those that are installed. */
+    readsAll: boolean
+  }
   /** Removes what only the build needed; null where that would remove what hooks and the build wrote too. */
   prune: string | null
   runScript: (name: string) => string
@@ -69,12 +77,12 @@ export function packageManagerOf(files: Files): PackageManager {
     reason,
     manifests,
     withoutScripts: (names) =>
-      run(
-        `${name === 'bun' ? 'bun pm' : 'npm'} pkg delete ${names.map((script) => `scripts.${script}`).join(' ')}`,
-      ),
+      `${name === 'bun' ? 'bun pm' : 'npm'} pkg delete ${names.map((script) => `scripts.${script}`).join(' ')}`,
     ...managers[name](files, { version, isLocked: lock !== undefined }),
   }
 }
+
+type Member = { directory: string; name: string | null; rootName: string | null }
 
 type LockState = { version: string | null; isLocked: boolean }
 
@@ -92,6 +100,14 @@ const managers: Record<
       setUp: version === null ? [] : [`RUN npm install --global npm@${version}`],
       install: (command = `${install} --include=dev`) => run(command, cache),
       installProduction: run(`${install} --omit=dev`, cache),
+      ofMember: ({ directory }) => ({
+        install: run(
+          `${install} --include=dev --include-workspace-root --workspace=${directory}`,
+          cache,
+        ),
+        production: run(`${install} --omit=dev --workspace=${directory}`, cache),
+        readsAll: false,
+      }),
       prune: run('npm prune --omit=dev --ignore-scripts'),
       runScript: (name) => `npm run ${name}`,
       execute: (line) => `npx ${line}`,
@@ -105,6 +121,11 @@ const managers: Record<
       setUp: [`RUN npm install --global pnpm@${version ?? pnpmOf(files.text('pnpm-lock.yaml'))}`],
       install: (command = `pnpm install${frozen}${store}`) => run(command, cache),
       installProduction: run(`pnpm install --prod${frozen}${store}`, cache),
+      ofMember: ({ directory }) => ({
+        install: run(`pnpm install${frozen}${store} --filter '{${directory}}...'`, cache),
+        production: run(`pnpm install --prod${frozen}${store} --filter '{${directory}}...'`, cache),
+        readsAll: false,
+      }),
       // With another store it would install all again, without what hooks wrote.
       prune: run(
         'npm_config_store_dir=/root/.pnpm-store CI=true pnpm prune --prod --ignore-scripts',
@@ -135,6 +156,23 @@ const managers: Record<
             : 'yarn workspaces focus --production',
         cache,
       ),
+      // The classic one installs for all packages that are there: those that are needed.
+      ofMember: ({ directory, name, rootName }) => {
+        const canFocus = !/^[123]\b/.test(version)
+        const isNamed = canFocus && name !== null && rootName !== null
+        return {
+          install: run(
+            isNamed ? `yarn workspaces focus ${name} ${rootName}` : `yarn install${frozen}`,
+            cache,
+          ),
+          production: isClassic
+            ? run(`yarn install --production${frozen}`, cache)
+            : canFocus
+              ? run(`cd ${directory} && yarn workspaces focus --production`, cache)
+              : null,
+          readsAll: !isClassic && !isNamed,
+        }
+      },
       prune: null,
       runScript: (name) => `yarn run ${name}`,
       execute: (line) => `yarn run ${line}`,
@@ -147,6 +185,11 @@ const managers: Record<
       setUp: [],
       install: (command = `bun install${frozen}`) => run(command, cache),
       installProduction: run(`bun install --production${frozen}`, cache),
+      ofMember: ({ directory }) => ({
+        install: run(`bun install${frozen} --filter ./${directory} --filter ./`, cache),
+        production: run(`bun install --production${frozen} --filter ./${directory}`, cache),
+        readsAll: true,
+      }),
       prune: null,
       runScript: (name) => `bun run ${name}`,
       execute: (line) => `bunx ${line}`,
@@ -169,8 +212,7 @@ function pnpmOf(lock: string) {
 }
 
 /** All dependencies of a package.json, also those of the build, by name. */
-export function dependenciesOf(files: Files): Record<string, string> {
-  const manifest = files.json('package.json')
+export function dependenciesOf(manifest: JsonObject): Record<string, string> {
   const found: Record<string, string> = {}
   for (const kind of ['optionalDependencies', 'devDependencies', 'dependencies'])
     for (const [name, range] of Object.entries(objectOf(manifest[kind])))

@@ -184,7 +184,7 @@ const libraries: Record<string, string[]> = {
 /** Assets that Vite or the like makes, as Laravel's and Symfony's starters have. */
 function frontOf(files: Files, buildVariables: string[]) {
   const scripts = objectOf(files.json('package.json')['scripts'])
-  const dependencies = dependenciesOf(files)
+  const dependencies = dependenciesOf(files.json('package.json'))
   const isKnown = ['laravel-vite-plugin', 'vite-plugin-symfony', '@symfony/webpack-encore'].some(
     (name) => Object.hasOwn(dependencies, name),
   )

@@ -19,6 +19,8 @@ export type Settings = {
 
 /** How a repository is built and run. The text is all of it: what isn't in the Dockerfile isn't done. */
 export type Plan = {
+  /** The directory of the repository that the build sees; '' is all of it. */
+  context: string
   /** The framework, or else the language: “Next.js”, “Go”. */
   kind: string
   /** What was recognised and where, such as “Node 22 from .nvmrc”. */
@@ -38,8 +40,37 @@ export type Link = {
   reason: string
 }
 
+/** Several packages of one language that are installed or built together from one folder. */
+export type Workspace = {
+  language: 'node' | 'rust' | 'go' | 'python' | 'java'
+  /** What joins them: a package manager or a build tool. */
+  tool: string
+  /** In the repository; '' is its top. */
+  root: string
+  /** Those below the root. */
+  files: Files
+  /** By directory below the root. */
+  members: Map<string, Member>
+  /** False when not all members could be read, so that what one needs may be more than is known. */
+  isComplete: boolean
+  /** Names that two members have. */
+  twins: string[]
+  /** At the root: what may change how each member is built. */
+  rootFiles: string[]
+}
+
+export type Member = {
+  name: string | null
+  /** Directories of the members that it needs itself. */
+  uses: string[]
+}
+
 export type Options = {
   files: Files
+  /** In the repository; '' is its top. */
+  directory: string
+  /** Those that the directory is a member of. */
+  workspaces: Workspace[]
   settings: Settings
   /** The names of variables that the build gets. */
   buildVariables: string[]
@@ -49,8 +80,11 @@ export type Options = {
 export type Rule = {
   /** Files that show it, for the answer to a repository that no rule knows. */
   looksFor: string[]
-  plan: (options: Options) => Plan | null
+  plan: (options: Options) => Found | null
 }
+
+/** Without a context it is the directory itself. */
+export type Found = Omit<Plan, 'context'> & Partial<Pick<Plan, 'context'>>
 
 /** It is this kind, and can't be built as it is. */
 export const lacking = (what: string, fix: string) => new Failure('not_recognized', what, fix)

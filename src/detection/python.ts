@@ -2,7 +2,7 @@ import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { appFiles } from './manifests.ts'
-import type { Options, Plan, Rule } from './plan.ts'
+import type { Found, Options, Rule } from './plan.ts'
 import { frameworks, startOf } from './python-start.ts'
 import {
   buildArguments,
@@ -15,6 +15,7 @@ import {
   run,
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
+import { normalName } from './workspace-kinds.ts'
 
 /** Python apps, by what lists their packages. */
 export const python: Rule = {
@@ -30,7 +31,7 @@ export const python: Rule = {
   },
 }
 
-function planPython({ files, settings, buildVariables }: Options): Plan {
+function planPython({ files, settings, buildVariables }: Options): Found {
   const project = files.toml('pyproject.toml')
   const packages = packagesOf(files, project)
   const has = (name: string) => packages.has(name)
@@ -223,7 +224,7 @@ function packagesOf(files: Files, project: JsonObject): Set<string> {
   const names = new Set<string>()
   const add = (text: unknown) => {
     const name = /^\s*([A-Za-z0-9][\w.-]*)/.exec(stringOf(text) ?? '')?.[1]
-    if (name !== undefined) names.add(name.toLowerCase().replaceAll(/[-_.]+/g, '-'))
+    if (name !== undefined) names.add(normalName(name))
   }
   for (const line of files.text('requirements.txt').split('\n')) add(line)
   const listed = objectOf(project['project'])['dependencies']

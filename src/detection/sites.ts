@@ -1,5 +1,5 @@
 import type { Files } from './files.ts'
-import type { Options, Plan, Rule } from './plan.ts'
+import type { Found, Options, Rule } from './plan.ts'
 import {
   buildArguments,
   copy,
@@ -129,7 +129,7 @@ export const site: Rule = {
   },
 }
 
-function planSite({ name, directory: usual, prepare }: Site, options: Options): Plan {
+function planSite({ name, directory: usual, prepare }: Site, options: Options): Found {
   const { settings, buildVariables } = options
   const directory = settings.directory ?? usual
   const spa = settings.spa ?? false

@@ -1,5 +1,6 @@
 import { join } from 'node:path/posix'
 import { Readable } from 'node:stream'
+import { Failure } from '../platform/errors.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { parse } from '../platform/parse.ts'
 import { findDockerignore, readProcfile, refuseLarge, warnOfPointers } from './context-files.ts'
@@ -10,7 +11,16 @@ import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
 import { gitDirectory } from './git-directory.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { dockerfileNames, noContext, noDockerfile } from './missing-path.ts'
-import { alternatesEnv, commitTree, listTree, modes, readText, writeTree } from './objects.ts'
+import {
+  alternatesEnv,
+  commitTree,
+  isFile,
+  listTree,
+  modes,
+  readText,
+  readTexts,
+  writeTree,
+} from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { mergeSubmodules } from './submodules.ts'
@@ -21,22 +31,30 @@ export type ContextOptions = {
   contextDir: string
   dockerfilePath: string | null
   /** Called before anything else is decided. */
-  inspect?: (directory: Directory) => Promise<void>
+  inspect?: (directory: Directory, app: App) => Promise<void>
   /** Writes a Dockerfile where there is none and no path to one is set. */
-  plan: (directory: Directory) => Promise<Planned>
+  plan: (app: App) => Promise<Planned>
   signal: AbortSignal
   log: Log
 }
 
-/** The files of the context's directory, before any is ignored. */
+/** Files of the repository, before any is ignored. */
 export type Directory = {
   paths: string[]
   /** Null for a file of more than `max` bytes. */
   read: (path: string, options: { max: number }) => Promise<string | null>
+  /** Up to `total` bytes together; null for one of more than `max`. What a link leads out to isn't there. */
+  readAll: (
+    paths: string[],
+    options: { max: number; total: number },
+  ) => Promise<Map<string, string | null>>
 }
 
-/** `dockerignore` is used when the repository has none. */
-export type Planned = { dockerfile: string; dockerignore: string }
+/** What has the app in `directory`, which is '' at its top. */
+type App = { repository: Directory; directory: string }
+
+/** `dockerignore` is used when the repository has none; the build sees the directory `context`. */
+export type Planned = { dockerfile: string; dockerignore: string; context: string }
 
 type Options = ContextOptions & { snapshot: Snapshot }
 
@@ -93,13 +111,15 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const objects: Objects = { tools, mirror, alternates, signal }
   const tree = await openTree(objects, entries)
 
-  const root = await findContextDir(tree, options)
-  const prefix = root === '' ? '' : `${root}/`
-  const inside = root === '' ? entries : entries.filter(({ path }) => path.startsWith(prefix))
-  const directory = directoryOf(tree, inside, prefix)
-  await options.inspect?.(directory)
+  const directory = await findContextDir(tree, options)
+  const app = { repository: directoryOf(objects, tree, entries), directory }
+  const own = directoryOf(objects, tree, entriesIn(entries, directory), prefixOf(directory))
+  await options.inspect?.(own, app)
   const dockerfile = await findDockerfile(tree, options)
-  const planned = dockerfile === null ? await options.plan(directory) : null
+  const planned = dockerfile === null ? await options.plan(app) : null
+  const root = planned?.context ?? directory
+  const prefix = prefixOf(root)
+  const inside = entriesIn(entries, root)
   const ignoreFile =
     (await findDockerignore(tree, { ...options, root, dockerfile })) ??
     (planned && { file: 'the .dockerignore of the written Dockerfile', text: planned.dockerignore })
@@ -123,7 +143,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const names = namesIn(kept, prefix)
   const place = moved || dockerfile === null ? freeName(names) : dockerfile.slice(prefix.length)
   const spareName = freeName(names.add(place))
-  const procfile = await readProcfile(tree, { path: `${prefix}Procfile`, log })
+  const procfile = await readProcfile(tree, { path: `${prefixOf(directory)}Procfile`, log })
   const text = planned?.dockerfile ?? null
   const result = {
     mirror,
@@ -209,7 +229,12 @@ async function findDockerfile(tree: Tree, options: Options): Promise<string | nu
   throw noDockerfile({ path: dockerfilePath, paths: all, branch: snapshot.branch })
 }
 
-const directoryOf = (tree: Tree, inside: Entry[], prefix: string): Directory => ({
+const prefixOf = (directory: string) => (directory === '' ? '' : `${directory}/`)
+
+const entriesIn = (entries: Entry[], directory: string) =>
+  directory === '' ? entries : entries.filter(({ path }) => path.startsWith(prefixOf(directory)))
+
+const directoryOf = (objects: Objects, tree: Tree, inside: Entry[], prefix = ''): Directory => ({
   paths: inside.flatMap(({ mode, path }) =>
     mode === modes.submodule ? [] : [path.slice(prefix.length)],
   ),
@@ -217,7 +242,22 @@ const directoryOf = (tree: Tree, inside: Entry[], prefix: string): Directory => 
     const entry = tree.entries.get(await followPath(tree, `${prefix}${path}`))
     return entry && entry.mode !== modes.submodule ? tree.read(entry, { max }) : ''
   },
+  async readAll(paths, { max, total }) {
+    const found: { path: string; hash: string }[] = []
+    for (const path of paths) {
+      const entry = tree.entries.get(
+        await followPath(tree, `${prefix}${path}`).catch(unlessOutside),
+      )
+      if (entry && isFile(entry)) found.push({ path, hash: entry.hash })
+    }
+    return readTexts(objects, found, { max, total })
+  },
 })
+
+const unlessOutside = (error: unknown) => {
+  if (error instanceof Failure) return ''
+  throw error
+}
 
 const namesIn = (entries: Entry[], prefix: string) =>
   new Set(entries.map(({ path }) => path.slice(prefix.length).split('/', 1)[0]!))

@@ -24,6 +24,8 @@ export const branchesQuery = z.object({
 
 export const lookQuery = z.object({
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
+  sourceId: line('the id of a git source', { max: 100 }).optional(),
+  repository: repositoryName.optional(),
 })
 
 /** The base URL is optional for providers with a public host. */

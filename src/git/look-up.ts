@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
-import type { detect } from '../detection/detect.ts'
+import type { Part } from '../detection/apps.ts'
+import type { survey } from '../detection/detect.ts'
 import type { Plan } from '../detection/plan.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
@@ -10,7 +11,8 @@ import type { Access, Listing, Provider, Ref, Repository } from './providers/pro
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
 import type { Tip } from './tip.ts'
-import { accessTo } from './source-access.ts'
+import type { Credential } from './keys.ts'
+import { accessTo, credentialOf } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
 import type { Source } from './store.ts'
 
@@ -23,12 +25,14 @@ export type Looked = {
   dockerfiles: string[] | null
   /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
   detected: Pick<Plan, 'kind' | 'reasons'> | null
+  /** The apps of the repository and the packages that they share. */
+  workspaces: Part[]
 }
 
 export type LookupDeps = SourceDeps & { git: Git }
 type LookupOptions = { source: Source; signal: AbortSignal }
 type AskedOf = LookupOptions & { repository: string }
-type UrlLookup = { url: string; userId: string; signal: AbortSignal }
+type UrlLookup = { url: string; userId: string; signal: AbortSignal; credential?: Credential }
 
 /** The same number as for providers. */
 const maxBranches = 20_000
@@ -71,6 +75,13 @@ export function openLookups(deps: LookupDeps) {
       const find = () => lookUp(deps, { ...asked, url })
       return cache.remember(`look at ${url}`, { signal: asked.signal, find })
     },
+
+    lookAt({ source, repository, signal }: AskedOf): Promise<Looked> {
+      const url = providers[source.provider].cloneUrl(source.baseUrl, { repository })
+      const credential = credentialOf(deps, source)
+      const find = () => lookUp(deps, { url, credential, userId: source.ownerId, signal })
+      return cache.remember(`look at ${repository} of ${source.id}`, { signal, find })
+    },
   }
 
   function ask<Value>(
@@ -97,11 +108,14 @@ function readUrl(text: string, config: Config): string {
 /** Per user: each lookup is a git process, and a server may be slow. */
 const turns = new KeyedLock(4)
 
-async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Branches> {
+async function askGit(
+  { git }: LookupDeps,
+  { url, userId, signal, credential }: UrlLookup,
+): Promise<Branches> {
   const deadline = AbortSignal.timeout(timeoutMs)
   try {
     const both = AbortSignal.any([signal, deadline])
-    const list = () => git.listBranches({ url, signal: both })
+    const list = () => git.listBranches({ url, credential, signal: both })
     const { head, branches } = await turns.run(userId, both, list)
     const items = branches.slice(0, maxBranches)
     return { items, truncated: items.length < branches.length, defaultBranch: head }
@@ -115,29 +129,32 @@ async function askGit({ git }: LookupDeps, { url, userId, signal }: UrlLookup): 
   }
 }
 
-async function lookUp(deps: LookupDeps, { url, userId, signal }: UrlLookup): Promise<Looked> {
+async function lookUp(deps: LookupDeps, lookup: UrlLookup): Promise<Looked> {
+  const { url, userId, signal, credential } = lookup
   const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const optional = () => {
     signal.throwIfAborted() // an aborted lookup must not be cached as a result
     return null
   }
   const [{ items, defaultBranch }, tip] = await Promise.all([
-    askGit(deps, { url, userId, signal }),
-    deps.git.readTip({ url, userId, signal: both }).catch(optional),
+    askGit(deps, lookup),
+    deps.git.readTip({ url, credential, userId, signal: both }).catch(optional),
   ])
   const branches = items.slice(0, mostNamed).map(({ name }) => name)
-  const plan = tip?.files && (await planOf(tip.files, { userId, signal: both }).catch(optional))
+  const found = tip?.files && (await surveyOf(tip.files, { userId, signal: both }).catch(optional))
+  const plan = found?.plan
   const detected = plan ? { kind: plan.kind, reasons: plan.reasons } : null
-  return { defaultBranch, branches, dockerfiles: tip?.dockerfiles ?? null, detected }
+  const workspaces = found?.workspaces ?? []
+  return { defaultBranch, branches, dockerfiles: tip?.dockerfiles ?? null, detected, workspaces }
 }
 
-function planOf(
+function surveyOf(
   { paths, texts }: NonNullable<Tip['files']>,
   { userId, signal }: { userId: string; signal: AbortSignal },
 ) {
   const tooLong = () => new Error('a repository took too long to recognise')
   const question = { paths: paths.join('\0'), texts, settings: {}, buildVariables: [] }
-  return parse<typeof detect>('detect', [question], { tooLong, owner: userId, signal })
+  return parse<typeof survey>('survey', [question], { tooLong, owner: userId, signal })
 }
 
 /** The cause may be a wrong address, a missing repository, or a server that doesn't respond. */

@@ -46,11 +46,16 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       return showBranches(c, await lookups.branches({ source, repository, signal }))
     })
     .get('/api/git/look', query(lookQuery), async (c) => {
-      const { repositoryUrl: url = '' } = c.req.valid('query')
+      const { repositoryUrl: url = '', sourceId, repository } = c.req.valid('query')
       const { signal } = c.req.raw
+      const source = sourceId !== undefined && url === '' ? own(c, sourceId) : null
+      if (source && repository === undefined)
+        throw invalidField('repository', 'must be owner/name.')
       if (isSsh(url) && clientOf(c) !== 'program') return showLook(c, <OpenedByKey />)
       try {
-        const found = await lookups.lookUp({ url, userId: userOf(c).id, signal })
+        const found = source
+          ? await lookups.lookAt({ source, repository: repository!, signal })
+          : await lookups.lookUp({ url, userId: userOf(c).id, signal })
         return showLook(c, <RepositoryFound {...found} />, found)
       } catch (error) {
         if (signal.aborted) return showLook(c, <></>) // the person is still typing

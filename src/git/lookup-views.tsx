@@ -1,7 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { AppError, Failure } from '../platform/errors.ts'
 import { PageHead } from '../web/components.tsx'
+import type { Part } from '../detection/apps.ts'
 import { Icon } from '../web/icons.tsx'
+import { counted } from '../web/units.ts'
 import type { Looked } from './look-up.ts'
 import { dockerfileNames } from './missing-path.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
@@ -93,7 +95,13 @@ const cut = 'The list is incomplete: it is too long, or didn’t arrive within t
 /** The id of the datalist for a form's branch field. */
 export const branchList = 'repository-branches'
 
-export const RepositoryFound = ({ defaultBranch, branches, dockerfiles, detected }: Looked) => (
+export const RepositoryFound = ({
+  defaultBranch,
+  branches,
+  dockerfiles,
+  detected,
+  workspaces,
+}: Looked) => (
   <>
     <p class="found">
       <Icon name="check" />
@@ -112,8 +120,9 @@ export const RepositoryFound = ({ defaultBranch, branches, dockerfiles, detected
       )}
     </p>
     {dockerfiles && branches.length > 0 && (
-      <DockerfileNote paths={dockerfiles} detected={detected} />
+      <DockerfileNote paths={dockerfiles} detected={detected} isHolding={workspaces.some(isApp)} />
     )}
+    <AppChoices apps={workspaces.filter(isApp)} />
     <datalist id={branchList}>
       {branches.map((name) => (
         <option value={name} />
@@ -125,8 +134,11 @@ export const RepositoryFound = ({ defaultBranch, branches, dockerfiles, detected
 const DockerfileNote = ({
   paths: [first, ...others],
   detected,
+  isHolding,
 }: {
   paths: string[]
+  /** Whether there are apps below the top. */
+  isHolding: boolean
   detected: Looked['detected']
 }) => {
   if (detected)
@@ -136,6 +148,7 @@ const DockerfileNote = ({
         <bdi>{detected.reasons.join('; ')}</bdi>.
       </p>
     )
+  if (isHolding) return <></>
   if (first === undefined)
     return (
       <p>It has no Dockerfile, and nothing that says how it is built. Add one to the repository.</p>
@@ -154,6 +167,40 @@ const DockerfileNote = ({
     </p>
   )
 }
+
+const isApp = ({ kind }: Part) => kind !== null
+
+/** Choosing one fills in its directory and the paths that are about it; see assets/forms.js. */
+const AppChoices = ({ apps }: { apps: Part[] }) =>
+  apps.length === 0 ? (
+    <></>
+  ) : (
+    <fieldset class="field">
+      <legend>
+        This repository holds {counted(apps.length, 'app')}. Choose the one to deploy:
+      </legend>
+      <ul class="choices">
+        {apps.map(({ directory, kind, watchPaths }) => (
+          <li>
+            <label class="choice">
+              <input
+                type="radio"
+                name="app"
+                form=""
+                value={directory}
+                data-fills={JSON.stringify({
+                  context_dir: directory,
+                  watch_paths: watchPaths.join('\n'),
+                })}
+              />
+              <code>{directory}</code>
+              <span class="tag">{kind}</span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    </fieldset>
+  )
 
 export const OpenedByKey = () => (
   <p>

@@ -1,3 +1,4 @@
+import { isDockerfile } from '../detection/manifests.ts'
 import { Failure } from '../platform/errors.ts'
 import { nearest } from './nearest.ts'
 
@@ -46,9 +47,6 @@ export function noContext(missing: Missing & { contextDir: string }): Failure {
 
 /** The default names of a build, in Docker's order. */
 export const dockerfileNames = ['Dockerfile', 'dockerfile']
-
-export const isDockerfile =
-  /(^|\/)(?!.*\.dockerignore$)((dockerfile|containerfile)([.-][^/]+)?|[^/]+\.dockerfile)$/i
 
 const byDepth = (a: string, b: string) => a.split('/').length - b.split('/').length
 

@@ -25,6 +25,8 @@ export type Entry = {
 
 export const modes = { file: '100644', link: '120000', submodule: '160000' }
 
+export const isFile = ({ mode }: Entry) => mode !== modes.link && mode !== modes.submodule
+
 /** In git's order. */
 export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
   const options = ['-r', '-z', '--full-tree']
@@ -76,6 +78,27 @@ export async function readText(
 ): Promise<string | null> {
   if ((await readSizes(objects, [hash])).get(hash)! > max) return null
   return (await readObjects(objects, [hash])).get(hash)?.toString() ?? ''
+}
+
+/** Many small files at once, in their order: null for one of more than `max` bytes, none beyond `total`. */
+export async function readTexts(
+  objects: Objects,
+  files: { path: string; hash: string }[],
+  { max, total }: { max: number; total: number },
+): Promise<Map<string, string | null>> {
+  const texts = new Map<string, string | null>()
+  if (files.length === 0) return texts
+  const sizes = await readSizes(objects, [...new Set(files.map(({ hash }) => hash))])
+  let left = total
+  const wanted = files.filter(({ path, hash }) => {
+    const size = sizes.get(hash) ?? 0
+    if (size > max) texts.set(path, null)
+    return size <= max && (left -= size) >= 0
+  })
+  if (wanted.length === 0) return texts
+  const contents = await readObjects(objects, [...new Set(wanted.map(({ hash }) => hash))])
+  for (const { path, hash } of wanted) texts.set(path, contents.get(hash)?.toString() ?? '')
+  return texts
 }
 
 /** In bytes, by hash. Missing objects have no entry. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { manifestsOf, maxText } from '../detection/manifests.ts'
+import { isDockerfile, manifestsOf, maxText, maxTexts } from '../detection/manifests.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import type { GitTools } from './tools.ts'
 import { initMirror } from './mirror.ts'
-import { dockerfileNames, isDockerfile } from './missing-path.ts'
+import { dockerfileNames } from './missing-path.ts'
 import { readObjects } from './objects.ts'
 import { connectRemote, locationOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
@@ -75,14 +75,16 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
     const dockerfiles = [...new Set(found)].slice(0, 5)
     const isCut = all.join('\0').length >= maxBytes.names
     if (isCut || root.some((path) => path !== '')) return { dockerfiles, files: null }
-    const wanted = await listFiles(tools, { mirror, paths: manifestsOf(all), signal })
+    const { own, others } = manifestsOf({ paths: all.join('\0'), all: true })
+    const wanted = await listFiles(tools, { mirror, paths: [...own, ...others], signal })
     if (wanted.size > 0) await fetch([], [...new Set(wanted.values())])
     const objects = { tools, mirror, alternates: [], signal }
     const contents = await readObjects(objects, [...wanted.values()])
-    const texts = Array.from(wanted, ([path, hash]): [string, string] => [
-      path,
-      contents.get(hash)?.toString('utf8', 0, maxText) ?? '',
-    ])
+    let left = maxTexts
+    const texts = Array.from(wanted).flatMap(([path, hash]): [string, string][] => {
+      const text = contents.get(hash)?.toString('utf8', 0, maxText) ?? ''
+      return (left -= text.length) < 0 ? [] : [[path, text]]
+    })
     return { dockerfiles, files: { paths: all.filter(Boolean), texts } }
   } finally {
     await rm(mirror, { recursive: true, force: true })

@@ -33,14 +33,18 @@ type Checked<Settings> = { settings: Settings } | { mistakes: string[] }
  * @throws Failure `davit_file_invalid`.
  */
 export async function readDavitFile<Settings>(
-  { paths, read }: Directory,
+  { paths, read }: Pick<Directory, 'paths' | 'read'>,
   rules: Rules<Settings>,
   options: Options & { signal: AbortSignal },
 ): Promise<{ file: string; settings: Settings } | null> {
   const found: { file: string; settings: Settings }[] = []
   for (const file of davitFiles) {
     if (!paths.includes(file)) continue
-    const text = await read(file, { max: mostTextOf(file) })
+    const text = await read(file, { max: mostTextOf(file) }).catch((error) => {
+      // A package.json is others' file: that it is a link out of the repository is for them to refuse.
+      if (error.code === 'path_outside' && file === packageFile) return null
+      throw error
+    })
     options.signal.throwIfAborted()
     if (text === null && file === packageFile) continue
     if (text === null) throw davitFileInvalid([tooLarge(file)])

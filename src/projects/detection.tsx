@@ -1,36 +1,34 @@
 import { z } from 'zod'
-import type { Link, Plan } from '../detection/plan.ts'
+import type { Part } from '../detection/apps.ts'
+import type { Survey } from '../detection/detect.ts'
+import type { Plan } from '../detection/plan.ts'
 import type { Config } from '../config.ts'
 import { Failure } from '../platform/errors.ts'
-import { CopyButton } from '../web/copy.tsx'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import { readDavitFile } from './davit-file.ts'
 import { buildForm, steersBuilder } from './forms.ts'
 import { openKeys } from './keys.ts'
-import { planBuild } from './plan-build.ts'
+import { problemOf, surveyRepository } from './plan-build.ts'
 import type { RemovalDeps } from './remove.ts'
 import type { Project, SharedCode } from './store.ts'
 
-export type Detection = Omit<Plan, 'kind' | 'dockerfile' | 'dockerignore'> & {
+export type Detection = Omit<Plan, 'kind' | 'context' | 'dockerfile' | 'dockerignore'> & {
   /** Null when it couldn't be fetched. */
   commit: string | null
   /** `Dockerfile` when the repository has one, `image` without a repository; null when nothing was recognised. */
   kind: string | null
   dockerfile: string | null
-  problem: { code: string; message: string; hint: string } | null
+  problem: Survey['problem']
+  /** The apps of the repository and the packages that they share; none where its top is the only one. */
+  workspaces: Part[]
 }
 
-const services: Record<Link['template'], string> = {
-  postgresql: 'PostgreSQL',
-  mysql: 'MySQL',
-  mongodb: 'MongoDB',
-  redis: 'Redis',
-  rabbitmq: 'RabbitMQ',
+const nothing = {
+  ...{ reasons: [], settings: {}, links: [], releaseCommand: null, problem: null },
+  workspaces: [] as Part[],
 }
-
-const nothing = { reasons: [], settings: {}, links: [], releaseCommand: null, problem: null }
 
 /** The other keys are checked when it is deployed. */
 const buildRules = {
@@ -52,33 +50,40 @@ export async function detectProject(
   const log = () => {}
   const where = { url, branch, commit: null, history: false, signal, log }
   let commit: string | null = null
-  let found: Plan | null = null
+  let found: Survey | null = null
   try {
     const snapshot = await deps.git.fetch({ ...keys, ...where })
     commit = snapshot.commit.hash
     const context = await deps.git.context(snapshot, {
       ...keys,
       ...{ contextDir, dockerfilePath, signal, log },
-      plan: async (directory) => {
+      inspect: async (directory, app) => {
         const code = await readDavitFile(directory, buildRules, { owner: project.ownerId, signal })
         const buildSettings = code?.settings.build ?? project.buildSettings
         const buildVariables = Object.keys(project.buildArgs).filter((name) => !steersBuilder(name))
         const given = { buildVariables, signal }
-        return (found = await planBuild({ ...project, buildSettings }, directory, given))
+        found = await surveyRepository({ ...project, buildSettings }, app, given)
+      },
+      plan: async () => {
+        const { plan, problem } = found!
+        if (!plan) throw new Failure(problem!.code, problem!.message, problem!.hint)
+        return plan
       },
     })
-    if (found) return { ...withoutIgnored(found), commit, problem: null }
+    const { plan, workspaces } = found! as Survey
+    if (context.planned !== null) return { ...shown(plan!), commit, workspaces, problem: null }
     const dockerfile = await deps.git.readDockerfile(context, { signal })
     const reasons = [`${context.dockerfile} in the repository`]
-    return { ...nothing, commit, kind: 'Dockerfile', reasons, dockerfile }
+    return { ...nothing, commit, kind: 'Dockerfile', reasons, dockerfile, workspaces }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    const { code, message, hint } = error
-    return { ...nothing, commit, kind: null, dockerfile: null, problem: { code, message, hint } }
+    const { workspaces } = (found as Survey | null) ?? nothing
+    const problem = problemOf(error)
+    return { ...nothing, commit, kind: null, dockerfile: null, problem, workspaces }
   }
 }
 
-const withoutIgnored = ({ dockerignore: _, ...plan }: Plan) => plan
+const shown = ({ dockerignore: _, context: __, ...plan }: Plan) => plan
 
 /** The response replaces the form, with errors if there are any. */
 export const DetectionForm = ({
@@ -187,55 +192,3 @@ const Look = ({ project }: { project: Project }) => (
     aria-live="polite"
   />
 )
-
-export const DetectionView = ({ project, found }: { project: Project; found: Detection }) => {
-  const { kind, reasons, dockerfile, links, releaseCommand, problem } = found
-  if (problem)
-    return (
-      <p>
-        {problem.message} {problem.hint}
-      </p>
-    )
-  if (kind === 'Dockerfile')
-    return <p>The repository has a Dockerfile, so these settings aren’t used.</p>
-  return (
-    <>
-      <p>
-        <strong>{kind}</strong>
-      </p>
-      <ul>
-        {reasons.map((reason) => (
-          <li>
-            <bdi>{reason}</bdi>
-          </li>
-        ))}
-        {links.map(({ template, reason }) => (
-          <li>
-            <bdi>{reason}</bdi> needs a service:{' '}
-            <a href={`/services/${template}/configure`}>create {services[template]}</a>, then link
-            it
-          </li>
-        ))}
-        {releaseCommand !== null && (
-          <li>
-            Suggested release command, in the settings of the environment:{' '}
-            <code>{releaseCommand}</code>
-          </li>
-        )}
-      </ul>
-      <details>
-        <summary>Dockerfile</summary>
-        <pre class="compose-file" tabindex={0}>
-          {dockerfile}
-        </pre>
-        <p>
-          <CopyButton text={dockerfile!} what="Dockerfile" />{' '}
-          <a href={`/projects/${project.id}/detection?format=dockerfile`} download="Dockerfile">
-            Download
-          </a>
-          . Add it to the repository to change it yourself.
-        </p>
-      </details>
-    </>
-  )
-}

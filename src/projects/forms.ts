@@ -78,37 +78,6 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
       ...always,
     })
 
-export const projectForm = (config: Config) =>
-  paired(
-    z.object({
-      name,
-      ...origin(config),
-      branch: branchName.nullish(),
-      /** The button "Create and deploy". */
-      deploy: flag().nullish(),
-    }),
-  ).refine(
-    ({ repositoryUrl, sourceId, repository, image }) =>
-      repositoryUrl || sourceId || repository || image,
-    {
-      path: ['repositoryUrl'],
-      error:
-        'must be the address of a git repository. Or choose a git source and a repository, or an image.',
-      ...always,
-    },
-  )
-
-export const projectUpdateForm = (config: Config) =>
-  paired(
-    z.object({
-      name: name.optional(),
-      ...origin(config),
-      repositoryUrl: repositoryUrl(config).optional(),
-      image: imageReference.optional(),
-      branch: branchName.nullish(),
-    }),
-  )
-
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
@@ -122,6 +91,50 @@ export function whyNotWatched(path: string): string | null {
   const why = refuseWatchedPath(path)
   return why && `The line “${path.slice(0, 80)}” ${why}`
 }
+
+/** Where an app is in its repository, and which changes are about it. */
+const place = {
+  contextDir: insidePath('a directory of the repository').nullish(),
+  watchPaths: lines(watchPath, { max: 100 }).nullish(),
+}
+
+export const projectForm = (config: Config) =>
+  paired(
+    z.object({
+      name,
+      ...origin(config),
+      branch: branchName.nullish(),
+      ...place,
+      /** The button "Create and deploy". */
+      deploy: flag().nullish(),
+    }),
+  )
+    .refine(({ image, contextDir, watchPaths }) => !image || !(contextDir || watchPaths?.length), {
+      path: ['image'],
+      error: 'has no directory. Leave the directory and the watched paths empty.',
+      ...always,
+    })
+    .refine(
+      ({ repositoryUrl, sourceId, repository, image }) =>
+        repositoryUrl || sourceId || repository || image,
+      {
+        path: ['repositoryUrl'],
+        error:
+          'must be the address of a git repository. Or choose a git source and a repository, or an image.',
+        ...always,
+      },
+    )
+
+export const projectUpdateForm = (config: Config) =>
+  paired(
+    z.object({
+      name: name.optional(),
+      ...origin(config),
+      repositoryUrl: repositoryUrl(config).optional(),
+      image: imageReference.optional(),
+      branch: branchName.nullish(),
+    }),
+  )
 
 const name200 = line('a name such as DATABASE_URL', { max: 200 })
 
@@ -184,7 +197,7 @@ export const buildSettings = z
 
 export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
-  contextDir: insidePath('a directory of the repository').nullish(),
+  contextDir: place.contextDir,
   buildArgs: pairs(
     argumentName.refine((key) => !steersBuilder(key), {
       error: ({ input }) => steeringRefusal(String(input)),
@@ -195,7 +208,7 @@ export const buildForm = z.object({
   buildNetwork: flag().nullish(),
   gitDirectory: flag().nullish(),
   autoDeploy: flag().nullish(),
-  watchPaths: lines(watchPath, { max: 100 }).nullish(),
+  watchPaths: place.watchPaths,
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
 })
@@ -207,6 +220,18 @@ export const watchedFilesQuery = z.object({
 
 /** `dockerfile` requests the text as a file. */
 export const detectionQuery = z.object({ format: z.enum(['dockerfile']).optional() })
+
+/** Fills in a form, which checks them; `from` is the kind of source. */
+export const placeQuery = z.object({
+  from: z.string().optional(),
+  contextDir: z.string().max(500).optional(),
+  watchPaths: z.string().max(60_000).optional(),
+})
+
+/** `like` is a project of the same repository. */
+export const newProjectQuery = placeQuery.extend({
+  like: line('the id of a project', { max: 100 }).optional(),
+})
 
 export const removalForm = z.object({ volumes: flag().nullish() })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { workspace } from '../git/json.ts'
 import {
   componentOf,
   id,
@@ -36,6 +37,8 @@ const detection = componentOf('Detection', () => ({
   releaseCommand: z.string().nullable(),
   /** Why nothing was recognised; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
+  /** What the repository holds below its top. */
+  workspaces: z.array(workspace()),
 }))
 
 export const project = componentOf('Project', () => ({

@@ -16,6 +16,21 @@ export function newDeployKey(secrets: Secrets, projectId: string) {
   }
 }
 
+/** The same key for another project; null when it can't be read any more. */
+export function sharedDeployKey(
+  secrets: Secrets,
+  { from, to }: { from: Pick<Project, 'id' | 'deployKeyPublic' | 'deployKeyPrivate'>; to: string },
+) {
+  try {
+    const { deployKeyPublic } = from
+    const privateKey = openDeployKey(secrets, from)!
+    return { deployKeyPublic, deployKeyPrivate: secrets.seal(privateKey, `deploy key ${to}`) }
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}
+
 /** The credentials for the project's repository: its source's token, or its own key. */
 export function openKeys(
   { db, secrets }: { db: Db; secrets: Secrets },

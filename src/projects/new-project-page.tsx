@@ -1,6 +1,6 @@
 import type { Source } from '../git/store.ts'
 import { PageHead } from '../web/components.tsx'
-import { TextField } from '../web/fields-view.tsx'
+import { TextArea, TextField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, Form } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { FromLinks, NoSource, RepositoryFields } from './repository-fields.tsx'
@@ -41,11 +41,12 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
     }
   >
     <RepositoryFields from={from} draft={draft} sources={sources} />
+    {from !== 'image' && <AppPlace />}
     <TextField
       name="name"
       label="Name"
-      hint={`Leave empty to use the ${from === 'image' ? 'image' : 'repository'}’s name.`}
-      namedBy="repository_url repository image"
+      hint={`Leave empty to use the name of the ${from === 'image' ? 'image' : 'directory, or of the repository'}.`}
+      namedBy="repository_url repository image context_dir"
       autocomplete="off"
     />
     <section class="note">
@@ -63,4 +64,24 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
       </ol>
     </section>
   </Form>
+)
+
+/** For a repository with several apps. */
+const AppPlace = () => (
+  <>
+    <TextField
+      name="context_dir"
+      label="Directory"
+      placeholder="."
+      hint="Of the app in the repository. Leave empty for its root."
+      code
+    />
+    <TextArea
+      name="watch_paths"
+      label="Watched paths"
+      placeholder="apps/web"
+      hint="One per line. Only a push that changes one of them deploys. Leave empty to deploy on every push."
+      code
+    />
+  </>
 )

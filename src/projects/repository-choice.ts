@@ -6,7 +6,8 @@ import { findSource } from '../git/store.ts'
 import { parseReference } from '../registries/image-registry.ts'
 import type { Source } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { newDeployKey } from './keys.ts'
+import { newDeployKey, sharedDeployKey } from './keys.ts'
+import { listSiblings } from './store.ts'
 import type { Project } from './store.ts'
 
 type RepositoryInput = {
@@ -52,15 +53,22 @@ export const isElsewhere = (
   b: Omit<RepositoryChoice, 'image'>,
 ) => a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
 
-/** Returns a key pair for a repository over ssh, unless it has one already. */
+/**
+ * Returns a key pair for a repository over ssh, unless it has one already. Projects of one owner have one in
+ * common for a repository: it is added there once, and they share a mirror.
+ */
 export function deployKeyFor(
-  { secrets }: { secrets: Secrets },
-  project: Pick<Project, 'repositoryUrl' | 'sourceId'> & {
-    id: string
+  { db, secrets }: { db: Db; secrets: Secrets },
+  project: Pick<Project, 'id' | 'ownerId' | 'repositoryUrl' | 'sourceId'> & {
     deployKeyPublic?: string | null
   },
 ) {
-  return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
+  if (!usesDeployKey(project) || project.deployKeyPublic) return {}
+  const other = listSiblings(db, project).find(({ deployKeyPrivate }) => deployKeyPrivate !== null)
+  return (
+    (other && sharedDeployKey(secrets, { from: other, to: project.id })) ??
+    newDeployKey(secrets, project.id)
+  )
 }
 
 /** False for an invalid address. */

@@ -123,6 +123,16 @@ const SourceFields = ({ draft, sources, project }: Props) => {
         }))}
       />
       <RepositoryPicker draft={draft} chosen={chosen || null} />
+      {!project && (
+        <div
+          class="repository-look waits"
+          hx-get="/api/git/look"
+          hx-include="#field-source_id, [name=repository]:checked"
+          hx-trigger="change from:#repositories"
+          hx-sync="this:replace"
+          aria-live="polite"
+        />
+      )}
       <SelectField
         name="branch"
         label="Branch"

@@ -20,13 +20,15 @@ import { userOf } from '../web/user-of.ts'
 import {
   buildForm,
   detectionQuery,
+  placeQuery,
   projectUpdateForm,
   removalForm,
   watchedFilesQuery,
   whyNotWatched,
 } from './forms.ts'
 import { whereSet } from './davit-file.ts'
-import { DetectionForm, DetectionView, detectProject } from './detection.tsx'
+import { DetectionForm, detectProject } from './detection.tsx'
+import { DetectionView } from './detection-view.tsx'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
@@ -87,9 +89,14 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const to = `/projects/${project.id}/settings`
       return showSaved(c, { to, said: 'Project saved.', ...projectForm(c, emptyDraft) })
     })
-    .get('/projects/:id/settings', (c) =>
-      show(c, settings(c, findProject(db, ownKey(c)), emptyDraft)),
-    )
+    .get('/projects/:id/settings', query(placeQuery), (c) => {
+      const { contextDir, watchPaths } = c.req.valid('query')
+      const values = {
+        ...(contextDir !== undefined && { context_dir: contextDir }),
+        ...(watchPaths !== undefined && { watch_paths: watchPaths }),
+      }
+      return show(c, settings(c, findProject(db, ownKey(c)), { ...emptyDraft, values }))
+    })
     .put('/projects/:id/settings', ownProject(deps), buildInput, async (c) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current

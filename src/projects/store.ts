@@ -124,6 +124,27 @@ export const lastCommit = (db: Db, { id, repositoryUrl }: Pick<Project, 'id' | '
     .limit(1)
     .get()?.hash ?? null
 
+/** The owner's other projects of this repository, opened in the same way, oldest first. */
+export const listSiblings = (
+  db: Db,
+  project: Pick<Project, 'id' | 'ownerId' | 'repositoryUrl' | 'sourceId'>,
+) =>
+  project.repositoryUrl === ''
+    ? []
+    : listRows(
+        db,
+        projects,
+        and(
+          eq(projects.ownerId, project.ownerId),
+          eq(projects.repositoryUrl, project.repositoryUrl),
+          project.sourceId === null
+            ? isNull(projects.sourceId)
+            : eq(projects.sourceId, project.sourceId),
+          ne(projects.id, project.id),
+          isNull(projects.deletingAt),
+        ),
+      )
+
 /** Several projects may build one repository, each with its own webhook there. */
 export const isWebhookOfAnother = (
   db: Db,

@@ -105,7 +105,8 @@ describe('it says what is missing', () => {
 })
 
 test('a lock file of which no text is needed is not read, as it may be large', () => {
-  expect(manifestsOf(['package.json', 'package-lock.json', 'uv.lock'])).toEqual(['package.json'])
+  const paths = ['package.json', 'package-lock.json', 'uv.lock'].join('\0')
+  expect(manifestsOf({ paths }).own).toEqual(['package.json'])
 })
 
 test('texts made to be hard are read at once', () => {

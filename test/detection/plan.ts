@@ -23,13 +23,23 @@ export const node = (manifest: object, more: Texts = {}): Texts => ({
   ...more,
 })
 
-/** What is planned for a repository of these files. */
-export const plan = (texts: Texts, settings: Settings = {}, buildVariables: string[] = []) => {
-  const paths = Object.keys(texts)
-  return detect({
-    paths: paths.join('\0'),
-    texts: manifestsOf(paths).map((path) => [path, texts[path]!]),
-    settings,
-    buildVariables,
-  })
+/** What `detect` and `survey` are asked about a repository of these files. */
+export const question = (texts: Texts, { directory = '', all = false } = {}) => {
+  const paths = Object.keys(texts).join('\0')
+  const { own, others } = manifestsOf({ paths, directory, all })
+  return {
+    paths,
+    texts: [...own, ...others].map((path): [string, string] => [path, texts[path]!]),
+    directory,
+    settings: {},
+    buildVariables: [],
+  }
 }
+
+/** What is planned for a repository of these files. */
+export const plan = (
+  texts: Texts,
+  settings: Settings = {},
+  buildVariables: string[] = [],
+  directory = '',
+) => detect({ ...question(texts, { directory }), settings, buildVariables })

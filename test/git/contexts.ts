@@ -42,7 +42,9 @@ export type Paths = { contextDir?: string; dockerfilePath?: string | null }
 export const contextOf = async (url: string, paths: Paths = {}) =>
   davit.context(await fetch(url), {
     ...{ contextDir: '.', dockerfilePath: null, signal, log },
-    plan: async () => ({ dockerfile: 'FROM planned\n', dockerignore: 'ignored\n' }),
+    plan: async ({ directory: context }) => ({
+      ...{ dockerfile: 'FROM planned\n', dockerignore: 'ignored\n', context },
+    }),
     ...paths,
   })
 

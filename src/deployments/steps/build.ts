@@ -55,10 +55,10 @@ export async function build(
     inspect: async (directory) => {
       codeSettings = await readCode(run, directory)
     },
-    plan: (directory) => {
+    plan: (app) => {
       const { build: buildSettings = project.buildSettings } = codeSettings?.settings ?? {}
       const built = { ...run, project: { ...project, buildSettings } }
-      return plan(built, directory, Object.keys(buildArgs))
+      return plan(built, app, Object.keys(buildArgs))
     },
     signal,
     log,
@@ -114,8 +114,12 @@ async function readCode({ project, environment, log, signal }: Run, directory: D
 }
 
 /** For a repository without a Dockerfile. */
-async function plan({ project, log, signal }: Run, directory: Directory, buildVariables: string[]) {
-  const found = await planBuild(project, directory, { buildVariables, signal })
+async function plan(
+  { project, log, signal }: Run,
+  app: Parameters<typeof planBuild>[1],
+  buildVariables: string[],
+) {
+  const found = await planBuild(project, app, { buildVariables, signal })
   log(`No Dockerfile, so Davit writes one for ${found.kind}: ${found.reasons.join('; ')}.`)
   return found
 }

@@ -1,0 +1,123 @@
+import type { Files } from './files.ts'
+import { folders, isForeign, whole } from './manifests.ts'
+import { kinds } from './workspace-kinds.ts'
+import type { Member, Workspace } from './plan.ts'
+
+/** With more, none is left out of a build. */
+const maxMembers = 500
+const maxPatterns = 200
+
+const maxDepth = 6
+
+/** Those above the directory that it is a member of: the nearest of each language. */
+export function workspacesOf(repository: Files, directory: string): Workspace[] {
+  const found: Workspace[] = []
+  for (let root = directory; root !== '';) {
+    root = parentOf(root)
+    for (const workspace of workspacesAt(repository, root))
+      if (workspace.members.has(below(root, directory)))
+        if (!found.some(({ language }) => language === workspace.language)) found.push(workspace)
+  }
+  return found
+}
+
+export function workspacesAt(repository: Files, root: string): Workspace[] {
+  const files = repository.below(root)
+  return kinds.flatMap(({ language, read, manifest, describe, rootFiles }) => {
+    const named = read(files)
+    if (!named) return []
+    const all = listMembers(files, manifest, named)
+    const listed = all.slice(0, maxMembers)
+    const described = new Map(listed.map((directory) => [directory, describe(files, directory)]))
+    const byName = new Map<string, string>()
+    const twins: string[] = []
+    for (const [directory, { name }] of described) {
+      if (name === null) continue
+      if (byName.has(name)) twins.push(name)
+      else byName.set(name, directory)
+    }
+    const members = new Map<string, Member>()
+    for (const [directory, { name, uses }] of described) {
+      const used = [
+        ...uses.names.map((other) => byName.get(other)),
+        ...uses.directories.map((other) => inside(directory, other)),
+      ].filter((other) => other !== undefined && described.has(other) && other !== directory)
+      members.set(directory, { name, uses: [...new Set(used as string[])].sort() })
+    }
+    const isComplete =
+      listed.length === all.length && [...described.values()].every(({ isRead }) => isRead)
+    const own = rootFiles.filter((path) => files.has(path) || files.hasFolder(path))
+    const { tool } = named
+    return [{ language, tool, root, files, members, isComplete, twins, rootFiles: own }]
+  })
+}
+
+/** What the member needs of the others, each after what it needs itself. */
+export function neededBy(
+  { members }: Pick<Workspace, 'members'>,
+  directory: string,
+): { order: string[]; isCyclic: boolean } {
+  const done = new Set<string>()
+  const open = new Set<string>()
+  let isCyclic = false
+  const visit = (at: string) => {
+    if (done.has(at)) return
+    if (open.has(at)) {
+      isCyclic = true
+      return
+    }
+    open.add(at)
+    for (const next of members.get(at)?.uses ?? []) visit(next)
+    open.delete(at)
+    done.add(at)
+  }
+  visit(directory)
+  return { order: [...done].filter((other) => other !== directory), isCyclic }
+}
+
+const parentOf = (directory: string) =>
+  directory.includes('/') ? directory.slice(0, directory.lastIndexOf('/')) : ''
+
+/** The path of something below the root. */
+export const below = (root: string, path: string) =>
+  root === '' ? path : path.slice(root.length + 1)
+
+export const joined = (root: string, path: string) =>
+  root === '' || path === '' ? root + path : `${root}/${path}`
+
+/** The directory that a relative path leads to; undefined outside of the root. */
+export function inside(from: string, path: string): string | undefined {
+  const at = from.split('/')
+  for (const part of path.split('/')) {
+    if (part === '..') {
+      if (at.pop() === undefined) return undefined
+    } else if (part !== '' && part !== '.') at.push(part)
+  }
+  return at.join('/')
+}
+
+/** In git's order. */
+function listMembers(
+  files: Files,
+  manifest: string,
+  { include, exclude }: { include: string[]; exclude: string[] },
+): string[] {
+  const [included, excluded] = [globsOf(include), globsOf(exclude)]
+  const path = whole(`(${folders(maxDepth)})/(?:${manifest})`)
+  const found = new Set<string>()
+  for (const file of files.paths) {
+    const directory = path.exec(file)?.[1]
+    if (directory === undefined || found.has(directory) || isForeign.test(directory)) continue
+    const matches = (glob: Bun.Glob) => glob.match(directory)
+    if (included.some(matches) && !excluded.some(matches)) found.add(directory)
+  }
+  return [...found]
+}
+
+/** Paths that leave the root match nothing. */
+const globsOf = (patterns: string[]) =>
+  patterns
+    .slice(0, maxPatterns)
+    .map((pattern) => pattern.replace(/^(\.\/+)+/, '').replace(/\/{1,100}$/, ''))
+    .filter((pattern) => pattern.length <= 300 && !/(^|\/)\.\.(\/|$)|^\//.test(pattern))
+    .map((pattern) => new Bun.Glob(pattern))

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'bun:test'
+import { json, plan } from './plan.ts'
+import type { Texts } from './plan.ts'
+import { inWeb, npm, packages, pnpm, top } from './workspaces.ts'
+
+describe('the Dockerfile of an app in a workspace', () => {
+  test.each([
+    [
+      npm,
+      [
+        'npm ci --include=dev --include-workspace-root --workspace=apps/web',
+        'npm ci --omit=dev --workspace=apps/web',
+        'cd packages/util && npm run build',
+      ],
+    ],
+    [
+      pnpm,
+      [
+        `pnpm install --frozen-lockfile --store-dir /root/.pnpm-store --filter '{apps/web}...'`,
+        `pnpm install --prod --frozen-lockfile --store-dir /root/.pnpm-store --filter '{apps/web}...'`,
+        'cd packages/util && pnpm run build',
+      ],
+    ],
+    [
+      { ...npm, 'package.json': top({ packageManager: 'yarn@4.18.1' }), 'yarn.lock': '' },
+      ['yarn workspaces focus web acme', 'cd apps/web && yarn workspaces focus --production'],
+    ],
+    [
+      { ...npm, 'package.json': top({ packageManager: 'bun@1.3.14' }), 'bun.lock': '' },
+      [
+        'bun install --frozen-lockfile --filter ./apps/web --filter ./',
+        'bun install --production --frozen-lockfile --filter ./apps/web',
+        'COPY apps/api/package.json ./apps/api/',
+      ],
+    ],
+  ] as [Texts, string[]][])('installs and builds what it needs alone %#', (texts, commands) => {
+    const { dockerfile, dockerignore, context, reasons } = inWeb(texts)
+    expect(context).toBe('')
+    for (const line of commands) expect(dockerfile).toContain(line)
+    expect(dockerfile).toMatch(
+      /cd packages\/util .*\n.*cd packages\/ui .*\n.*cd apps\/web .* build$/m,
+    )
+    expect(dockerfile).toContain('WORKDIR /app/apps/web\n')
+    expect(dockerfile).toContain('CMD ["next","start"]')
+    expect(dockerignore).toMatch(/^apps\/api$/m)
+    expect(dockerignore).not.toMatch(/^packages\/ui$/m)
+    expect(reasons.join()).toContain('packages/ui')
+  })
+
+  test('has the packages that only the others need in no line', () => {
+    expect(inWeb(npm).dockerfile).not.toContain('packages/db')
+    expect(inWeb(npm, 'apps/api').links).toEqual([
+      { template: 'postgresql', reason: 'pg in packages/db/package.json' },
+    ])
+  })
+
+  test('is by Turbo where it is installed', () => {
+    const turbo = { packageManager: 'npm@10.9.0', devDependencies: { turbo: '^2.3.0' } }
+    const texts = { ...npm, 'package.json': top(turbo), 'turbo.json': '{}' }
+    const { dockerfile } = inWeb(texts)
+    for (const line of [
+      'RUN npm install --global turbo@^2.3.0',
+      'RUN turbo prune web --docker',
+      'COPY --from=pruned /app/out/json/ ./',
+      'RUN npx turbo run build --filter=web',
+    ])
+      expect(dockerfile).toContain(line)
+    expect(dockerfile).not.toContain('cd packages')
+    const { 'turbo.json': _, ...without } = texts
+    expect(inWeb(without).dockerfile).toContain('cd packages')
+  })
+
+  test('is built by Nx where it is installed', () => {
+    const texts = {
+      ...npm,
+      'package.json': top({ devDependencies: { nx: '21' } }),
+      'nx.json': '{}',
+    }
+    expect(inWeb(texts).dockerfile).toContain('RUN npx nx run web:build')
+  })
+
+  test('serves the files of a site from its own folder', () => {
+    const site = json({
+      name: 'site',
+      scripts: { build: 'vite build' },
+      devDependencies: { vite: '7' },
+    })
+    const { dockerfile } = inWeb({ ...npm, 'apps/site/package.json': site }, 'apps/site')
+    expect(dockerfile).toContain('COPY --from=build /app/apps/site/dist /srv')
+  })
+
+  test('takes what Next traced from the root of the workspace', () => {
+    const config = `export default { output: 'standalone' }`
+    const { dockerfile } = inWeb({ ...npm, 'apps/web/next.config.ts': config })
+    expect(dockerfile).toMatch(/COPY --from=build \S+ \/app\/apps\/web\/\.next\/standalone \/app\n/)
+    expect(dockerfile).toMatch(/\.next\/static \.\/\.next\/static\n/)
+  })
+
+  test('takes the root of a workspace below the top', () => {
+    const below = Object.fromEntries(
+      Object.entries(npm).map(([path, text]) => [`js/${path}`, text]),
+    )
+    const { context, dockerfile } = inWeb(below, 'js/apps/web')
+    expect(context).toBe('js')
+    expect(dockerfile).toBe(inWeb(npm).dockerfile)
+  })
+
+  test('uses the commands of the settings in the app’s folder', () => {
+    const { dockerfile } = plan(
+      npm,
+      { install: 'npm i', build: 'make', start: 'node x' },
+      [],
+      'apps/web',
+    )
+    for (const line of ['cd apps/web && npm i', 'RUN cd apps/web && make', 'CMD ["node","x"]'])
+      expect(dockerfile).toContain(line)
+  })
+
+  test('gives variables of the build to no later stage', () => {
+    const { dockerfile } = plan(npm, {}, ['API_URL'], 'apps/web')
+    expect(dockerfile.match(/ARG API_URL/g)).toHaveLength(1)
+    expect(dockerfile.indexOf('ARG API_URL')).toBeLessThan(dockerfile.indexOf('AS modules'))
+  })
+
+  test('runs hooks when the code is there, each in its own folder', () => {
+    const manifest = {
+      ...JSON.parse(packages['packages/db/package.json']!),
+      scripts: { postinstall: 'node gen.js' },
+    }
+    const texts = {
+      ...npm,
+      'package.json': top({ scripts: { prepare: 'husky' } }),
+      'packages/db/package.json': json(manifest),
+    }
+    const { dockerfile } = inWeb(texts, 'apps/api')
+    expect(dockerfile).toContain('RUN npm pkg delete scripts.prepare\n')
+    expect(dockerfile).toMatch(
+      /pkg delete scripts\.postinstall\n[^]*COPY \. \.\nRUN cd packages\/db && npm run postinstall/,
+    )
+    expect(dockerfile).not.toContain('npm run prepare')
+  })
+})
