@@ -1,3 +1,4 @@
+import { join } from 'node:path/posix'
 import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
@@ -14,6 +15,7 @@ import {
   run,
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
+import { inFolder, joined, membershipIn } from './workspaces.ts'
 
 /** Folders that a Go program may read when it runs; others are only compiled. */
 const dataFolders = [
@@ -31,9 +33,16 @@ const modules = ['/root/.cache/go-build', '/go/pkg/mod']
 
 export const go: Rule = {
   looksFor: ['go.mod'],
-  plan({ files, settings, buildVariables }) {
+  plan(options) {
+    const { files, settings, buildVariables } = options
     if (!files.has('go.mod')) return null
+    const member = membershipIn(options, 'go')
+    const folder = member?.directory ?? ''
     const text = files.text('go.mod')
+    const texts = [
+      text,
+      ...(member?.needed ?? []).map((other) => member!.workspace.files.text(`${other}/go.mod`)),
+    ].join('\n')
     const oldest = /^go\s+(\d+\.\d+)/m.exec(text)?.[1]
     const version = chooseVersion('Go', settings, [
       { range: /^toolchain\s+go(\S+)/m.exec(text)?.[1], from: 'toolchain in go.mod' },
@@ -42,7 +51,7 @@ export const go: Rule = {
     ])
     const required = new Set(
       Array.from(
-        text.matchAll(/^[ \t]*(?:require[ \t]+)?([\w.-]+\/\S+)[ \t]+v\d/gm),
+        texts.matchAll(/^[ \t]*(?:require[ \t]+)?([\w.-]+\/\S+)[ \t]+v\d/gm),
         ([, name]) => name!,
       ),
     )
@@ -51,16 +60,20 @@ export const go: Rule = {
     const usesC = has('github.com/mattn/go-sqlite3')
     const isVendored = files.has('vendor/modules.txt')
     // Modules that are folders of the repository.
-    const needsCode = /=>[ \t]*\.{1,2}\//.test(text)
-    const download = settings.install ?? (isVendored ? null : 'go mod download')
+    const needsCode = member !== null || /=>[ \t]*\.{1,2}\//.test(text)
+    const download = settings.install ?? (isVendored || member ? null : 'go mod download')
     const main = settings.build === undefined ? mainOf(files) : null
-    const build = settings.build ?? `go build -trimpath -ldflags=-s -o /out/app ${main}`
+    const build =
+      settings.build ??
+      `go build -trimpath -ldflags=-s -o /out/app ${member ? `./${join(folder, main!)}` : main}`
     const start = settings.start ?? webOfProcfile(files) ?? '/app/app'
     const extra = settings.packages ?? []
     const data = dataFolders.filter((folder) => files.hasFolder(folder))
     return {
       kind: frameworkOf(has) ?? 'Go',
+      ...(member && { context: member.workspace.root }),
       reasons: [
+        ...(member?.reasons ?? []),
         version.reason,
         ...(main === null ? [] : [`builds ${main === '.' ? 'the module’s root' : main}`]),
         ...(isVendored ? ['its modules are in vendor'] : []),
@@ -76,10 +89,10 @@ export const go: Rule = {
           ...(needsCode || download === null
             ? ['COPY . .']
             : [copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './')]),
-          download === null ? null : run(download, modules),
+          download === null ? null : run(inFolder(folder, download), modules),
           needsCode || download === null ? null : 'COPY . .',
           ...buildArguments(buildVariables),
-          run(build, modules),
+          run(settings.build === undefined ? build : inFolder(folder, build), modules),
         ],
         [
           usesC || extra.length > 0 ? 'FROM debian:trixie-slim' : 'FROM alpine:3.24',
@@ -88,7 +101,7 @@ export const go: Rule = {
           'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
           'COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /usr/local/lib/zoneinfo.zip',
           'ENV ZONEINFO=/usr/local/lib/zoneinfo.zip PORT=8080',
-          ...data.map((folder) => copy([folder], `./${folder}`)),
+          ...data.map((name) => copy([joined(folder, name)], `./${name}`)),
           'COPY --from=build /out/app ./',
           'USER 65532:65532',
           'EXPOSE 8080',

@@ -14,11 +14,13 @@ import {
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { Version } from './versions.ts'
+import { inFolder, joined, membershipIn } from './workspaces.ts'
 
 /** Java and Kotlin, by what builds them. */
 export const java: Rule = {
   looksFor: ['pom.xml', 'build.gradle', 'build.gradle.kts'],
-  plan({ files, settings, buildVariables }) {
+  plan(options) {
+    const { files, settings, buildVariables } = options
     const file = files.first('pom.xml', 'build.gradle', 'build.gradle.kts')
     if (file === undefined) return null
     const text = files.text(file)
@@ -29,6 +31,9 @@ export const java: Rule = {
         'This is a Maven project of several modules.',
         'Set the context directory to the app’s module, or add a Dockerfile.',
       )
+    const member = membershipIn(options, 'java')
+    const root = member?.workspace.files ?? files
+    const at = member?.directory ?? ''
     const version = chooseVersion('Java', settings, [
       { range: files.line('.java-version'), from: '.java-version' },
       { range: /^java=(\d+)/m.exec(files.text('.sdkmanrc'))?.[1], from: '.sdkmanrc' },
@@ -37,6 +42,7 @@ export const java: Rule = {
         from: 'system.properties',
       },
       { range: versionIn(text), from: file },
+      { range: member && versionIn(root.text(file)), from: file },
     ])
     const framework = text.includes('spring-boot')
       ? 'Spring Boot'
@@ -47,13 +53,17 @@ export const java: Rule = {
           : text.includes('io.ktor')
             ? 'Ktor'
             : null
-    const tool = toolOf(files, { isMaven, version })
+    const tool = toolOf(root, { isMaven, version })
     const build =
       settings.build ??
-      `${tool.program} ${isMaven ? '--batch-mode -DskipTests package' : `--no-daemon ${gradleTask(framework)}`}`
-    const folder = isMaven ? 'target' : 'build/libs'
+      `${tool.program} ${
+        isMaven
+          ? `--batch-mode -DskipTests ${member ? `-pl ${at} -am ` : ''}package`
+          : `--no-daemon ${member ? `:${at.replaceAll('/', ':')}:` : ''}${gradleTask(framework)}`
+      }`
+    const folder = joined(at, isMaven ? 'target' : 'build/libs')
     const quarkus =
-      framework === 'Quarkus' ? (isMaven ? 'target/quarkus-app' : 'build/quarkus-app') : null
+      framework === 'Quarkus' ? joined(at, `${isMaven ? 'target' : 'build'}/quarkus-app`) : null
     const port =
       framework === 'Quarkus'
         ? '-Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT'
@@ -63,10 +73,15 @@ export const java: Rule = {
     const start =
       settings.start ??
       webOfProcfile(files) ??
-      `java ${port} -jar ${quarkus === null ? 'app.jar' : 'quarkus-run.jar'}`
+      // Ktor's own server reads it as an argument of the program; others ignore that.
+      (framework === 'Ktor'
+        ? 'java -jar app.jar -port=$PORT'
+        : `java ${port} -jar ${quarkus === null ? 'app.jar' : 'quarkus-run.jar'}`)
     return {
       kind: framework ?? (isKotlin(files) ? 'Kotlin' : 'Java'),
+      ...(member && { context: member.workspace.root }),
       reasons: [
+        ...(member?.reasons ?? []),
         ...(framework === null ? [] : [`${framework} from ${file}`]),
         `${isMaven ? 'Maven' : 'Gradle'} from ${file}`,
         version.reason,
@@ -80,7 +95,7 @@ export const java: Rule = {
           installPackages(settings.packages ?? []),
           'COPY . .',
           ...buildArguments(buildVariables),
-          run(build, [tool.cache]),
+          run(settings.build === undefined ? build : inFolder(at, build), [tool.cache]),
           // Of several archives the one that holds the dependencies too: the largest.
           quarkus === null
             ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.[jw]ar | grep -v -E -e '-(plain|sources|javadoc)\\.[jw]ar$' -e '/original-' | head -n 1)" /out/app.jar`

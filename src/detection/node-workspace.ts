@@ -5,7 +5,7 @@ import { firstStage, variablesOfInstall } from './node-dockerfile.ts'
 import type { Served } from './node-frameworks.ts'
 import { dependenciesOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
-import type { Options, Workspace } from './plan.ts'
+import type { Workspace } from './plan.ts'
 import {
   buildArguments,
   command,
@@ -15,54 +15,20 @@ import {
   run,
   staticStage,
 } from './text.ts'
-import { below, inside, neededBy } from './workspaces.ts'
+import { inFolder, inside, named } from './workspaces.ts'
+import type { Membership } from './workspaces.ts'
 
-/** An app that is a package of a workspace. */
-export type Membership = {
-  workspace: Workspace
-  /** Below the workspace's root. */
-  directory: string
-  /** The packages that it needs, each after those that it needs itself. */
-  needed: string[]
-  /** Those of the workspace that it doesn't need. */
-  others: string[]
-  /** What a user should know of it. */
-  reasons: string[]
-}
-
-export function membershipOf({ workspaces, directory: path }: Options): Membership | null {
-  const workspace = workspaces.find(({ language }) => language === 'node')
-  if (!workspace) return null
-  const { root, members, tool, twins, isComplete } = workspace
-  const directory = below(root, path)
-  const { order: needed, isCyclic } = neededBy(workspace, directory)
+/** Packages of the workspace that the app doesn't need; none where that isn't known for certain. */
+function othersOf({ workspace, directory, needed }: Membership): string[] {
   const kept = new Set([...needed, directory])
-  const others = [...members.keys()].filter((other) => !kept.has(other))
-  const where = root === '' ? 'the repository' : root
-  return {
-    workspace,
-    directory,
-    needed,
-    others: isComplete && others.length <= mostLeftOut ? others : [],
-    reasons: [
-      `in the ${tool} workspace of ${where}` +
-        (needed.length === 0 ? '' : `, with ${named(needed)}`),
-      ...(isComplete ? [] : ['the workspace is too large to leave out what isn’t needed']),
-      ...(isCyclic ? ['some of its packages need each other, so their order is arbitrary'] : []),
-      ...(twins.length === 0 ? [] : [`several packages are called ${named(twins)}`]),
-    ],
-  }
+  const others = [...workspace.members.keys()].filter((other) => !kept.has(other))
+  return workspace.isComplete && others.length <= mostLeftOut ? others : []
 }
 
 /** Each is a line of the .dockerignore, compared with each file. */
 const mostLeftOut = 200
 /** Each is a line of the Dockerfile. */
 const mostCopied = 60
-
-export const named = (all: string[]) =>
-  all.length > 6
-    ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`
-    : all.join(', ').replace(/, ([^,]*)$/, ' and $1')
 
 type MemberOptions = Pick<
   TextOptions,
@@ -132,7 +98,7 @@ export function memberText(options: MemberOptions): string {
           only ? null : isApart ? removeModules : null,
           only || isApart || options.keepsDevelopment || settings.install !== undefined
             ? null
-            : manager.prune,
+            : manager.name === 'npm' && manager.prune,
           only || caches.length === 0
             ? null
             : run(inFolder(directory, `rm -rf ${caches.join(' ')}`)),
@@ -164,9 +130,6 @@ const removeModules = 'RUN find . -name node_modules -prune -exec rm -rf {} +'
 
 const pathIn = (folder: string, path: string) =>
   folder === '' ? path : path === '.' ? folder : `${folder}/${path}`
-
-const inFolder = (folder: string, line: string) =>
-  folder === '' ? line : `cd ${folder} && ${line}`
 
 function howInstalled({ manager, settings, member }: MemberOptions) {
   const { workspace, directory, needed } = member
@@ -281,7 +244,9 @@ const plainName = (name: string | null) =>
   name !== null && /^(@[a-z0-9][\w.~-]*\/)?[a-z0-9][\w.~-]*$/i.test(name) ? name : null
 
 /** Leaves the other packages out of the build, but for what an installation reads of each. */
-export function ignoredOthers({ others }: Membership, manager: PackageManager): string[] {
+export function ignoredOthers(member: Membership, manager: PackageManager): string[] {
   const isRead = manager.ofMember({ directory: '.', name: null, rootName: null }).readsAll
-  return others.flatMap((folder) => (isRead ? [folder, `!${folder}/package.json`] : [folder]))
+  return othersOf(member).flatMap((folder) =>
+    isRead ? [folder, `!${folder}/package.json`] : [folder],
+  )
 }

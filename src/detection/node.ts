@@ -8,12 +8,13 @@ import type { Framework, Served } from './node-frameworks.ts'
 import { developmentIn, servedBy } from './node-start.ts'
 import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
-import { buildsOf, ignoredOthers, membershipOf, memberText } from './node-workspace.ts'
-import type { Membership } from './node-workspace.ts'
+import { buildsOf, ignoredOthers, memberText } from './node-workspace.ts'
 import type { Found, Options, Rule } from './plan.ts'
 import { effective, ignored } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { VersionRequest } from './versions.ts'
+import { membershipIn } from './workspaces.ts'
+import type { Membership } from './workspaces.ts'
 
 /** JavaScript and TypeScript on Node or Bun: whatever has a package.json. */
 export const node: Rule = {
@@ -26,7 +27,7 @@ export const node: Rule = {
 
 function planNode(options: Options): Found {
   const { files, settings, buildVariables } = options
-  const member = membershipOf(options)
+  const member = membershipIn(options, 'node')
   const root = member?.workspace.files ?? files
   const manifest = files.json('package.json')
   const dependencies = dependenciesOf(manifest)

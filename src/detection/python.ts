@@ -2,6 +2,7 @@ import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { appFiles } from './manifests.ts'
+import { lacking } from './plan.ts'
 import type { Found, Options, Rule } from './plan.ts'
 import { frameworks, startOf } from './python-start.ts'
 import {
@@ -16,6 +17,8 @@ import {
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import { normalName } from './workspace-kinds.ts'
+import { inFolder, membershipIn } from './workspaces.ts'
+import type { Membership } from './workspaces.ts'
 
 /** Python apps, by what lists their packages. */
 export const python: Rule = {
@@ -31,12 +34,18 @@ export const python: Rule = {
   },
 }
 
-function planPython({ files, settings, buildVariables }: Options): Found {
+function planPython(options: Options): Found {
+  const { files, settings, buildVariables } = options
+  const member = membershipIn(options, 'python')
+  const folder = member?.directory ?? ''
   const project = files.toml('pyproject.toml')
   const packages = packagesOf(files, project)
   const has = (name: string) => packages.has(name)
   const version = chooseVersion('Python', settings, [
-    { range: files.line('.python-version'), from: '.python-version' },
+    {
+      range: files.line('.python-version') ?? member?.workspace.files.line('.python-version'),
+      from: '.python-version',
+    },
     { range: files.line('runtime.txt'), from: 'runtime.txt' },
     { range: /^python\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
     {
@@ -50,17 +59,20 @@ function planPython({ files, settings, buildVariables }: Options): Found {
       from: 'pyproject.toml',
     },
   ])
-  const installer = installerOf(files, project)
+  const installer = member ? installerOfMember(member) : installerOf(files, project)
   const framework = frameworks.find((framework) => framework.isFound({ files, has }))
   const served = startOf({ files, has, framework, start: settings.start })
   const system = systemPackages.filter(({ of }) => of.some(has))
   const extra = settings.packages ?? []
   const build = settings.build ?? (framework?.name === 'Django' ? collectStatic(files) : null)
-  const install = settings.install === undefined ? installer.install : [settings.install]
+  const install =
+    settings.install === undefined ? installer.install : [inFolder(folder, settings.install)]
   const isPlain = install.length === 0 && served.add.length === 0 && build === null
   return {
     kind: framework?.name ?? 'Python',
+    ...(member && { context: member.workspace.root }),
     reasons: [
+      ...(member?.reasons ?? []),
       ...(framework ? [`${framework.name} from ${installer.from}`] : []),
       installer.reason,
       version.reason,
@@ -93,7 +105,7 @@ function planPython({ files, settings, buildVariables }: Options): Found {
               : [
                   ...(installer.needsCode ? [] : ['COPY . .']),
                   ...buildArguments(buildVariables),
-                  run(build),
+                  run(inFolder(folder, build)),
                 ]),
           ],
       [
@@ -105,7 +117,9 @@ function planPython({ files, settings, buildVariables }: Options): Found {
         'WORKDIR /app',
         'RUN chown app:app /app',
         isPlain ? null : 'COPY --from=build /opt/venv /opt/venv',
-        build === null ? 'COPY --chown=app:app . .' : 'COPY --from=build --chown=app:app /app .',
+        build === null
+          ? `COPY --chown=app:app ${folder || '.'} .`
+          : `COPY --from=build --chown=app:app /app${folder && `/${folder}`} .`,
         'USER app',
         'EXPOSE 8000',
         'STOPSIGNAL SIGTERM',
@@ -217,6 +231,24 @@ function installerOf(files: Files, project: JsonObject): Installer {
         : { install: ['pip install .'], needsCode: true }),
     }
   return { from: 'its files', reason: 'no list of packages', manifests: [], install: [] }
+}
+
+/** The packages that it needs are installed as any other, so the app has none of their code beside its own. */
+function installerOfMember({ workspace, directory }: Membership): Installer {
+  const name = workspace.members.get(directory)?.name ?? ''
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(name))
+    throw lacking('pyproject.toml has no name of a project.', 'Set project.name.')
+  const locked = workspace.files.has('uv.lock') ? ' --locked' : ''
+  return {
+    from: 'pyproject.toml',
+    reason: `uv from ${locked === '' ? 'pyproject.toml, without its lock file: each build may get other versions' : 'uv.lock'}`,
+    manifests: [],
+    install: [
+      'python -m venv /opt/uv && /opt/uv/bin/pip install uv',
+      `/opt/uv/bin/uv sync --active${locked} --no-dev --no-editable --package ${name}`,
+    ],
+    needsCode: true,
+  }
 }
 
 /** Names of packages in lower case with hyphens, as the index compares them. */

@@ -14,19 +14,28 @@ import {
   run,
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
+import { inFolder, joined, membershipIn } from './workspaces.ts'
 
 const dataFolders = ['templates', 'static', 'public', 'assets', 'migrations', 'config']
 
 export const rust: Rule = {
   looksFor: ['Cargo.toml'],
-  plan({ files, settings, buildVariables }) {
+  plan(options) {
+    const { files, settings, buildVariables } = options
     if (!files.has('Cargo.toml')) return null
+    const member = membershipIn(options, 'rust')
+    const root = member?.workspace.files ?? files
+    const folder = member?.directory ?? ''
     const manifest = files.toml('Cargo.toml')
-    const dependencies = objectOf(manifest['dependencies'])
+    const dependencies = Object.assign(
+      {},
+      ...(member?.needed ?? []).map((other) => root.toml(`${other}/Cargo.toml`)['dependencies']),
+      objectOf(manifest['dependencies']),
+    )
     const has = (name: string) => Object.hasOwn(dependencies, name)
-    const toolchain = objectOf(files.toml('rust-toolchain.toml')['toolchain'])['channel']
+    const toolchain = objectOf(root.toml('rust-toolchain.toml')['toolchain'])['channel']
     const version = chooseVersion('Rust', settings, [
-      { range: stringOf(toolchain) ?? files.line('rust-toolchain'), from: 'rust-toolchain' },
+      { range: stringOf(toolchain) ?? root.line('rust-toolchain'), from: 'rust-toolchain' },
       {
         range: atLeast(objectOf(manifest['package'])['rust-version']),
         from: 'rust-version in Cargo.toml',
@@ -38,10 +47,11 @@ export const rust: Rule = {
         'Add a Dockerfile that installs cargo-leptos, or set the build command.',
       )
     const program = settings.build === undefined ? programOf(files, manifest) : 'app'
-    const locked = files.has('Cargo.lock') ? ' --locked' : ''
+    const locked = root.has('Cargo.lock') ? ' --locked' : ''
+    const own = member ? ` -p ${packageOf(manifest)}` : ''
     const build =
       settings.build ??
-      `cargo build --release${locked} --bin ${program} && mkdir -p /out && cp target/release/${program} /out/app`
+      `cargo build --release${locked}${own} --bin ${program} && mkdir -p /out && cp target/release/${program} /out/app`
     const usual = has('rocket')
       ? 'ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec /app/app'
       : '/app/app'
@@ -50,7 +60,9 @@ export const rust: Rule = {
     const extra = settings.packages ?? []
     return {
       kind: Object.entries(known).find(([, name]) => has(name))?.[0] ?? 'Rust',
+      ...(member && { context: member.workspace.root }),
       reasons: [
+        ...(member?.reasons ?? []),
         version.reason,
         locked === '' ? 'no Cargo.lock: each build may get other versions' : 'Cargo.lock',
         ...(settings.build === undefined ? [`builds the program ${program}`] : []),
@@ -62,13 +74,16 @@ export const rust: Rule = {
           'WORKDIR /src',
           installPackages([...(usesTls ? ['pkg-config', 'libssl-dev'] : []), ...extra]),
           // Else the image's rustup downloads what the file names, for each build again.
-          files.first('rust-toolchain', 'rust-toolchain.toml') === undefined
+          root.first('rust-toolchain', 'rust-toolchain.toml') === undefined
             ? null
             : 'ENV RUSTUP_TOOLCHAIN=$RUST_VERSION',
           'COPY . .',
           ...buildArguments(buildVariables),
-          settings.install === undefined ? null : run(settings.install),
-          run(build, ['/usr/local/cargo/registry', '/src/target']),
+          settings.install === undefined ? null : run(inFolder(folder, settings.install)),
+          run(settings.build === undefined ? build : inFolder(folder, build), [
+            '/usr/local/cargo/registry',
+            '/src/target',
+          ]),
         ],
         [
           'FROM debian:trixie-slim',
@@ -77,7 +92,7 @@ export const rust: Rule = {
           'ENV PORT=8080',
           ...dataFolders
             .filter((folder) => files.hasFolder(folder))
-            .map((folder) => copy([folder], `./${folder}`)),
+            .map((data) => copy([joined(folder, data)], `./${data}`)),
           'COPY --from=build /out/app ./',
           'USER 65532:65532',
           'EXPOSE 8080',
@@ -103,6 +118,12 @@ const known = {
 /** `rust-version` is the oldest that works. */
 const atLeast = (value: unknown) =>
   typeof value === 'string' && /^[\d.]+$/.test(value) ? `>=${value}` : null
+
+function packageOf(manifest: JsonObject) {
+  const name = stringOf(objectOf(manifest['package'])['name']) ?? ''
+  if (/^[a-z0-9_][\w-]*$/i.test(name)) return name
+  throw lacking('Cargo.toml has no name of a package.', 'Set the name of the package.')
+}
 
 function programOf(files: Files, manifest: JsonObject): string {
   const listed = Array.isArray(manifest['bin']) ? manifest['bin'] : []

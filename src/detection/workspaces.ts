@@ -1,7 +1,7 @@
 import type { Files } from './files.ts'
 import { folders, isForeign, whole } from './manifests.ts'
 import { kinds } from './workspace-kinds.ts'
-import type { Member, Workspace } from './plan.ts'
+import type { Member, Options, Workspace } from './plan.ts'
 
 /** With more, none is left out of a build. */
 const maxMembers = 500
@@ -51,6 +51,50 @@ export function workspacesAt(repository: Files, root: string): Workspace[] {
     return [{ language, tool, root, files, members, isComplete, twins, rootFiles: own }]
   })
 }
+
+/** A package of a workspace of the language; null where the directory is none. */
+export type Membership = {
+  workspace: Workspace
+  /** Below the workspace's root. */
+  directory: string
+  /** The packages that it needs, each after those that it needs itself. */
+  needed: string[]
+  /** What a user should know of it. */
+  reasons: string[]
+}
+
+export function membershipIn(
+  { workspaces, directory: path }: Pick<Options, 'workspaces' | 'directory'>,
+  language: Workspace['language'],
+): Membership | null {
+  const workspace = workspaces.find((each) => each.language === language)
+  if (!workspace) return null
+  const { root, tool, twins, isComplete } = workspace
+  const directory = below(root, path)
+  const { order: needed, isCyclic } = neededBy(workspace, directory)
+  const where = root === '' ? 'the repository' : root
+  return {
+    workspace,
+    directory,
+    needed,
+    reasons: [
+      `in the ${tool} workspace of ${where}` +
+        (needed.length === 0 ? '' : `, with ${named(needed)}`),
+      ...(isComplete ? [] : ['the workspace is too large to leave out what isn’t needed']),
+      ...(isCyclic ? ['some of its packages need each other, so their order is arbitrary'] : []),
+      ...(twins.length === 0 ? [] : [`several packages are called ${named(twins)}`]),
+    ],
+  }
+}
+
+export const named = (all: string[]) =>
+  all.length > 6
+    ? `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`
+    : all.join(', ').replace(/, ([^,]*)$/, ' and $1')
+
+/** A line of a shell, in a folder of where it starts. */
+export const inFolder = (folder: string, line: string) =>
+  folder === '' ? line : `cd ${folder} && ${line}`
 
 /** What the member needs of the others, each after what it needs itself. */
 export function neededBy(

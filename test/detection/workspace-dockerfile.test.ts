@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { json, plan } from './plan.ts'
 import type { Texts } from './plan.ts'
-import { inWeb, npm, packages, pnpm, top } from './workspaces.ts'
+import { inWeb, npm, others, packages, pnpm, top } from './workspaces.ts'
 
 describe('the Dockerfile of an app in a workspace', () => {
   test.each([
@@ -138,5 +138,40 @@ describe('the Dockerfile of an app in a workspace', () => {
       /pkg delete scripts\.postinstall\n[^]*COPY \. \.\nRUN cd packages\/db && npm run postinstall/,
     )
     expect(dockerfile).not.toContain('npm run prepare')
+  })
+})
+
+describe('an app in a workspace of another language is built from its root, with its own program alone', () => {
+  test.each([
+    [
+      'Cargo',
+      'crates/server',
+      [
+        'cargo build --release --locked -p server --bin server && mkdir -p /out && cp target/release/server',
+      ],
+    ],
+    ['Go', 'api', ['go build -trimpath -ldflags=-s -o /out/app ./api\n']],
+    [
+      'uv',
+      'services/api',
+      [
+        'uv sync --active --locked --no-dev --no-editable --package api',
+        'COPY --chown=app:app services/api .',
+      ],
+    ],
+    ['Maven', 'web', ['mvn --batch-mode -DskipTests -pl web -am package', 'ls -S web/target/*']],
+    [
+      'Gradle',
+      'app',
+      ['gradle --no-daemon :app:buildFatJar', '-port=$PORT', 'ls -S app/build/libs/*'],
+    ],
+  ])('%s', (name, directory, lines) => {
+    const [, texts] = others.find(([of]) => of === name)!
+    const { context, dockerfile, reasons } = plan(texts, {}, [], directory)
+    expect(context).toBe('')
+    for (const line of lines) expect(dockerfile).toContain(line)
+    expect(reasons.join()).toContain('workspace of the repository')
+    const set = plan(texts, { build: 'make x' }, [], directory).dockerfile
+    expect(set).toContain(`cd ${directory} && make x`)
   })
 })

@@ -43,6 +43,7 @@ describe('a look at an address', () => {
       branches: ['main'],
       dockerfiles: ['Dockerfile', 'apps/api/Dockerfile', 'apps/web/Dockerfile.dev'],
       detected: null,
+      workspaces: [],
     })
     expect(readdirSync(join(config.dataDir, 'git-home', 'looks'))).toEqual([])
   })
