@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { askEngine } from '../machine/engine.ts'
 import { aptSettings, debootstrap } from '../machine/packages.ts'
 
@@ -28,7 +28,7 @@ export async function importTrixie(image: string) {
     for (const path of ['usr/share/man', 'usr/share/locale', 'usr/share/info'])
       await rm(join(root, path), { recursive: true, force: true })
     await Bun.write(join(root, 'etc/apt/apt.conf.d/99test'), await aptSettings())
-    await mkdir(join(root, added), { recursive: true })
+    for (const path of [added, dirname(trusted)]) await mkdir(join(root, path), { recursive: true })
     await cp(`/${added}`, join(root, added), { recursive: true }).catch(() => {})
     await cp(`/${trusted}`, join(root, trusted), { dereference: true })
     const tar = Bun.spawn(['tar', '-c', '--numeric-owner', '-C', root, '.'], { stdout: 'pipe' })
