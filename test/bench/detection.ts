@@ -7,9 +7,9 @@ import { dockerfileByHand, filesOf, greeting } from '../detection/real-app.ts'
 import type { RealApp } from '../detection/real-app.ts'
 import { setupCodeIn, startDavit } from '../support/davit.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
-import { tarContext } from '../support/images.ts'
+import type { Files } from '../support/git-server.ts'
 import { ensureStandIns } from '../support/images/stand-ins.ts'
-import { lastLine, run } from '../support/machine/command.ts'
+import { askEngine } from '../support/machine/engine.ts'
 import { removeInstallation } from '../support/remove-from-engine.ts'
 import { until } from '../support/until.ts'
 import { inTurns } from './ratio.ts'
@@ -76,23 +76,21 @@ type Bench = {
 }
 
 async function measure(app: RealApp, bench: Bench): Promise<BuildCost> {
-  const ours = await oursOf(app, bench)
-  const theirs = handOf(app, bench)
+  const davit = await projectOf(app.name, app, bench)
+  // Two of one owner would share what they download.
+  const text = dockerfileByHand(app).replaceAll('type=cache,', 'type=cache,id=by-hand,')
+  const hand = await projectOf(`${app.name}-by-hand`, app, bench, { Dockerfile: text })
   try {
-    const cold = await inTurns(1, {
-      davit: () => ours.build({ noCache: true }),
-      hand: () => theirs.build({ noCache: true }),
-    })
-    const warm = await inTurns(warmPairs, {
-      davit: () => ours.build({ noCache: false }),
-      hand: () => theirs.build({ noCache: false }),
-    })
-    const size = { davit: [await ours.size()], hand: [await theirs.size()] }
-    await theirs.check()
-    return { kind: app.kind, app: app.name, from: ours.from, size, cold, warm }
+    const { reasons } = await davit.detection()
+    const turns = (count: number, noCache: boolean) =>
+      inTurns(count, { davit: () => davit.build(noCache), hand: () => hand.build(noCache) })
+    const cold = await turns(1, true)
+    const warm = await turns(warmPairs, false)
+    const size = { davit: [await davit.size()], hand: [await hand.size()] }
+    return { kind: app.kind, app: app.name, from: reasons.slice(0, 2).join('; '), size, cold, warm }
   } finally {
-    await theirs.remove()
-    await ours.remove()
+    await davit.remove()
+    await hand.remove()
   }
 }
 
@@ -104,17 +102,19 @@ type Deployment = {
   error: { message: string } | null
 }
 
-async function oursOf(app: RealApp, { client, docker, directory, url }: Bench) {
-  const repository = makeRepository(join(directory, 'repositories'), `${app.name}.git`)
-  commitFiles(repository, filesOf(app))
-  const made = { name: app.name, repositoryUrl: `${url}${app.name}.git` }
-  const { id } = await client.post<{ id: string }>('/projects', made)
+/** Both sides are built by Davit, so they differ in their Dockerfile alone. */
+async function projectOf(name: string, app: RealApp, bench: Bench, more: Files = {}) {
+  const { client, docker, directory, url } = bench
+  const repository = makeRepository(join(directory, 'repositories'), `${name}.git`)
+  commitFiles(repository, { ...filesOf(app), ...more })
+  const project = { name, repositoryUrl: `${url}${name}.git` }
+  const { id } = await client.post<{ id: string }>('/projects', project)
   if (app.settings) await client.put(`/projects/${id}/settings`, { buildSettings: app.settings })
-  const { reasons } = await client.get<{ reasons: string[] }>(`/projects/${id}/detection`)
   let last: Deployment
   return {
-    from: reasons.slice(0, 2).join('; '),
-    async build({ noCache }: { noCache: boolean }) {
+    detection: () => client.get<{ reasons: string[] }>(`/projects/${id}/detection`),
+    /** Deploys another page, and answers the seconds of its build. */
+    async build(noCache: boolean) {
       const whom = unique()
       commitFiles(repository, greeting(app, whom))
       const deployments = `/projects/${id}/deployments`
@@ -122,47 +122,18 @@ async function oursOf(app: RealApp, { client, docker, directory, url }: Bench) {
       const path = `${deployments}/${started.id}`
       for await (const _ of await client.stream(`${path}/logs`, null)) continue
       last = await client.get<Deployment>(path)
-      if (last.status !== 'running') throw new Error(`It is ${last.status}: ${last.error?.message}`)
+      if (last.status !== 'running')
+        throw new Error(`${name} is ${last.status}: ${last.error?.message}`)
       await answers(new URL(app.path ?? '/', last.url), whom)
       const { startedAt, finishedAt } = last.steps.find(({ name }) => name === 'building')!
       return (Date.parse(finishedAt!) - Date.parse(startedAt)) / 1000
     },
     async size() {
       const [container] = await docker.listContainers({ labels: [`davit.deployment=${last.id}`] })
-      return sizeOf(container!.imageId)
+      const image = await askEngine(`/images/${container!.imageId}/json`)
+      return ((await image.json()) as { Size: number }).Size / 1e6
     },
     remove: () => client.delete(`/projects/${id}`),
-  }
-}
-
-function handOf(app: RealApp, { docker }: Bench) {
-  const tag = `davit-bench-${app.name}:${unique()}`
-  const files = { ...filesOf(app), Dockerfile: dockerfileByHand(app) }
-  // As an owner of Davit's has caches of its own.
-  const cacheNamespace = unique()
-  let whom = ''
-  return {
-    async build({ noCache }: { noCache: boolean }) {
-      whom = unique()
-      const context = tarContext({ ...files, ...greeting(app, whom) })
-      const options = { context, dockerfile: 'Dockerfile', tag, cacheNamespace, noCache }
-      const begun = performance.now()
-      for await (const _ of docker.buildImage(options)) continue
-      return (performance.now() - begun) / 1000
-    },
-    size: () => sizeOf(tag),
-    /** What is compared with works too. */
-    async check() {
-      const publish = ['--publish', '127.0.0.1::8123', '--env', 'PORT=8123']
-      const id = await must(['docker', 'run', '--detach', '--init', ...publish, tag])
-      try {
-        const address = await must(['docker', 'port', id, '8123'])
-        await answers(new URL(app.path ?? '/', `http://${address}`), whom)
-      } finally {
-        await must(['docker', 'rm', '--force', id])
-      }
-    },
-    remove: () => docker.removeImage(tag, { force: true }).catch(() => {}),
   }
 }
 
@@ -174,15 +145,5 @@ const answers = (url: URL, whom: string) =>
     )
     return text.includes(`Hello, ${whom}`)
   }, 20)
-
-async function sizeOf(image: string) {
-  return Number(await must(['docker', 'image', 'inspect', '--format', '{{.Size}}', image])) / 1e6
-}
-
-async function must(command: string[]) {
-  const { exitCode, output } = await run(command)
-  if (exitCode !== 0) throw new Error(`${command.slice(0, 2).join(' ')}: ${lastLine(output)}`)
-  return output.trim()
-}
 
 const unique = () => Bun.randomUUIDv7()

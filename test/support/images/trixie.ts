@@ -24,7 +24,7 @@ export async function importTrixie(image: string) {
     await debootstrap({ suite: 'trixie', include: [], root })
     for (const path of ['var/lib/apt/lists', 'var/cache/apt/archives', 'usr/share/doc'])
       for (const name of await readdir(join(root, path)))
-        await rm(join(root, path, name), { recursive: true })
+        if (name !== 'partial') await rm(join(root, path, name), { recursive: true })
     for (const path of ['usr/share/man', 'usr/share/locale', 'usr/share/info'])
       await rm(join(root, path), { recursive: true, force: true })
     await Bun.write(join(root, 'etc/apt/apt.conf.d/99test'), await aptSettings())
