@@ -105,6 +105,14 @@ export const heavyApps: RealApp[] = [
     page: 'app/app.vue',
     without: modules('nuxt'),
   },
+  // without standalone, by Bun
+  {
+    name: 'next-bun',
+    kind: 'Next.js',
+    images: [bun],
+    page: 'app/page.jsx',
+    without: ['/app/.next/cache'],
+  },
   {
     name: 'angular',
     kind: 'Angular',
