@@ -65,6 +65,15 @@ export const variablesOfInstall = ({
     ? buildArguments(buildVariables)
     : []
 
+const installedAlone = (options: TextOptions, install: string) => [
+  ...variablesOfInstall(options),
+  ...manifestsOf(options),
+  install,
+]
+
+/** Of the stage that installed them; what a build writes there is dropped. */
+const borrowed = '--mount=from=dependencies,source=/app/node_modules,target=/app/node_modules,rw'
+
 /** A site is built in one stage, and served by another. */
 export function staticText(options: TextOptions & { directory: string; spa: boolean }) {
   const { settings, build, directory, spa } = options
@@ -79,22 +88,24 @@ export function staticText(options: TextOptions & { directory: string; spa: bool
 }
 
 /**
- * Dependencies are a stage of their own, so that a change of the code neither installs nor stores them again;
- * where an installation needs the code or has a command of the user's, or the build writes into node_modules,
- * one stage does all.
+ * Dependencies are stages of their own, so that a change of the code neither installs nor stores them again, and
+ * the build borrows them: what it leaves needs no removal. Where an installation needs the code or has a command
+ * of the user's, or the build writes into node_modules, one stage does all.
  */
 export function serverText(
   options: TextOptions & {
     served: Exclude<Served, { directory: string }>
     usesPrisma: boolean
-    /** Whether there is a dependency that the app needs when it runs. */
+    hasDependencies: boolean
+    /** Whether there is one that the app needs when it runs. */
     hasModules: boolean
     /** Whether those for development are among them. */
     keepsDevelopment: boolean
   },
 ) {
-  const { manager, version, settings, build, packages } = options
-  const { served, usesPrisma, hasModules, keepsDevelopment, needsCode, hooks } = options
+  const { manager, version, settings, buildVariables, build, packages } = options
+  const { served, usesPrisma, hasDependencies, hasModules, keepsDevelopment } = options
+  const { needsCode, hooks } = options
   const { start, only, env, caches = [] } = served
   const { install } = settings
   const isApart = !needsCode && !usesPrisma && !hooks.writesModules && install === undefined
@@ -102,25 +113,38 @@ export function serverText(
   const owned = `--chown=${user}:${user}`
   const isBuilt = build !== null || !isApart || hooks.needed.length > 0
   const fromBuild = only ?? (isBuilt ? [['.', '.'] as [string, string]] : null)
-  const buildStage = [
+  const cleaned =
+    build === null || only || caches.length === 0 ? build : `${build} && rm -rf ${caches.join(' ')}`
+  const inOneStage = [
     'FROM base AS build',
     ...installed(options),
-    build === null ? null : run(build),
-    only ? null : isApart ? run(['rm -rf node_modules', ...caches].join(' ')) : null,
-    only || isApart || keepsDevelopment || install !== undefined ? null : manager.prune,
-    only || isApart || caches.length === 0 ? null : run(`rm -rf ${caches.join(' ')}`),
+    cleaned === null ? null : run(cleaned),
+    only || keepsDevelopment || install !== undefined ? null : manager.prune,
   ]
+  const withBorrowed = [
+    'FROM base AS build',
+    'COPY . .',
+    ...buildArguments(buildVariables),
+    ...[...hooks.needed.map(manager.runScript), ...(cleaned === null ? [] : [cleaned])].map(
+      (line) => `RUN ${borrowed} ${line}`,
+    ),
+  ]
+  const isBorrowed = isBuilt && isApart && hasDependencies && !only
   const hasModulesApart = !only && isApart && hasModules
   return dockerfile(
     fromBuild === null && !hasModulesApart ? null : firstStage(options),
-    fromBuild === null ? null : buildStage,
+    isBorrowed
+      ? ['FROM base AS dependencies', ...installedAlone(options, manager.install(undefined))]
+      : null,
+    fromBuild === null ? null : isBorrowed ? withBorrowed : inOneStage,
     !hasModulesApart
       ? null
       : [
           'FROM base AS modules',
-          ...variablesOfInstall(options),
-          ...manifestsOf(options),
-          keepsDevelopment ? manager.install(undefined) : manager.installProduction,
+          ...installedAlone(
+            options,
+            keepsDevelopment ? manager.install(undefined) : manager.installProduction,
+          ),
         ],
     [
       `FROM ${version.image}`,

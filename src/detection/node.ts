@@ -87,6 +87,7 @@ function planNode(options: Options): Found {
             ...common,
             ...{ hooks, needsCode, usesPrisma },
             keepsDevelopment: kept.length > 0,
+            hasDependencies: Object.keys(dependencies).length > 0,
             hasModules:
               kept.length > 0 ||
               lasting.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),

@@ -144,7 +144,11 @@ const managers: Record<
     return {
       setUp: [
         `RUN npm install --global --force ${program}`,
-        ...(isClassic ? [] : ['ENV YARN_NODE_LINKER=node-modules YARN_ENABLE_GLOBAL_CACHE=true']),
+        ...(isClassic
+          ? []
+          : [
+              'ENV YARN_NODE_LINKER=node-modules YARN_ENABLE_GLOBAL_CACHE=true YARN_INSTALL_STATE_PATH=/app/node_modules/.yarn-install-state.gz',
+            ]),
       ],
       install: (command = `yarn install${frozen}`) => run(command, cache),
       installProduction: run(
