@@ -25,6 +25,7 @@ import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { hookRoutes } from './deployments/hook-routes.ts'
 import { promoteRoutes } from './deployments/promote-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
+import { newImageRoutes } from './deployments/new-images/routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { actRoutes } from './apps/act-routes.tsx'
 import { environmentRoutes } from './apps/routes.tsx'
@@ -85,6 +86,7 @@ export function createApp(deps: Deps) {
   app.route('/', refRoutes(deps))
   app.route('/', promoteRoutes(deps))
   app.route('/', hookRoutes(deps))
+  app.route('/', newImageRoutes(deps))
   app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))
   app.route('/', containerLogRoutes(deps))

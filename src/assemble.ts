@@ -18,6 +18,7 @@ import { openInstallation } from './db/installation.ts'
 import { connectDocker, EngineFeed } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
 import { BaseImages } from './deployments/base-images.ts'
+import { ImageWatch } from './deployments/new-images/image-watch.ts'
 import { CertificateKeeper } from './domains/certificate-keeper.ts'
 import { caddyOf } from './edge/caddy.ts'
 import { Edge } from './edge/edge.ts'
@@ -32,6 +33,7 @@ import { Masks } from './logs/masks.ts'
 import { ReleaseWatch } from './releases/watch.ts'
 import type { Clock } from './platform/scheduler.ts'
 import { Scheduler } from './platform/scheduler.ts'
+import type { Lookup } from './platform/hosts.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -55,6 +57,8 @@ export type Overrides = Partial<{
   /** Name servers (`127.0.0.1:5300`) for users' domains; null uses the system's. */
   nameServers: string[] | null
   clock: Clock
+  /** Resolves the hosts of image registries. */
+  lookup: Lookup
 }>
 
 /** Builds everything with a lifetime from the settings, in order of dependency. */
@@ -70,6 +74,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     usageInterval,
     nameServers = null,
     clock,
+    lookup,
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
@@ -104,6 +109,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
     ...{ instanceTasks, locks, scheduler },
     ...{ git, streams, changes, instanceId, setupCode, releases },
+    ...(lookup && { lookup }),
   }
 
   const feed = new EngineFeed()
@@ -135,5 +141,6 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   for (const kind of serviceJobs)
     jobs.handle(kind, async () => (await import('./services/service-jobs.ts')).serviceKind(working))
   const cleanUps = new CleanUps(working)
-  return { ...watching, ...working, cleanUps }
+  const images = new ImageWatch(working)
+  return { ...watching, ...working, cleanUps, images }
 }

@@ -148,6 +148,8 @@ const settings = z.object({
   DAVIT_BUILD_TIMEOUT: whole('minutes', { min: 1, max: 10_080 }).default(60),
   /** MiB that a repository may use on disk, and likewise the files of a build. */
   DAVIT_REPOSITORY_SIZE: whole('MiB', { min: 1, max: 1_048_576 }).default(2048),
+  /** MiB that an image of a project may have to download. */
+  DAVIT_IMAGE_SIZE: whole('MiB', { min: 1, max: 1_048_576 }).default(10_240),
   /** The builder: auto is BuildKit if the engine has it. BuildKit truncates long output. */
   DAVIT_BUILDER: z
     .enum(['auto', 'buildkit', 'classic'], 'must be auto, buildkit or classic')
@@ -166,10 +168,7 @@ const settings = z.object({
   DAVIT_OAUTH_CLIENT_SECRET: z.string().optional(),
   /** The URL of a self-hosted provider; required for Gitea. */
   DAVIT_OAUTH_BASE_URL: publicUrl.optional(),
-  /**
-   * The URL of a release.json: davit upgrade installs the newest version from there,
-   * and Davit checks it once a day. Unset: nothing is requested.
-   */
+  /** The URL of a release.json, for davit upgrade and a daily check. Unset: nothing is requested. */
   DAVIT_RELEASES: releaseIndex.optional(),
   /** The minisign public key of releases. Default: the one that this version was released with. */
   DAVIT_RELEASE_KEY: signingKey.optional(),
@@ -238,6 +237,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     buildCpus: set.DAVIT_BUILD_CPUS ?? null,
     buildTimeout: set.DAVIT_BUILD_TIMEOUT * 60_000,
     repositorySize: set.DAVIT_REPOSITORY_SIZE * 1024 * 1024,
+    imageSize: set.DAVIT_IMAGE_SIZE * 1024 * 1024,
     builder: set.DAVIT_BUILDER,
     settleTime: set.DAVIT_SETTLE_TIME * 1000,
     logDays: set.DAVIT_LOG_DAYS,
@@ -290,9 +290,9 @@ const secretSettings = ['DAVIT_SECRET_KEY', 'DAVIT_OAUTH_CLIENT_SECRET', 'DAVIT_
 /** The settings that are set, split into public and secret ones. */
 export function settingsIn(env: Record<string, string | undefined>) {
   const set = Object.entries(env).filter(([name, value]) => name in settings.shape && value)
-  const isSecret = ([name]: [string, unknown]) => secretSettings.includes(name)
-  return {
-    plain: Object.fromEntries(set.filter((one) => !isSecret(one))) as Record<string, string>,
-    secret: Object.fromEntries(set.filter(isSecret)) as Record<string, string>,
-  }
+  const { plain = [], secret = [] } = Object.groupBy(set, ([name]) =>
+    secretSettings.includes(name) ? 'secret' : 'plain',
+  )
+  const object = (entries: typeof set) => Object.fromEntries(entries) as Record<string, string>
+  return { plain: object(plain), secret: object(secret) }
 }

@@ -12,9 +12,11 @@ import { matchingRefs } from './git/ref-pattern.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
+import { readTags } from './registries/tags.ts'
 import { packOwnFile } from './services/compose/open.ts'
 import { placeMistakes, readDavitText } from './projects/davit-text.ts'
 import { readPush } from './webhooks/payload.ts'
+import { readNotice } from './webhooks/registry-notice.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './platform/worker-pool.ts'
 
@@ -33,7 +35,9 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   placeMistakes,
   readAnswer,
   readDavitText,
+  readNotice,
   readPush,
+  readTags,
   refuseTriggers,
   rewriteDockerfile,
   survey,

@@ -103,6 +103,7 @@ export async function serve(config: Config) {
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),
     (signal) => deps.releases.run(deps.scheduler, { signal }),
+    (signal) => deps.images.run(deps.scheduler, { signal }),
   ])
   setTimeout(() => Bun.gc(true), startTime).unref() // otherwise an idle server keeps this memory for minutes
 

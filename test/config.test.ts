@@ -43,6 +43,7 @@ test('without settings Davit is for this machine only', () => {
     buildCpus: null,
     buildTimeout: 3_600_000,
     repositorySize: 2048 * 1024 * 1024,
+    imageSize: 10240 * 1024 * 1024,
     builder: 'auto',
     settleTime: 3000,
     logDays: 14,

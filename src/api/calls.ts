@@ -36,6 +36,8 @@ export function accessOf({ method, path, isForAdmins }: Call) {
   const provider = /^\/webhooks\/(\w+)/.exec(path)?.[1]
   if (provider)
     return { security: [{ [provider]: [] }], said: 'Signed with the secret of a project.' }
+  if (path.startsWith('/hooks/registry/'))
+    return { security: [], said: 'The address has a secret of the project.' }
   if (routeName({ method, path }) === deployHook)
     return {
       security: [{ token: [] }],

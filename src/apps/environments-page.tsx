@@ -54,11 +54,7 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU
         </span>
-        <span>
-          {environment.deletingAt
-            ? 'being deleted'
-            : deploysWhen(project.image === null && (environment.autoDeploy ?? project.autoDeploy))}
-        </span>
+        <span>{environment.deletingAt ? 'being deleted' : deploysWhen(project, environment)}</span>
       </p>
     </div>
     <div class="row-actions">
@@ -76,4 +72,7 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
   </li>
 )
 
-const deploysWhen = (auto: boolean) => (auto ? 'deploys on push' : 'deploys manually')
+const deploysWhen = (project: Project, { autoDeploy }: Environment) => {
+  if (!(autoDeploy ?? project.autoDeploy)) return 'deploys manually'
+  return project.image === null ? 'deploys on push' : 'deploys new images'
+}

@@ -33,6 +33,7 @@ export const actions = {
   'webhook.removed': 'removed the webhook of',
   'webhook.secret_shown': 'viewed the webhook secret of',
   'webhook.secret_changed': 'changed the webhook secret of',
+  'image.checked': 'checked for a new image of',
   'delivery.replayed': 'replayed a delivery to',
 
   'project.created': 'created the project',

@@ -55,8 +55,10 @@ export const projects = sqliteTable(
     name: text().notNull(),
     /** Empty for a project whose source is an image. */
     repositoryUrl: text().notNull(),
-    /** The reference that its deployments pull, as it was entered; null when they build. */
+    /** The reference that its deployments pull, as it was entered; null when they build. Its tag may be a pattern. */
     image: text(),
+    /** Asks the registry every few minutes whether the tag has moved; for a pattern it is always asked. */
+    checkTag: flag().notNull().default(false),
     /** The source whose token clones it; `repository` is `owner/name` there. */
     sourceId: text().references(() => gitSources.id, { onDelete: 'set null' }),
     repository: text(),

@@ -16,6 +16,9 @@ export * from './token-schema.ts'
 
 const project = () => childOf(() => projects.id)
 
+/** What reports new images, by the bodies of its webhook. */
+export const registrySenders = ['docker_hub', 'ghcr', 'harbor', 'quay', 'distribution'] as const
+
 /** The outcome of a webhook delivery, in the order of the checks. */
 const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
 
@@ -25,7 +28,7 @@ export const deliveries = sqliteTable(
   {
     id: id(),
     projectId: project(),
-    provider: text({ enum: gitProviders }).notNull(),
+    provider: text({ enum: [...gitProviders, ...registrySenders] }).notNull(),
     /** The provider's own id of the delivery. */
     deliveryId: text().notNull(),
     event: text().notNull(),
@@ -37,7 +40,7 @@ export const deliveries = sqliteTable(
     decision: text({ enum: deliveryDecisions }),
     reason: text(),
     deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** The parsed push, for deciding again. */
+    /** The parsed push, or the tag of a new image, for deciding again. */
     push: text({ mode: 'json' }).$type<Record<string, unknown>>(),
     createdAt: createdAt(),
   },
@@ -154,7 +157,9 @@ export const deployments = sqliteTable(
     /** Counted from 1 in its project. */
     number: integer().notNull().default(0),
     status: text({ enum: deploymentStatuses }).notNull().default('pending'),
-    trigger: text({ enum: ['manual', 'webhook', 'rollback', 'promotion', 'api'] }).notNull(),
+    trigger: text({
+      enum: ['manual', 'webhook', 'rollback', 'promotion', 'api', 'image'],
+    }).notNull(),
     /** The user's e-mail address, or another cause. */
     triggeredBy: text().notNull(),
     /** The deployment whose image it reuses; null for its own. */
@@ -167,7 +172,7 @@ export const deployments = sqliteTable(
     refType: text({ enum: ['branch', 'tag'] }),
     /** What it pulls instead of building; null otherwise. */
     pullReference: text(),
-    /** The digest that was pulled. */
+    /** The digest that was pulled; or is to be, where a new image was found by it. */
     pullDigest: text(),
     /** The requested commit; the resolved one is in commitHash. */
     requestedCommit: text(),

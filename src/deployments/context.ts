@@ -8,6 +8,7 @@ import type { NewLine } from '../logs/log-line.tsx'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { BaseImages } from './base-images.ts'
+import type { Lookup } from '../platform/hosts.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -18,6 +19,8 @@ export type PipelineDeps = RuntimeDeps & {
   logs: Logs
   masks: Masks
   baseImages: BaseImages
+  /** Resolves the hosts of image registries; by default the system does. */
+  lookup?: Lookup
 }
 
 /** The input of a step, which must not depend on HTTP. */

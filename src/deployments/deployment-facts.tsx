@@ -70,6 +70,7 @@ const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'projec
 const triggers: Record<Deployment['trigger'], string> = {
   manual: 'Started by',
   webhook: 'Pushed by',
+  image: 'Found in the registry by',
   rollback: 'Rolled back by',
   promotion: 'Promoted by',
   api: 'Started by (API)',

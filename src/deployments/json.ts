@@ -26,7 +26,8 @@ export const deployment = componentOf('Deployment', () => ({
   environmentId: id,
   number: z.int(),
   status: z.enum(deploymentStatuses),
-  trigger: z.enum(['manual', 'webhook', 'rollback', 'promotion', 'api']),
+  /** `image` when the registry was asked for a new image. */
+  trigger: z.enum(['manual', 'webhook', 'rollback', 'promotion', 'api', 'image']),
   triggeredBy: z.string(),
   rollbackOf: id.nullable(),
   imageOf: id.nullable(),
@@ -57,6 +58,24 @@ const refList = () =>
   listOf(z.object({ type: z.enum(['branch', 'tag']), name: z.string() })).extend({
     truncated: z.boolean(),
   })
+
+/** What the registry has for the image of a project. */
+const imageState = componentOf('ImageState', () => ({
+  /** Null for a project that builds. */
+  image: z.string().nullable(),
+  /** How new images are found without a webhook. */
+  follows: z.enum(['pattern', 'tag', 'nothing']),
+  /** The last check since Davit started. */
+  last: z
+    .object({
+      at: time,
+      found: z.object({ tag: z.string(), digest: z.string() }).nullable(),
+      outcome: z.string(),
+      hasFailed: z.boolean(),
+    })
+    .nullable(),
+  environments: z.array(z.object({ id, name: z.string(), pulled: pulled() })),
+}))
 
 /** A value is null when it is unknown or secret. */
 const changes = () =>
@@ -174,6 +193,14 @@ export const operations: SliceOperations = () => ({
     'GET /projects/:id/deployments': lists('List deployments, newest first', deployment()),
     'POST /projects/:id/deployments': creates('Deploy', deployment()),
     'POST /projects/:id/deploy': creates('Deploy; an alias', deployment()),
+    'GET /projects/:id/image': does(
+      'Get the image of a project, as deployed and in the registry',
+      imageState(),
+    ),
+    'POST /projects/:id/image/check': does(
+      'Ask the registry for a new image, and deploy it',
+      imageState().extend({ deployments: z.array(deployment()) }),
+    ),
     'POST /hooks/deploy': {
       summary:
         'Deploy from a pipeline; with `wait` the response has the end of the deployment, and white space before it. 200: it joined the one of this commit that hasn’t ended',

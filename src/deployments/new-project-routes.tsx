@@ -10,6 +10,7 @@ import { newProjectQuery, projectForm } from '../projects/forms.ts'
 import { projectJson } from '../projects/json.ts'
 import { aboutProject } from '../projects/own-project.ts'
 import { NewProjectPage } from '../projects/new-project-page.tsx'
+import { shownHook } from '../projects/registry-hook.ts'
 import { nameOf, nameOfImage, usesDeployKey } from '../projects/repository-choice.ts'
 import { chooseFrom } from '../projects/repository-fields.tsx'
 import { findProject, listSiblings } from '../projects/store.ts'
@@ -72,7 +73,11 @@ export const newProjectRoutes = (deps: NewProjectDeps) => {
         created: true,
         location: `/projects/${project.id}`,
         said: 'Project created.',
-        json: () => ({ ...projectJson(project), webhookSecret }),
+        json: () => ({
+          ...projectJson(project),
+          webhookSecret,
+          ...shownHook(c, deps, { project, secret: webhookSecret }),
+        }),
       })
     })
 

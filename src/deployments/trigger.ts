@@ -15,7 +15,8 @@ import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
 import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
-import { parseReference, repositoryOf } from '../registries/image-registry.ts'
+import { repositoryOf } from '../registries/image-registry.ts'
+import { parseImage } from '../registries/tag-pattern.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { flag, line } from '../web/fields.ts'
 import { getCurrent, getStatus, hasUnended } from './store.ts'
@@ -80,6 +81,8 @@ type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   refType?: Deployment['refType']
   /** Whose image it runs, in place of a build. */
   imageOf?: Deployment
+  /** What its registry has now for the image. */
+  digest?: string
   /** The input of its job. */
   input?: string | null
 }
@@ -109,7 +112,7 @@ export const cancelDeployment = (
  */
 export function enqueue(
   db: Db,
-  { project, trigger, triggeredBy, imageOf, input, ...asked }: Trigger,
+  { project, trigger, triggeredBy, imageOf, digest, input, ...asked }: Trigger,
 ): Queued {
   if (project.deletingAt)
     throw new AppError(
@@ -132,6 +135,7 @@ export function enqueue(
     repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
     ...(project.image === null && !source && refOf({ project, environment }, asked)),
     pullReference: project.image && (asked.image ?? project.image),
+    pullDigest: digest ?? null,
     requestedCommit: asked.commit ?? null,
     noCache: asked.noCache ?? false,
     ...(source && reused(source)),
@@ -257,7 +261,7 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
 }
 
 const isSameRepository = (...references: [string, string]) => {
-  const [one, other] = references.map((text) => repositoryOf(parseReference(text)!))
+  const [one, other] = references.map((text) => repositoryOf(parseImage(text)!.reference))
   return one === other
 }
 

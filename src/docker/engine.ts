@@ -55,6 +55,9 @@ export type Machine = {
   rootless: boolean
   unlimited: string[]
   measures: boolean
+  arch: string
+  os: string
+  insecureRegistries: string[]
 }
 
 export type Engine = {

@@ -24,6 +24,10 @@ type Info = {
   SystemTime: string
   DockerRootDir: string
   CgroupDriver?: string
+  RegistryConfig?: {
+    InsecureRegistryCIDRs?: string[] | null
+    IndexConfigs?: Record<string, { Secure: boolean }> | null
+  } | null
   MemoryLimit?: boolean
   CpuCfsQuota?: boolean
   PidsLimit?: boolean
@@ -69,6 +73,13 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
     cgroups: info.CgroupVersion ?? '1',
     /** Its clock. */
     time: new Date(info.SystemTime),
+    /** Hosts and ranges with which it uses plain HTTP. */
+    insecureRegistries: [
+      ...(info.RegistryConfig?.InsecureRegistryCIDRs ?? []),
+      ...Object.entries(info.RegistryConfig?.IndexConfigs ?? {}).flatMap(([host, { Secure }]) =>
+        Secure ? [] : [host],
+      ),
+    ],
     /** The folder on its machine with all of its data. */
     folder: info.DockerRootDir,
   }

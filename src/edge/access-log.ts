@@ -45,7 +45,12 @@ export const loggingOf = ({ folder }: { folder: string }) => ({
           'request>remote_port': remove,
           'request>proto': remove,
           'request>tls': remove,
-          'request>uri': { filter: 'regexp', regexp: '\\?.*', value: '?' },
+          // the address for image registries has a secret
+          'request>uri': {
+            filter: 'regexp',
+            regexp: '(/hooks/registry/).*|\\?.*',
+            value: '${1}?',
+          },
           resp_headers: remove,
           user_id: remove,
         },

@@ -56,7 +56,7 @@ type Stored = Pick<
 }
 
 /** They don't apply to a project that deploys an image. */
-const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'autoDeploy']
+const ofRepositories: EnvironmentField[] = ['branch', 'tags']
 
 type FieldsProps = {
   project: Project

@@ -13,6 +13,8 @@ export type Pinning = {
   maxBytes?: number
   /** True to return a redirect instead of following it. */
   keepsRedirect?: boolean
+  /** True to follow redirects to other hosts too, by HTTPS, and without the login. */
+  mayLeave?: boolean
   /** Another name server, and certificates to trust, in tests. */
   lookup?: Lookup | undefined
   ca?: string | undefined
@@ -22,7 +24,7 @@ export type FetchRequest = { method?: string; headers?: Record<string, string>; 
 
 /**
  * Requests a URL and reads the whole response. Connects to the address that was checked, and follows
- * redirects only to the same host. Every way to get no response is a Failure that names the host, and nothing
+ * redirects only to the same host unless it may leave that. Every way to get no response is a Failure that names the host, and nothing
  * that was found there.
  */
 export async function pinnedFetch(
@@ -32,7 +34,8 @@ export async function pinnedFetch(
 ): Promise<Response> {
   const chunks: Uint8Array[] = []
   const take = async (chunk: Uint8Array) => void chunks.push(chunk)
-  const mayLead = isSameServer
+  const mayLead = (from: URL, to: URL) =>
+    isSameServer(from, to) || (options.mayLeave === true && to.protocol === 'https:')
   const { status, headers } = await pinned(target, asked, {
     ...{ maxBytes, timeout, take, mayLead, maxRedirects: 3 },
     ...options,
@@ -110,8 +113,10 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
     if (!next || left === 0 || !options.mayLead(url, next)) throw redirected(url.host)
+    const kept = keepsMethod(response, asked) ? asked : asGet(asked)
+    const isNear = isSameServer(url, next)
     url = next
-    return follow(keepsMethod(response, asked) ? asked : asGet(asked), left - 1)
+    return follow(isNear ? kept : without(kept, /^authorization$/i), left - 1)
   }
 }
 
@@ -125,9 +130,11 @@ export const isSameServer = (from: URL, to: URL) =>
 const keepsMethod = ({ status }: Response, { method = 'GET' }: FetchRequest) =>
   status === 307 || status === 308 || method === 'GET'
 
-function asGet({ headers = {} }: FetchRequest): FetchRequest {
-  const kept = Object.entries(headers).filter(([name]) => !/^content-/i.test(name))
-  return { headers: Object.fromEntries(kept) }
+const asGet = ({ headers = {} }: FetchRequest) => without({ headers }, /^content-/i)
+
+function without({ headers = {}, ...asked }: FetchRequest, unwanted: RegExp): FetchRequest {
+  const kept = Object.entries(headers).filter(([name]) => !unwanted.test(name))
+  return { ...asked, headers: Object.fromEntries(kept) }
 }
 
 /** Tries the addresses in turn: a name often has one that can't be reached from here. */

@@ -7,7 +7,9 @@ import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl, withScheme } from '../git/repository-url.ts'
 import { refusePath } from '../git/tree-paths.ts'
 import { refuseWatchedPath } from '../git/watched-path.ts'
+import type { ImageReference } from '../registries/image-registry.ts'
 import { parseReference } from '../registries/image-registry.ts'
+import { parseImage } from '../registries/tag-pattern.ts'
 import { privateRegistry } from '../runtime/images/private-names.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
@@ -36,17 +38,25 @@ export const branchName = line('a branch', { max: 250 }).superRefine(unless(refu
 
 const name = line('a name of 1 to 60 characters', { max: 60 })
 
-export const imageReference = line('the reference of an image', { max: 500 }).refine((text) => {
-  const reference = parseReference(text)
-  return reference !== null && reference.registry !== privateRegistry
-}, 'must be the reference of an image, such as nginx:1.29 or registry.example.com/team/app:2.')
+const isPulled = (reference: ImageReference | null | undefined) =>
+  !!reference && reference.registry !== privateRegistry
+
+export const imageReference = line('the reference of an image', { max: 500 }).refine(
+  (text) => isPulled(parseReference(text)),
+  'must be the reference of an image, such as nginx:1.29 or registry.example.com/team/app:2.',
+)
+
+const imageChoice = line('the reference of an image', { max: 500 }).refine(
+  (text) => isPulled(parseImage(text)?.reference),
+  'must be the reference of an image, such as registry.example.com/team/app:2. A pattern for its tag has numbers and then *, such as 1.* or 1.*-rc.*.',
+)
 
 /** A repository of a git source, an address, or an image. */
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
   sourceId: line('the id of a git source', { max: 100 }).nullish(),
   repository: repositoryName.nullish(),
-  image: imageReference.nullish(),
+  image: imageChoice.nullish(),
 })
 
 type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
@@ -131,7 +141,7 @@ export const projectUpdateForm = (config: Config) =>
       name: name.optional(),
       ...origin(config),
       repositoryUrl: repositoryUrl(config).optional(),
-      image: imageReference.optional(),
+      image: imageChoice.optional(),
       branch: branchName.nullish(),
     }),
   )
@@ -209,6 +219,8 @@ export const buildForm = z.object({
   gitDirectory: flag().nullish(),
   autoDeploy: flag().nullish(),
   watchPaths: place.watchPaths,
+  /** Of a project that deploys an image. */
+  checkTag: flag().nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
 })

@@ -59,6 +59,8 @@ export const project = componentOf('Project', () => ({
   gitDirectory: z.boolean(),
   autoDeploy: z.boolean(),
   watchPaths: z.array(z.string()),
+  /** The registry is asked every few minutes whether the tag of its image has moved. */
+  checkTag: z.boolean(),
   keepImages: z.int(),
   /** The public key, for the repository's settings. */
   deployKey: z.string().nullable(),
@@ -91,7 +93,12 @@ export const projectJson = (row: Project) =>
     deleting: row.deletingAt !== null,
   })
 
-const projectWithSecret = () => project().extend({ webhookSecret: z.string().optional() })
+const projectWithSecret = () =>
+  project().extend({
+    webhookSecret: z.string().optional(),
+    /** The address for the webhook of the image's registry; it has a secret. */
+    registryHook: z.url().optional(),
+  })
 
 export const operations: SliceOperations = () => ({
   Projects: {

@@ -43,7 +43,7 @@ export const ProjectFrame = ({ project, tab, environments, children }: ProjectFr
     )}
     {project.webhookOutdated && !project.deletingAt && <OutdatedWebhook project={project} />}
     <nav class="tabs-line" aria-label="Project">
-      {tabsOf(project).map(([name, { title, path }]) => (
+      {Object.entries(tabs).map(([name, { title, path }]) => (
         <a href={`/projects/${project.id}${path}`} aria-current={name === tab ? 'page' : undefined}>
           {title}
         </a>
@@ -55,14 +55,16 @@ export const ProjectFrame = ({ project, tab, environments, children }: ProjectFr
 
 const OutdatedWebhook = ({ project }: { project: Project }) => (
   <div class="alert" data-variant="destructive" role="note">
-    <strong>Pushes don’t deploy: the webhook uses an old secret.</strong>
+    <strong>The webhook no longer deploys: it uses an old secret.</strong>
     <section>
       <p>
         Its secret was replaced when this project was transferred to you.{' '}
         <a href={`/projects/${project.id}/deliveries`}>
           {project.sourceId
             ? 'Register the webhook again.'
-            : 'Create a new secret, then enter it at your provider.'}
+            : project.image === null
+              ? 'Create a new secret, then enter it at your provider.'
+              : 'Create a new address, then enter it at the registry.'}
         </a>
       </p>
     </section>
@@ -76,10 +78,6 @@ const tabs = {
   webhooks: { title: 'Webhooks', path: '/deliveries', doc: 'git#webhooks' },
   settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }
-
-/** No repository delivers a webhook for an image. */
-const tabsOf = ({ image }: Project) =>
-  Object.entries(tabs).filter(([name]) => image === null || name !== 'webhooks')
 
 /** The repository or the image. */
 export const SourceLink = ({

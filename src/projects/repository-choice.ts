@@ -3,7 +3,7 @@ import { AppError, invalidField } from '../platform/errors.ts'
 import { providers } from '../git/providers/registry.ts'
 import { readRepositoryUrl } from '../git/repository-url.ts'
 import { findSource } from '../git/store.ts'
-import { parseReference } from '../registries/image-registry.ts'
+import { parseImage } from '../registries/tag-pattern.ts'
 import type { Source } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { newDeployKey, sharedDeployKey } from './keys.ts'
@@ -45,7 +45,7 @@ export const nameOf = (address: string) =>
 
 /** The same from its image, without tag and digest. */
 export const nameOfImage = (reference: string) =>
-  (parseReference(reference)?.path.split('/').at(-1) ?? '').slice(0, 60)
+  (parseImage(reference)?.reference.path.split('/').at(-1) ?? '').slice(0, 60)
 
 /** True when the repositories differ, of two projects, or of one before and after a change. */
 export const isElsewhere = (

@@ -66,7 +66,8 @@ const ImageField = ({ project }: Props) => (
     placeholder="registry.example.com/team/app:1"
     hint={
       <>
-        With a tag or a digest. One that needs a login uses yours under{' '}
+        With a tag, a digest, or a pattern such as <code>1.*</code> for the newest version of these.
+        One that needs a login uses yours under{' '}
         <a href="/settings/registries">Settings, Registries</a>.
       </>
     }

@@ -33,6 +33,7 @@ import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { answerRemoval, RemovalModal } from './removal.tsx'
+import { shownHook } from './registry-hook.ts'
 import { removeProject } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { whyUnreadable } from './repository-choice.ts'
@@ -118,7 +119,13 @@ export const projectRoutes = (deps: RemovalDeps) => {
         to: `/projects/${project.id}/settings`,
         said: 'Build settings saved.',
         ...(changes.buildSettings === undefined ? buildingForm : detectionForm)(c, emptyDraft),
-        json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),
+        json: () => ({
+          ...projectJson(project),
+          ...(newSecret && {
+            webhookSecret: newSecret,
+            ...shownHook(c, deps, { project, secret: newSecret }),
+          }),
+        }),
       })
     })
     .get('/projects/:id/watched-files', query(watchedFilesQuery), async (c) => {

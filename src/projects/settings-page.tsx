@@ -67,10 +67,24 @@ export const BuildForm = ({ project, code, draft }: FormProps) =>
     <SettingsForm
       id="build"
       title="Images"
-      about="Those that its deployments pulled."
+      about="Which new ones are deployed, and how many are kept."
       action={`/projects/${project.id}/settings`}
       draft={draft}
     >
+      <Checkbox
+        name="auto_deploy"
+        label="Deploy new images"
+        value={project.autoDeploy}
+        hint="Those that its registry reports, or that Davit finds there. Environments use this unless they set their own."
+      />
+      {!project.image.includes('*') && (
+        <Checkbox
+          name="check_tag"
+          label="Check the tag"
+          value={project.checkTag}
+          hint="Davit asks the registry every five minutes whether the tag has a new image. Not needed with a webhook."
+        />
+      )}
       <KeepImages project={project} />
     </SettingsForm>
   )

@@ -8,13 +8,23 @@ import { bytes } from '../web/units.ts'
  */
 export async function checkRoom(
   folder: string,
-  { whose, what }: { whose: 'Davit' | 'Docker'; what: 'a build' | 'another image' },
+  {
+    whose,
+    what,
+    more = 0,
+  }: {
+    whose: 'Davit' | 'Docker'
+    what: 'a build' | 'another image'
+    /** Bytes that it will certainly use. */
+    more?: number
+  },
 ) {
   const space = await spaceOf(folder)
-  if (!space || space.free >= leastFree(space)) return
+  const needed = space ? leastFree(space) + more : 0
+  if (!space || space.free >= needed) return
   throw new Failure(
     'low_disk',
-    `The disk of ${whose} is too full for ${what}: ${bytes(space.free)} are free, but ${bytes(leastFree(space))} are needed.`,
+    `The disk of ${whose} is too full for ${what}: ${bytes(space.free)} are free, but ${bytes(needed)} are needed.`,
     roomHint,
   )
 }

@@ -3,6 +3,7 @@ import { journal } from '../platform/journal.ts'
 import { askAgain } from './ask-first.tsx'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
+import { loggedPath } from './request-log.ts'
 import { answerJson, problem, problemOf, sayWhen } from './problem.ts'
 import type { Problem } from './problem.ts'
 import { show } from './respond.tsx'
@@ -12,7 +13,7 @@ import { ButtonLink } from './form.tsx'
 export function answerError(error: Error, c: Context<Env>) {
   const told = problemOf(error)
   if (told.isLogged)
-    journal.error('unexpected error', error, { requestId: c.var.requestId, path: c.req.path })
+    journal.error('unexpected error', error, { requestId: c.var.requestId, path: loggedPath(c) })
   const isStale = error === c.var.refusal && clientOf(c) === 'browser'
   return isStale ? askAgain(c, told.status) : answerProblem(c, told)
 }

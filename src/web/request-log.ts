@@ -1,3 +1,4 @@
+import type { Context } from 'hono'
 import { journal } from '../platform/journal.ts'
 import { factory } from './factory.ts'
 
@@ -9,10 +10,14 @@ export const requestLog = () =>
     journal.info('request', {
       requestId: c.var.requestId,
       method: c.req.method,
-      path: c.req.path,
+      path: loggedPath(c),
       status: c.res.status,
       ms: Math.round((performance.now() - startedAt) * 10) / 10,
       address: c.var.address,
       ...(c.var.user && { user: c.var.user.id }),
     })
   })
+
+/** Without the one secret that an address has. */
+export const loggedPath = (c: Context) =>
+  c.req.path.replace(/^\/hooks\/registry\/.+/, '/hooks/registry/…')

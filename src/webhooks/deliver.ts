@@ -70,7 +70,7 @@ const abridged = ({ message, paths, ...push }: Push): Push => ({
 })
 
 /** Makes untrusted text one line that can be stored and shown. */
-const plain = (text: string, max: number) =>
+export const plain = (text: string, max: number) =>
   text
     .slice(0, max)
     .toWellFormed()

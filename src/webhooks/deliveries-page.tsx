@@ -6,8 +6,11 @@ import type { Look } from '../web/status-badge.tsx'
 import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
+import { ImagePanel } from '../deployments/new-images/panel.tsx'
+import type { ImageState } from '../deployments/new-images/panel.tsx'
 import { titles } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
+import { registryTitles } from './registry-notice.ts'
 import { canReplay } from './replay.ts'
 import type { Delivery, CreatedDeployment } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
@@ -17,6 +20,8 @@ import type { Project } from '../projects/store.ts'
 type DeliveriesPageProps = {
   project: Project
   environments: { id: string; name: string }[]
+  /** Null for a project that builds. */
+  image: ImageState | null
   receivers: Receiver[]
   secret?: string | null
   items: Delivery[]
@@ -28,6 +33,7 @@ type DeliveriesPageProps = {
 export const DeliveriesPage = ({
   project,
   environments,
+  image,
   receivers,
   secret = null,
   items,
@@ -36,6 +42,7 @@ export const DeliveriesPage = ({
 }: DeliveriesPageProps) => (
   <ProjectFrame project={project} tab="webhooks" environments={environments}>
     {project.sourceId && <WebhookPanelLoader project={project} />}
+    {image && <ImagePanel project={project} state={image} />}
     <WebhookSetup project={project} receivers={receivers} secret={secret} />
     <div class="section-head">
       <h2>Deliveries</h2>
@@ -43,8 +50,9 @@ export const DeliveriesPage = ({
     {items.length === 0 ? (
       <EmptyState title="Nothing delivered yet">
         <p>
-          Add the webhook at the provider. Then push to the repository, or send a test from the
-          webhook’s page there.
+          {image
+            ? 'Add the webhook at the registry. Then push an image.'
+            : 'Add the webhook at the provider. Then push to the repository, or send a test from the webhook’s page there.'}
         </p>
         <ButtonLink variant="outline" href="#webhook-setup">
           Set up webhook
@@ -73,10 +81,12 @@ const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
     <div class="row-main">
       <CommitRef hash={delivery.commitHash} message={delivery.commitMessage} />
       <p class="row-facts">
-        <span>{titles[delivery.provider]}</span>
+        <span>{{ ...titles, ...registryTitles }[delivery.provider]}</span>
         <bdi>{delivery.event || 'no event'}</bdi>
         {delivery.ref && <bdi>{branchOf({ ref: delivery.ref }) ?? delivery.ref}</bdi>}
-        <span>{delivery.signatureOk ? 'signature valid' : 'signature invalid'}</span>
+        {delivery.provider in titles && (
+          <span>{delivery.signatureOk ? 'signature valid' : 'signature invalid'}</span>
+        )}
       </p>
       <p class="row-facts">
         {deployments.length === 0 ? <bdi>{delivery.reason}</bdi> : <span>Deployed to</span>}

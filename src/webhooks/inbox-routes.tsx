@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { deploymentJson } from '../deployments/json.ts'
-import type { TriggerDeps } from '../deployments/trigger.ts'
+import { imageStateOf } from '../deployments/new-images/panel.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { aboutProject, ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject, listTargets } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
+import { shownHook } from '../projects/registry-hook.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
 import type { WebhookDeps } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
@@ -20,12 +21,13 @@ import { providers } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
 import { canReplay, replay } from './replay.ts'
+import type { ReplayDeps } from './replay.ts'
 import { repositoryAddressOf } from './repository-names.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
 import type { Delivery } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
-export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
+export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
 
@@ -38,7 +40,10 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
     .post('/projects/:id/deliveries/:deliveryId/replay', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const delivery = findDelivery(db, { id: c.req.param('deliveryId'), projectId: project.id })
-      const deployments = await replay(deps, { project, delivery, triggeredBy: userOf(c).email })
+      const deployments = await replay(deps, {
+        ...{ project, delivery, triggeredBy: userOf(c).email },
+        signal: c.req.raw.signal,
+      })
       audit(c, 'delivery.replayed', {
         object: { kind: 'delivery', id: delivery.id, name: project.name },
       })
@@ -66,12 +71,14 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   /** The response itself shows the secret, which isn't stored for a later one. */
   function shown(c: Context, { project, secret }: { project: Project; secret: string }) {
     c.header('Cache-Control', 'no-store')
+    const { registryHook } = shownHook(c, deps, { project, secret })
+    const shown = registryHook ?? secret
     return show(c, {
-      ...inbox(c, { project, page: { limit: 50 }, secret }),
+      ...inbox(c, { project, page: { limit: 50 }, secret: shown }),
       partial: () => (
-        <WebhookSetup project={project} receivers={receiversOf(c, project)} secret={secret} />
+        <WebhookSetup project={project} receivers={receiversOf(c, project)} secret={shown} />
       ),
-      json: () => ({ webhookSecret: secret }),
+      json: () => ({ webhookSecret: secret, ...(registryHook && { registryHook }) }),
     })
   }
 
@@ -86,6 +93,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       page: () => (
         <DeliveriesPage
           {...{ project, receivers, secret, ...list }}
+          image={project.image === null ? null : imageStateOf(deps, project)}
           environments={listTargets(db, project.id)}
           made={listMade(
             db,
@@ -99,6 +107,7 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
 
   /** Returns the URL for the project's provider, or the URLs for all when the provider is unknown. */
   function receiversOf(c: Context, project: Project) {
+    if (project.image !== null) return []
     const origin = requestOrigin(c, config)
     const host = repositoryAddressOf(project.repositoryUrl)?.host ?? ''
     const known = getSourceProvider(db, project) ?? providerOf.get(host)

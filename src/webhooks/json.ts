@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { component, componentOf, id, time, listOf, does, creates } from '../web/operation.ts'
+import { gitProviders, registrySenders } from './store.ts'
 import { deployment } from '../deployments/json.ts'
 import type { SliceOperations } from '../web/operation.ts'
 
@@ -12,7 +13,8 @@ export const webhook = componentOf('Webhook', () => ({
 
 export const delivery = componentOf('Delivery', () => ({
   id,
-  provider: z.enum(['github', 'gitlab', 'gitea']),
+  /** The provider, or by its body the registry: `distribution` for all that send what the distribution's does. */
+  provider: z.enum([...gitProviders, ...registrySenders]),
   deliveryId: z.string(),
   event: z.string(),
   ref: z.string().nullable(),
@@ -29,15 +31,15 @@ export const delivery = componentOf('Delivery', () => ({
 /** With the URLs that providers send webhooks to. */
 export const deliveryList = component('DeliveryList', () =>
   listOf(delivery()).extend({
-    receivers: z.array(z.object({ provider: delivery().shape.provider, url: z.url() })),
+    receivers: z.array(z.object({ provider: z.enum(gitProviders), url: z.url() })),
   }),
 )
 
 const deployed = () => z.object({ deployments: z.array(deployment()) })
-const shownSecret = () => z.object({ webhookSecret: z.string() })
+const shownSecret = () => z.object({ webhookSecret: z.string(), registryHook: z.url().optional() })
 
-const receives = (provider: string) => ({
-  summary: `Receive a push from ${provider}`,
+const receives = (what: string) => ({
+  summary: `Receive ${what}`,
   body: z.looseObject({}),
   answers: { 200: deployed().extend({ reason: z.string().nullable() }), 202: deployed() },
 })
@@ -54,8 +56,9 @@ export const operations: SliceOperations = () => ({
     'POST /projects/:id/webhook-secret/show': does('Show the webhook secret, once', shownSecret()),
     'GET /projects/:id/deliveries': does('List webhook deliveries', deliveryList()),
     'POST /projects/:id/deliveries/:deliveryId/replay': creates('Replay a delivery', deployed()),
-    'POST /webhooks/github': receives('GitHub'),
-    'POST /webhooks/gitlab': receives('GitLab'),
-    'POST /webhooks/gitea': receives('Gitea or Forgejo'),
+    'POST /webhooks/github': receives('a push from GitHub'),
+    'POST /webhooks/gitlab': receives('a push from GitLab'),
+    'POST /webhooks/gitea': receives('a push from Gitea or Forgejo'),
+    'POST /hooks/registry/:secret': receives('a new image from its registry'),
   },
 })

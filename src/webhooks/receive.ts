@@ -23,7 +23,7 @@ import { untouchedBy } from './watch-paths.ts'
 export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets }
 
 /** `reason` explains the outcome for all of a delivery's projects. */
-type Outcome = { deployments: Deployment[]; reason: string }
+export type Outcome = { deployments: Deployment[]; reason: string }
 
 /** A secret of no project: the check takes as long as with a real one. */
 const nobodysSecret = randomToken()

@@ -1,24 +1,28 @@
+import type { ImageWatch } from '../deployments/new-images/image-watch.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
+import { followedTag } from '../registries/tag-pattern.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
+import { decisionOf } from './registry-hook.ts'
 import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
+export type ReplayDeps = TriggerDeps & { images: ImageWatch }
+type Replay = { project: Project; delivery: Delivery; triggeredBy: string; signal: AbortSignal }
+
 /** Uses the project's current settings. */
-export async function replay(
-  deps: TriggerDeps,
-  { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
-): Promise<Deployment[]> {
-  if (!canReplay(delivery))
-    throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
+export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deployment[]> {
+  const { project, delivery, triggeredBy } = asked
+  if (!canReplay(delivery)) throw nothing(delivery.reason)
+  if (typeof delivery.push!.tag === 'string') return replayImage(deps, asked, delivery.push!.tag)
   const push = delivery.push as Push // only `deliver` writes it
   const environments = listEnvironments(deps.db, project.id)
   const untouched = await untouchedBy(push, [{ project, environments }])
@@ -28,9 +32,7 @@ export async function replay(
       const of = { push, untouched, triggeredBy }
       const { queued, reason, isFull } = deployPush(deps.db, receiver, of)
       if (queued.length === 0)
-        throw isFull
-          ? new AppError('too_many', reason, { retryAfter: 60 })
-          : new AppError('conflict', `There is nothing to replay. ${reason}`)
+        throw isFull ? new AppError('too_many', reason, { retryAfter: 60 }) : nothing(reason)
       const made = queued.map(({ deployment }) => deployment.id)
       updateDelivery(deps.db, delivery.id, {
         decision: 'deployed',
@@ -45,3 +47,30 @@ export async function replay(
   deps.jobs.wake()
   return queued.map(({ deployment }) => deployment)
 }
+
+/** Asks the registry again, which may have yet another image for the tag. */
+async function replayImage(
+  { db, images }: ReplayDeps,
+  { project, delivery, triggeredBy, signal }: Replay,
+  tag: string,
+) {
+  if (project.image === null) throw nothing('The project deploys no image any more.')
+  if (followedTag(project.image, [tag]) === null)
+    throw nothing(`The project doesn’t follow the tag ${tag} any more.`)
+  const { deployments, reason } = await images.check({
+    ...{ project, tag, signal, by: { trigger: 'webhook', triggeredBy } },
+    stored(outcome) {
+      const { deploymentIds, ...decision } = decisionOf(outcome)
+      if (deploymentIds.length > 0)
+        updateDelivery(db, delivery.id, {
+          ...decision,
+          deploymentIds: [...delivery.deploymentIds, ...deploymentIds],
+        })
+    },
+  })
+  if (deployments.length === 0) throw nothing(reason)
+  return deployments
+}
+
+const nothing = (reason: string | null) =>
+  new AppError('conflict', `There is nothing to replay. ${reason}`)

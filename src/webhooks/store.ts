@@ -6,6 +6,8 @@ import { found } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 
+export { gitProviders, registrySenders } from '../db/schema.ts'
+
 export type Delivery = typeof deliveries.$inferSelect
 type DeliveryValues = typeof deliveries.$inferInsert
 

@@ -18,7 +18,8 @@ import { answered, comparison, readDocument } from '../support/openapi.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
 import { startingForever, stuckDeployment, whileHeld, withPromotable } from './under-way.ts'
-import { aGitlabPush, aProject, aPush, sent } from '../webhooks/senders.ts'
+import { aPush } from '../webhooks/senders.ts'
+import { receive } from './receive.ts'
 
 const provider = startProviderServer('github')
 const repository = provider.add({
@@ -259,21 +260,6 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
   await call('POST /settings/identities', { body: {} })
   await call('PUT /settings/password', { body: { password } })
   await call('DELETE /settings/identities/:id')
-}
-
-/** A push that deploys, and a ping. */
-async function receive(call: Call, ada: TestClient) {
-  await aProject(ada)
-  const deliveries = [
-    sent.github(aPush()),
-    sent.github(aPush(), { headers: { 'X-GitHub-Event': 'ping' } }),
-    sent.gitlab(aGitlabPush()),
-    sent.gitlab(aGitlabPush(), { headers: { 'X-Gitlab-Event': 'Note Hook' } }),
-    sent.gitea(aPush()),
-    sent.gitea(aPush(), { headers: { 'X-Gitea-Event': 'issues' } }),
-  ]
-  for (const { path, body, headers } of deliveries)
-    await call(`POST ${path}`, { path, body: String(body), headers })
 }
 
 /** Everything of a user, with a provider that answers, containers that run, and lines of logs. */

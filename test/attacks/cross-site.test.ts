@@ -66,7 +66,9 @@ async function forgeries(t: TestApp, victim: Browser, attackerId: string) {
 
 /** All that changes something, but the receivers of pushes, who know no cookies. */
 const changesOf = (t: TestApp) =>
-  routesOf(t).filter(({ method, path }) => method !== 'GET' && !path.startsWith('/webhooks/'))
+  routesOf(t).filter(
+    ({ method, path }) => method !== 'GET' && !/^\/(webhooks|hooks\/registry)\//.test(path),
+  )
 
 const state = (t: TestApp) => [contentsOf(t), t.db.$client.query('SELECT id FROM sessions').all()]
 

@@ -154,9 +154,11 @@ const forms: Record<string, Form> = {
   'PUT /settings/grants/:id': { id: 'service', valid: () => ({ granted: true }) },
 }
 
-/** What git hosts send has attacks of its own. */
+/** What git hosts and registries send has attacks of its own. */
 const withBody = (t: TestApp) =>
-  callsOf(t.app.routes).filter(({ body, path }) => body && !path.startsWith('/webhooks/'))
+  callsOf(t.app.routes).filter(
+    ({ body, path }) => body && !/^\/(webhooks|hooks\/registry)\//.test(path),
+  )
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 
 test('the attack below knows every call that takes a body', () => {

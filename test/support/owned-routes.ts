@@ -9,8 +9,10 @@ export const ownedRoutes: Record<
   | { id?: keyof Ids; body?: Record<string, unknown>; asksProvider?: boolean; answers?: number }
   | 'admin'
   | 'file'
+  | 'secret'
 > = {
   'GET /static/*': 'file',
+  'POST /hooks/registry/:secret': 'secret',
   'GET /docs/:name': 'file',
   'GET /projects/:id': {},
   'PUT /projects/:id': { body: { name: 'taken over' } },
@@ -35,6 +37,8 @@ export const ownedRoutes: Record<
   'GET /projects/:id/deployments/:deploymentId/logs': {},
   'GET /projects/:id/deliveries': {},
   'POST /projects/:id/deliveries/:deliveryId/replay': {},
+  'GET /projects/:id/image': {},
+  'POST /projects/:id/image/check': {},
   'POST /projects/:id/webhook-secret': {},
   'POST /projects/:id/webhook-secret/show': {},
   'GET /projects/:id/envs': {},

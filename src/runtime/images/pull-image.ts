@@ -41,6 +41,8 @@ type PullRequest = {
   isFresh?: boolean
   /** With `isFresh`, throws when the registry can't say which one is the newest. */
   isStrict?: boolean
+  /** The one in its registry, if its owner was just told. */
+  digest?: string | undefined
   /** True to give it a private name for its owner even if it is public. */
   isApart?: boolean
   signal: AbortSignal
@@ -132,7 +134,8 @@ const hasMoved = async (
   { docker }: ImageDeps,
   task: Task & { given: GivenImage; auth: RegistryAuth | undefined },
 ) => {
-  const { given, name, image, auth, signal, isStrict } = task
+  const { given, name, image, auth, signal, isStrict, digest } = task
+  if (digest) return digest !== given.digest
   return docker.imageDigest(name, { auth, signal, as: image }).then(
     (digest) => digest !== given.digest,
     (error) => {
@@ -168,7 +171,7 @@ async function pullApart(
   const { db, docker } = deps
   const { ownerId, image: wanted, reference, name, platform, auth, signal } = task
   await refusePrivate(deps, { registry: reference.registry, signal })
-  const digest = await docker.imageDigest(name, { auth, signal, as: wanted })
+  const digest = task.digest ?? (await docker.imageDigest(name, { auth, signal, as: wanted }))
   const source = `${repositoryOf(reference)}@${digest}`
   task.onPull?.() // before the wait for other users' builds
   return imageLock.alone(ownerId, signal, async () => {

@@ -286,6 +286,7 @@ const info = {
   unlimited: [],
   measures: true,
   cgroups: '2',
+  insecureRegistries: ['127.0.0.0/8'],
   folder: '/var/lib/docker',
 }
 

@@ -1,0 +1,91 @@
+import { listTargets } from '../../projects/store.ts'
+import type { Project } from '../../projects/store.ts'
+import { parseImage } from '../../registries/tag-pattern.ts'
+import { Fact, PulledRef } from '../../web/components.tsx'
+import { Button, PostForm } from '../../web/form.tsx'
+import { Ago } from '../../web/times.tsx'
+import { getCurrent, pulledOf } from '../store.ts'
+import type { CheckDeps } from './check-image.ts'
+import type { Checked, ImageWatch } from './image-watch.ts'
+
+export type ImageState = {
+  /** Null for a project that builds. */
+  image: string | null
+  /** How new images are found without a webhook. */
+  follows: 'pattern' | 'tag' | 'nothing'
+  /** Null when the registry wasn't asked since Davit started. */
+  last: Checked | null
+  environments: { id: string; name: string; pulled: ReturnType<typeof pulledOf> }[]
+}
+
+export function imageStateOf(
+  { db, images }: Pick<CheckDeps, 'db'> & { images: ImageWatch },
+  project: Project,
+): ImageState {
+  const { image } = project
+  if (image === null) return { image, follows: 'nothing', last: null, environments: [] }
+  const isPattern = parseImage(image)!.pattern !== null
+  return {
+    image,
+    follows: isPattern ? 'pattern' : project.checkTag ? 'tag' : 'nothing',
+    last: images.lastOf(project),
+    environments: listTargets(db, project.id).map(({ id, name }) => {
+      const current = getCurrent(db, id)
+      return { id, name, pulled: current ? pulledOf(current) : null }
+    }),
+  }
+}
+
+/** What is deployed, and what the registry had at the last check. */
+export const ImagePanel = ({ project, state }: { project: Project; state: ImageState }) => (
+  <section id="image-panel" class="settings-section" aria-labelledby="image-heading">
+    <div>
+      <h2 id="image-heading">New images</h2>
+      <p class="muted">
+        {state.image === null ? 'This project builds from a repository.' : says[state.follows]}{' '}
+        <a href={`/projects/${project.id}/settings`}>Change it in Settings.</a>
+      </p>
+    </div>
+    <div class="form">
+      <dl class="facts">
+        {state.environments.map(({ name, pulled }) => (
+          <Fact name={name}>
+            {pulled ? (
+              <PulledRef {...pulled} copied />
+            ) : (
+              <span class="muted">nothing deployed</span>
+            )}
+          </Fact>
+        ))}
+        <Fact name="In the registry">
+          <LastCheck {...state} />
+        </Fact>
+      </dl>
+      {state.image !== null && !project.deletingAt && (
+        <div class="form-actions start">
+          <PostForm action={`/projects/${project.id}/image/check`} replaces="#image-panel">
+            <Button variant="outline">Check now</Button>
+          </PostForm>
+        </div>
+      )}
+    </div>
+  </section>
+)
+
+const LastCheck = ({ last }: Pick<ImageState, 'last'>) =>
+  last ? (
+    <>
+      {last.found && <PulledRef reference={last.found.tag} digest={last.found.digest} />}
+      <p class={last.hasFailed ? 'field-error' : 'muted'} dir="auto">
+        {last.outcome} <Ago at={last.at} />
+      </p>
+    </>
+  ) : (
+    <span class="muted">not checked yet</span>
+  )
+
+const says: Record<ImageState['follows'], string> = {
+  pattern: 'The registry is asked every five minutes for the newest tag that the pattern matches.',
+  tag: 'The registry is asked every five minutes whether the tag has a new image.',
+  nothing: 'A new image is deployed when its registry reports it, below.',
+}

@@ -1,0 +1,34 @@
+import { onTestFinished } from 'bun:test'
+import type { TestClient } from '../support/client.ts'
+import { fakeRegistry } from '../support/fake-registry.ts'
+import { bodies } from '../webhooks/registry-bodies.ts'
+import { aGitlabPush, aProject, aPush, sent } from '../webhooks/senders.ts'
+
+type Call = (
+  route: string,
+  step: { path?: string; body?: any; headers?: Record<string, string> },
+) => Promise<any>
+
+/** A push that deploys, a ping, and a new image that is asked for, then reported. */
+export async function receive(call: Call, ada: TestClient) {
+  const registry = fakeRegistry()
+  onTestFinished(() => registry.stop())
+  registry.push('1.1')
+  const body = { name: 'of an image', image: `${registry.image}:1.*` }
+  const { id, registryHook } = await call('POST /projects', { body })
+  await call('POST /projects/:id/image/check', { path: `/projects/${id}/image/check` })
+  const path = new URL(registryHook).pathname
+  await call('POST /hooks/registry/:secret', { path, body: bodies.harbor })
+
+  await aProject(ada)
+  const deliveries = [
+    sent.github(aPush()),
+    sent.github(aPush(), { headers: { 'X-GitHub-Event': 'ping' } }),
+    sent.gitlab(aGitlabPush()),
+    sent.gitlab(aGitlabPush(), { headers: { 'X-Gitlab-Event': 'Note Hook' } }),
+    sent.gitea(aPush()),
+    sent.gitea(aPush(), { headers: { 'X-Gitea-Event': 'issues' } }),
+  ]
+  for (const { path, body, headers } of deliveries)
+    await call(`POST ${path}`, { path, body: String(body), headers })
+}
