@@ -39,7 +39,8 @@ export const deno: Rule = {
     const start =
       settings.start ??
       webOfProcfile(files) ??
-      task('start') ??
+      // It takes no notice of PORT.
+      task('start')?.replace(/^deno serve\b(?!.*--port)/, 'deno serve --port $PORT') ??
       (main === undefined ? null : `deno run --allow-net --allow-env --allow-read ${main}`)
     if (start === null)
       throw lacking(

@@ -190,6 +190,18 @@ export const nodeKinds: Kind[] = [
     ['node', 'app.js'],
   ],
   [
+    'Fresh',
+    {
+      'deno.json': json({
+        imports: { fresh: 'jsr:@fresh/core@^2' },
+        tasks: { build: 'vite build', start: 'deno serve -A _fresh/server.js' },
+      }),
+      'main.ts': '',
+    },
+    'denoland/deno:2.9.6',
+    ['sh', '-c', 'exec deno serve --port $PORT -A _fresh/server.js'],
+  ],
+  [
     'Bun',
     { 'package.json': json({ packageManager: 'bun@1.3.0' }), 'index.ts': '' },
     'oven/bun:1.3-slim',

@@ -14,10 +14,12 @@ const secrets = {
 }
 
 /** Files that lie about in repositories, and that no image gets. */
-const litter = {
+const litterFor = (files: Record<string, string>) => ({
   '.env.local': `SECRET=${secrets.dotenv}\n`,
-  'node_modules/left/index.js': `module.exports = '${secrets.dotenv}'\n`,
-}
+  ...((files['package.json'] ?? files['deno.json']) && {
+    'node_modules/left/index.js': `module.exports = '${secrets.dotenv}'\n`,
+  }),
+})
 
 /**
  * Builds and runs each without a Dockerfile, and looks at what then runs: the response, on the port that is
@@ -31,7 +33,9 @@ export function testRealBuilds(apps: RealApp[]) {
     '%s is built without a Dockerfile, responds, and stops when it is told to',
     async (_, app) => {
       const { t, ada } = withAda(testApp())
-      const project = await aProject(t, ada, { ...litter, ...filesOf(app) }, { port: 4567 })
+      const files = filesOf(app)
+      const all = { ...litterFor(files), ...files }
+      const project = await aProject(t, ada, all, { port: 4567 })
       await project.set({
         key: 'BUILD_SECRET',
         value: secrets.variable,
