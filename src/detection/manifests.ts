@@ -20,6 +20,7 @@ const names = new Set([
   ...[
     'package.json',
     'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
     'yarn.lock',
     '.nvmrc',
     '.node-version',

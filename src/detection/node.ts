@@ -136,7 +136,10 @@ const startsServer = (start: string | null) =>
 /** Whether an installation reads more of the repository than the package manager's own files. */
 const installsCode = (files: Files, manifest: JsonObject, dependencies: Record<string, string>) =>
   manifest['workspaces'] !== undefined ||
-  files.has('pnpm-workspace.yaml') ||
+  // It may have settings alone.
+  ['packages', 'patchedDependencies'].some((key) =>
+    Object.hasOwn(files.yaml('pnpm-workspace.yaml'), key),
+  ) ||
   objectOf(manifest['pnpm'])['patchedDependencies'] !== undefined ||
   files.hasFolder('.yarn') ||
   Object.values(dependencies).some((range) => /^(file|link|portal|patch|workspace):/.test(range))

@@ -58,6 +58,16 @@ describe('a Dockerfile for package.json', () => {
     expect(plan(texts).settings.directory).toBe(directory)
   })
 
+  test.each([
+    ['onlyBuiltDependencies:\n  - esbuild\n', false],
+    ['packages:\n  - apps/*\n', true],
+    ['patchedDependencies:\n  a: patches/a.patch\n', true],
+  ])('installs with the code where pnpm’s workspace needs it: %j', (yaml, needsCode) => {
+    const lock = { 'pnpm-lock.yaml': `lockfileVersion: '9.0'`, 'pnpm-workspace.yaml': yaml }
+    const { dockerfile } = plan({ 'package.json': json(server), ...lock })
+    expect(/COPY \. \.\nRUN \S+ pnpm install/.test(dockerfile)).toBe(needsCode)
+  })
+
   test('lends no dependencies to a build where there are none', () => {
     const { dockerfile } = plan(node({ scripts: { build: 'node build', start: 'node x' } }))
     expect(dockerfile).not.toContain('AS dependencies')
