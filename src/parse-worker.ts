@@ -14,6 +14,7 @@ import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/errors.ts'
 import { readTags } from './registries/tags.ts'
 import { packOwnFile } from './services/compose/open.ts'
+import { planStack } from './services/compose/repository.ts'
 import { placeMistakes, readDavitText } from './projects/davit-text.ts'
 import { readPush } from './webhooks/payload.ts'
 import { readNotice } from './webhooks/registry-notice.ts'
@@ -33,6 +34,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
   nearestRefs,
   packOwnFile,
   placeMistakes,
+  planStack,
   readAnswer,
   readDavitText,
   readNotice,

@@ -18,6 +18,8 @@ export type BuildOptions = {
   /** Path within the context. */
   dockerfile: string
   tag: string
+  /** The stage to build; by default the last one. */
+  target?: string | undefined
   labels?: Record<string, string>
   buildArgs?: Record<string, string>
   /** Builds with another namespace, or none, don't share cache mounts. The classic builder has none. */
@@ -52,6 +54,7 @@ export async function* buildImage(
     const query = {
       dockerfile,
       t: tag,
+      target: options.target,
       labels,
       buildargs: { ...buildArgs, ...steering },
       networkmode: network ? undefined : 'none',

@@ -93,13 +93,22 @@ export const connectNetwork = (
   {
     containerId,
     address,
+    aliases = [],
     signal,
-  }: { containerId: string; address?: string | undefined } & Abortable,
+  }: {
+    containerId: string
+    address?: string | undefined
+    /** Further names of the container on it. */
+    aliases?: string[] | undefined
+  } & Abortable,
 ) =>
   engine.request('POST', `/networks/${encodeURIComponent(network)}/connect`, {
     body: {
       Container: containerId,
-      EndpointConfig: { ...(address !== undefined && { IPAMConfig: { IPv4Address: address } }) },
+      EndpointConfig: {
+        ...(address !== undefined && { IPAMConfig: { IPv4Address: address } }),
+        ...(aliases.length > 0 && { Aliases: aliases }),
+      },
     },
     signal,
   })

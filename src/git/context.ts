@@ -32,6 +32,8 @@ export type ContextOptions = {
   dockerfilePath: string | null
   /** Called before anything else is decided. */
   inspect?: (directory: Directory, app: App) => Promise<void>
+  /** True for a digest of the files that the build sees. */
+  needsDigest?: boolean
   /** Writes a Dockerfile where there is none and no path to one is set. */
   plan: (app: App) => Promise<Planned>
   signal: AbortSignal
@@ -48,6 +50,11 @@ export type Directory = {
     paths: string[],
     options: { max: number; total: number },
   ) => Promise<Map<string, string | null>>
+}
+
+export type OpenDirectory = Directory & {
+  /** Resolves links; throws a Failure for a path that leaves the repository. */
+  follow: (path: string) => Promise<string>
 }
 
 /** What has the app in `directory`, which is '' at its top. */
@@ -102,14 +109,37 @@ export function archiveContext(
   }
 }
 
-async function selectContext(tools: GitTools, options: Options): Promise<BuildContext> {
-  const { snapshot, signal, log } = options
+type Opening = Pick<Options, 'snapshot' | 'signal' | 'log'>
+
+async function openRepository(tools: GitTools, { snapshot, signal, log }: Opening) {
   const { mirror, commit } = snapshot
   const listed = await listTree({ tools, mirror, alternates: [], signal }, commit.hash)
   const repository = { mirror, href: snapshot.url, entries: listed }
   const { entries, alternates } = await mergeSubmodules(tools, { repository, signal, log })
   const objects: Objects = { tools, mirror, alternates, signal }
-  const tree = await openTree(objects, entries)
+  return { entries, alternates, objects, tree: await openTree(objects, entries) }
+}
+
+/** The files of a directory of the commit; by default the root. */
+export async function openDirectory(
+  tools: GitTools,
+  options: Opening,
+  path = '.',
+): Promise<OpenDirectory> {
+  const { entries, objects, tree } = await openRepository(tools, options)
+  const root = await followPath(tree, path)
+  const prefix = prefixOf(root)
+  const inside = entriesIn(entries, root)
+  return {
+    ...directoryOf(objects, tree, inside, prefix),
+    follow: (path) => followPath(tree, `${prefix}${path}`),
+  }
+}
+
+async function selectContext(tools: GitTools, options: Options): Promise<BuildContext> {
+  const { snapshot, signal, log } = options
+  const { mirror, commit } = snapshot
+  const { entries, alternates, objects, tree } = await openRepository(tools, options)
 
   const directory = await findContextDir(tree, options)
   const app = { repository: directoryOf(objects, tree, entries), directory }
@@ -153,6 +183,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
     files: kept.length,
     procfile,
     planned: text,
+    digest: options.needsDigest ? await digestOf(kept, prefix) : '',
   }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
@@ -257,6 +288,15 @@ const directoryOf = (objects: Objects, tree: Tree, inside: Entry[], prefix = '')
 const unlessOutside = (error: unknown) => {
   if (error instanceof Failure) return ''
   throw error
+}
+
+async function digestOf(entries: Entry[], prefix: string) {
+  const hash = new Bun.CryptoHasher('sha256')
+  for (const { path, mode, hash: object } of entries) {
+    hash.update(`${mode} ${object} ${path.slice(prefix.length)}\0`)
+    if (isTurnOver()) await pause()
+  }
+  return hash.digest('hex')
 }
 
 const namesIn = (entries: Entry[], prefix: string) =>

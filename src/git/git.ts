@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { archiveContext, prepareContext } from './context.ts'
+import { archiveContext, openDirectory, prepareContext } from './context.ts'
 import { readDockerfile } from './context-files.ts'
 import type { ContextOptions } from './context.ts'
 import { looksFolder, readTip } from './tip.ts'
@@ -15,7 +15,7 @@ import { pathsOf, removeMirror } from './mirror.ts'
 import { listBranches, listRefs } from './remote.ts'
 import { runGit } from './run.ts'
 import type { GitSetup } from './run.ts'
-import type { BuildContext, GitTools, Snapshot } from './tools.ts'
+import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
 
 export type Git = ReturnType<typeof connectGit>
 
@@ -52,6 +52,12 @@ export function connectGit(options: GitOptions) {
     /** Checks paths, applies .dockerignore, and merges submodules, which use the same keys. */
     context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
       prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
+    /** The files of a commit, submodules included. */
+    directory: (
+      snapshot: Snapshot,
+      what: Keys & { signal: AbortSignal; log: Log },
+      path?: string,
+    ) => openDirectory({ ...tools, keys: what }, { ...what, snapshot }, path),
     readDockerfile: (context: BuildContext, { signal }: UntilAborted) =>
       readDockerfile(tools, { context, signal }),
     /** A tar stream; git ends with the stream or the signal. */

@@ -41,6 +41,7 @@ export const lookedAt = componentOf('LookedAt', () => ({
   defaultBranch: z.string().nullable(),
   branches: z.array(z.string()),
   dockerfiles: z.array(z.string()).nullable(),
+  composeFiles: z.array(z.string()),
   /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
   detected: z.object({ kind: z.string(), reasons: z.array(z.string()) }).nullable(),
   /** The apps of the repository and the packages that they share; none with a Dockerfile at the top. */

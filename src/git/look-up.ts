@@ -23,6 +23,7 @@ export type Looked = {
   branches: string[]
   /** Null when there were too many files, or they took too long. */
   dockerfiles: string[] | null
+  composeFiles: string[]
   /** What is built without a Dockerfile; null with one, or when nothing was recognised. */
   detected: Pick<Plan, 'kind' | 'reasons'> | null
   /** The apps of the repository and the packages that they share. */
@@ -145,7 +146,8 @@ async function lookUp(deps: LookupDeps, lookup: UrlLookup): Promise<Looked> {
   const plan = found?.plan
   const detected = plan ? { kind: plan.kind, reasons: plan.reasons } : null
   const workspaces = found?.workspaces ?? []
-  return { defaultBranch, branches, dockerfiles: tip?.dockerfiles ?? null, detected, workspaces }
+  const { dockerfiles = null, composeFiles = [] } = tip ?? {}
+  return { defaultBranch, branches, dockerfiles, composeFiles, detected, workspaces }
 }
 
 function surveyOf(

@@ -99,6 +99,7 @@ export const RepositoryFound = ({
   defaultBranch,
   branches,
   dockerfiles,
+  composeFiles: [composeFile],
   detected,
   workspaces,
 }: Looked) => (
@@ -123,6 +124,12 @@ export const RepositoryFound = ({
       <DockerfileNote paths={dockerfiles} detected={detected} isHolding={workspaces.some(isApp)} />
     )}
     <AppChoices apps={workspaces.filter(isApp)} />
+    {composeFile !== undefined && (
+      <p>
+        It has <code>{composeFile}</code>: enter it as the Compose file to run its services
+        together.
+      </p>
+    )}
     <datalist id={branchList}>
       {branches.map((name) => (
         <option value={name} />

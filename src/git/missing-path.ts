@@ -2,6 +2,12 @@ import { isDockerfile } from '../detection/manifests.ts'
 import { Failure } from '../platform/errors.ts'
 import { nearest } from './nearest.ts'
 
+/** The usual names, those in the root first. */
+export const composeFilesIn = (paths: string[]) =>
+  paths
+    .filter((path) => /(^|\/)(docker-)?compose(\.[\w-]+)?\.ya?ml$/.test(path))
+    .sort((a, b) => a.split('/').length - b.split('/').length)
+
 type Missing = { paths: string[]; branch: string }
 
 /** Names the Dockerfiles that exist instead, and the setting to change. */

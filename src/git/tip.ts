@@ -5,7 +5,7 @@ import { isDockerfile, manifestsOf, maxText, maxTexts } from '../detection/manif
 import { KeyedLock } from '../platform/semaphore.ts'
 import type { GitTools } from './tools.ts'
 import { initMirror } from './mirror.ts'
-import { dockerfileNames } from './missing-path.ts'
+import { composeFilesIn, dockerfileNames } from './missing-path.ts'
 import { readObjects } from './objects.ts'
 import { connectRemote, locationOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
@@ -23,6 +23,7 @@ const turns = new KeyedLock()
 export type Tip = {
   /** Likely Dockerfiles, the one in the root first. */
   dockerfiles: string[]
+  composeFiles: string[]
   /** All file names, and the texts that tell what it is; null with a Dockerfile in the root, or too many names. */
   files: { paths: string[]; texts: [path: string, text: string][] } | null
 }
@@ -73,8 +74,9 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
     const [root, all] = await Promise.all([names([], dockerfileNames), names(['-r'])])
     const found = [...root, ...all].filter((path) => isDockerfile.test(path))
     const dockerfiles = [...new Set(found)].slice(0, 5)
+    const composeFiles = composeFilesIn(all).slice(0, 5)
     const isCut = all.join('\0').length >= maxBytes.names
-    if (isCut || root.some((path) => path !== '')) return { dockerfiles, files: null }
+    if (isCut || root.some((path) => path !== '')) return { dockerfiles, composeFiles, files: null }
     const { own, others } = manifestsOf({ paths: all.join('\0'), all: true })
     const wanted = await listFiles(tools, { mirror, paths: [...own, ...others], signal })
     if (wanted.size > 0) await fetch([], [...new Set(wanted.values())])
@@ -85,7 +87,7 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
       const text = contents.get(hash)?.toString('utf8', 0, maxText) ?? ''
       return (left -= text.length) < 0 ? [] : [[path, text]]
     })
-    return { dockerfiles, files: { paths: all.filter(Boolean), texts } }
+    return { dockerfiles, composeFiles, files: { paths: all.filter(Boolean), texts } }
   } finally {
     await rm(mirror, { recursive: true, force: true })
   }

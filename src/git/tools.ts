@@ -32,6 +32,8 @@ export type BuildContext = {
   /** The commit that `.git` in the context shows; null without a `.git`. */
   shows: Snapshot | null
   files: number
+  /** Of the files and their modes; empty unless it was asked for. */
+  digest: string
   /** Null without one that can be read. */
   procfile: string | null
 }

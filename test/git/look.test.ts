@@ -35,6 +35,8 @@ describe('a look at an address', () => {
       'apps/web/Dockerfile.dev': 'FROM busybox',
       'docs/Dockerfiles.md': 'x',
       'large.bin': 'x'.repeat(100_000),
+      'deploy/compose.prod.yml': 'services: {}',
+      'docker-compose.yaml': 'services: {}',
     })
     const { ada, config } = start()
     const { json } = await ada.get(look(`${gitServer.url}docker.git`))
@@ -42,6 +44,7 @@ describe('a look at an address', () => {
       defaultBranch: 'main',
       branches: ['main'],
       dockerfiles: ['Dockerfile', 'apps/api/Dockerfile', 'apps/web/Dockerfile.dev'],
+      composeFiles: ['docker-compose.yaml', 'deploy/compose.prod.yml'],
       detected: null,
       workspaces: [],
     })

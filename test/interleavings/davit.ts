@@ -15,6 +15,7 @@ import { actRoutes } from '../../src/apps/act-routes.tsx'
 import { environmentRoutes } from '../../src/apps/routes.tsx'
 import { variableRoutes } from '../../src/environments/variable-routes.tsx'
 import type { Git } from '../../src/git/git.ts'
+import { findStack } from '../../src/deployments/stack/find.ts'
 import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
@@ -211,7 +212,7 @@ function routesOf(deps: Deps) {
   })
   const slices = [
     newProjectRoutes,
-    projectRoutes,
+    (deps: Deps) => projectRoutes(deps, findStack),
     (deps: Deps) => deploymentRoutes(deps, projectMap(deps)),
     environmentRoutes,
     actRoutes,
@@ -237,11 +238,16 @@ function gitOver(connection: Connection): Git {
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
     listRefs: async () => `${commit.hash}\trefs/heads/main\n`,
     pathsOf: async () => null,
-    readTip: async () => ({ dockerfiles: ['Dockerfile'], files: null }),
+    directory: async () => ({
+      paths: [],
+      read: async () => '',
+      follow: async (path) => path,
+    }),
+    readTip: async () => ({ dockerfiles: ['Dockerfile'], composeFiles: [], files: null }),
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
       ...{ spareName: 'Dockerfile.other', shows: null },
-      ...{ procfile: null, planned: null },
+      ...{ procfile: null, planned: null, digest: '' },
     }),
     readDockerfile: async () => 'FROM busybox\n',
     archive: () => new ReadableStream({ start: (controller) => controller.close() }),

@@ -51,14 +51,15 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
     const oneShot = isOneShot(stack, name)
     return {
       name,
-      replicas: 1,
+      replicas: service.replicas,
       options: optionsOf(service, context, oneShot),
       joins: [],
       files: service.files,
-      waits: waits.map(({ service: component, condition, required }) => ({
+      waits: waits.map(({ service: component, condition, required, restart }) => ({
         component,
         condition,
         required,
+        ...(restart && { restart }),
       })),
       oneShot,
       gate: { kind: 'engine' },

@@ -4,6 +4,7 @@ import { envFormats, readEnvFile } from './env-file.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Lookup } from './interpolate.ts'
+import type { Repository } from './model.ts'
 import { normalPath } from './mounts.ts'
 
 /** What a Compose file refers to: files beside it, and values of variables. */
@@ -17,6 +18,8 @@ export type ReadOptions = {
    * volumes. Here, each becomes a named volume.
    */
   foreign?: boolean
+  /** Set for a file in a repository, whose services may be built. */
+  repository?: Repository | null
 }
 
 export type Outside = Required<ReadOptions>
@@ -28,7 +31,7 @@ const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/
 export function environmentOf(
   environment: Field,
   envFile: Field,
-  outside: Outside,
+  outside: Pick<Outside, 'files' | 'lookup' | 'expanded' | 'repository'>,
 ): Map<string, string> {
   const found = new Map<string, string>()
   for (const file of envFile.oneOrMore())
@@ -78,7 +81,10 @@ export function labelsOf(field: Field): Map<string, string> {
   return labels
 }
 
-function envFileOf(field: Field, { files, lookup, expanded }: Outside): Map<string, string> {
+function envFileOf(
+  field: Field,
+  { files, lookup, expanded, repository }: Parameters<typeof environmentOf>[2],
+): Map<string, string> {
   if (field.isMap) field.only(['path', 'required', 'format'])
   const named = field.isMap ? field.get('path') : field
   const path = normalPath(named.text('a file such as .env'))
@@ -86,7 +92,11 @@ function envFileOf(field: Field, { files, lookup, expanded }: Outside): Map<stri
   const required = field.get('required').or(true, (r) => r.flag())
   const text = files.get(path)
   if (text === undefined && required)
-    throw named.refuse(`needs the file ${quote(path)}. Add its content to this file.`)
+    throw named.refuse(
+      repository
+        ? `needs the file ${quote(path)}, which isn’t in the repository. Add it, or set required: false.`
+        : `needs the file ${quote(path)}. Add its content to this file.`,
+    )
   try {
     return readEnvFile(text ?? '', { file: path, lookup, format, isExpanded: expanded.has(path) })
   } catch (error) {

@@ -17,7 +17,11 @@ export type Stack = {
 
 export type Service = {
   name: string
+  /** Empty for a service that is built. */
   image: string
+  /** Null for a service whose image is pulled. */
+  build: Build | null
+  replicas: number
   /** Null means the image's own. */
   command: string[] | null
   /** Null means the image's own, an empty list means none. */
@@ -67,6 +71,23 @@ export type Service = {
   unconfined: Profile[]
   binds: Bind[]
   devices: { host: string; path: string; permissions: string }[]
+}
+
+/** Paths are relative to the root of the repository. */
+export type Build = {
+  context: string
+  dockerfile: string
+  args: Record<string, string>
+  /** The last stage; null for the last one of the Dockerfile. */
+  target: string | null
+}
+
+/** Where a Compose file of a repository is. */
+export type Repository = {
+  /** The directory of the file; empty for the root. */
+  base: string
+  /** The profiles whose services run. */
+  profiles: readonly string[]
 }
 
 export type HostNamespace = 'network' | 'pid' | 'ipc'

@@ -4,7 +4,7 @@ import type { ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 import { danger, isEngineSocket } from './dangers.ts'
 import { Field, quote } from './field.ts'
-import type { Bind, Service, VolumeMount } from './model.ts'
+import type { Bind, Repository, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
 
 type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }
@@ -13,6 +13,7 @@ type MountOptions = {
   declared: readonly string[]
   files: ReadonlyMap<string, string>
   foreign: boolean
+  repository: Repository | null
 }
 
 /** Volume names in a file; on the engine they follow the instance's prefix. */
@@ -144,6 +145,10 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: MountOption
     mounts.volumes.push({ volume: nameFor(source), path, readOnly })
     return
   }
+  if (given.repository && source.startsWith('.'))
+    throw field.refuse(
+      `mounts ${quote(source)}, which isn’t in the repository. Use a named volume such as data:${path} for what the service writes.`,
+    )
   if (!source.startsWith('/'))
     throw field.refuse(
       `mounts ${quote(source)}, a path on the server. Use a named volume such as data:${path}, or ` +

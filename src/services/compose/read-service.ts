@@ -1,6 +1,7 @@
 import { containerLimits } from '../../platform/limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
+import { buildOf } from './build.ts'
 import { configFilesOf } from './configs.ts'
 import { dependenciesOf } from './depends-on.ts'
 import { environmentOf, labelsOf } from './environment.ts'
@@ -18,7 +19,7 @@ import { restartOf } from './running.ts'
 import { linksOf, volumesFromOf } from './sharing.ts'
 import { splitWords } from '../../platform/shell-words.ts'
 import { bytesOf, durationOf } from './units.ts'
-import { adviceOn, ignoredOf } from './unsupported.ts'
+import { adviceOn, ignoredInRepository, ignoredOf } from './unsupported.ts'
 
 /** `files` are by normalised path. */
 export type Surroundings = Outside & {
@@ -27,6 +28,8 @@ export type Surroundings = Outside & {
   configs: Map<string, string>
   secrets: Map<string, string>
 }
+
+type Given = Surroundings & { replicas: number }
 
 const serviceKeys = [
   'image',
@@ -81,12 +84,16 @@ const serviceKeys = [
 export function serviceOf(
   name: string,
   field: Field,
-  around: Surroundings,
+  around: Given,
 ): { service: Service; dangers: Danger[] } {
   if (!dnsName.test(name))
     throw field.refuse(`has the name ${quote(name)}. Use letters, digits, _ . and -.`)
   if (!field.isMap) throw field.refuse('must have keys below it, at least image.')
-  field.only(serviceKeys, adviceOn, ignoredOf(field))
+  field.only(
+    around.repository ? [...serviceKeys, 'build'] : serviceKeys,
+    adviceOn,
+    around.repository ? ignoredInRepository : ignoredOf(field),
+  )
   const get = (key: string) => field.get(key)
   const path = (f: Field) => pathIn(f, f.text('a path in the container'))
 
@@ -95,7 +102,9 @@ export function serviceOf(
     declared: around.volumes,
     files: around.files,
     foreign: around.foreign,
+    repository: around.repository,
   })
+  const build = buildOf(get('build'), around)
   const added = capabilitiesOf(get('cap_add'), name)
   const hosts = extraHostsOf(get('extra_hosts').atMost(100), name)
   const access = hostAccessOf(field, name)
@@ -105,7 +114,9 @@ export function serviceOf(
   const aliases = aliasesOf(get('networks'), around.networks)
   const service: Service = {
     name,
-    image: imageOf(get('image')),
+    image: build ? '' : imageOf(get('image')),
+    build,
+    replicas: around.replicas,
     command: get('command').or(null, (f) => bounded(f, commandOf(f))),
     entrypoint: get('entrypoint').or(null, (f) => bounded(f, commandOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),

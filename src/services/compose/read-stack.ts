@@ -7,7 +7,7 @@ import { normalPath, volumeName } from './mounts.ts'
 import { networksOf } from './networks.ts'
 import { refuseSharedPorts } from './ports.ts'
 import { serviceOf } from './read-service.ts'
-import { isRun } from './running.ts'
+import { replicasOf } from './running.ts'
 import { nestedBindsOf } from './host-access.ts'
 import { shareAmong } from './sharing.ts'
 import type { Source, Tree } from '../../platform/yaml-source.ts'
@@ -33,6 +33,7 @@ export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): 
     expanded: given.expanded ?? new Set(),
     lookup: given.lookup ?? (() => undefined),
     foreign: given.foreign ?? false,
+    repository: given.repository ?? null,
   }
   const around = {
     ...outside,
@@ -44,8 +45,9 @@ export function readStack(tree: Tree, source: Source, given: ReadOptions = {}): 
   const entries = root.get('services')
   const found = entries
     .entries()
-    .filter(([, field]) => isRun(field))
-    .map(([name, field]) => serviceOf(name, field, around))
+    .map(([name, field]) => ({ name, field, replicas: replicasOf(field, outside.repository) }))
+    .filter(({ replicas }) => replicas > 0)
+    .map(({ name, field, replicas }) => serviceOf(name, field, { ...around, replicas }))
   if (found.length === 0) throw root.refuse('This has no services. Add one under services.')
   if (found.length > maxServices) throw entries.refuse(`can be at most ${maxServices}. Split them.`)
 

@@ -1,27 +1,37 @@
 import type { RestartPolicy } from '../../docker/index.ts'
+import { processLimits } from '../../platform/limits.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
+import type { Repository } from './model.ts'
 
-/** Only limits the count; one container runs. */
+/** Only limits the count where one container runs. */
 const maxReplicas = 1000
 
-/** False for a service without a container, with a note that says why. */
-export function isRun(service: Field): boolean {
-  const profiles = service.get('profiles').oneOrMore()
-  if (profiles.some((profile) => profile.text() !== '')) {
-    service.note('isn’t run, because it has profiles. Remove them to run it.')
-    return false
+/** How many containers run: none with a note that says why, and at most one outside of a repository. */
+export function replicasOf(service: Field, repository: Repository | null): number {
+  const profiles = service
+    .get('profiles')
+    .oneOrMore()
+    .map((profile) => profile.text())
+    .filter((profile) => profile !== '')
+  const isOn = (profile: string) =>
+    ['*', profile].some((name) => repository?.profiles.includes(name))
+  if (profiles.length > 0 && !profiles.some(isOn)) {
+    service.note(
+      repository
+        ? `isn’t run. Set COMPOSE_PROFILES=${profiles[0]} among the variables to run it.`
+        : 'isn’t run, because it has profiles. Remove them to run it.',
+    )
+    return 0
   }
-  const isAny = (field: Field) => field.number({ min: 0, max: maxReplicas }) > 0
-  const replicas = service.get('deploy').get('replicas')
-  const asked = replicas.absent ? service.get('scale') : replicas
-  if (asked.or(true, isAny)) {
-    if (asked.or('1', (field) => field.text()) !== '1')
-      asked.note('is treated as 1. Davit runs one container of it.')
-    return true
-  }
-  service.note('isn’t run, because its replicas are 0.')
-  return false
+  const field = service.get('deploy').get('replicas')
+  const asked = field.absent ? service.get('scale') : field
+  const max = repository ? processLimits.replicas : maxReplicas
+  const replicas = asked.or(1, (count) => count.number({ min: 0, max }))
+  if (replicas === 0) service.note('isn’t run, because its replicas are 0.')
+  if (repository) return replicas
+  if (replicas > 1) asked.note('is treated as 1. Davit runs one container of it.')
+  return Math.min(replicas, 1)
 }
 
 /** The service's own setting, else that of `deploy`. */

@@ -21,6 +21,9 @@ const ignored = {
   tty: 'A service has no terminal.',
 }
 
+/** The image of a service with `build` is built: its name is only of use elsewhere. */
+export const ignoredInRepository = { ...ignored, develop: 'It is for a laptop.' }
+
 /** Compose too only builds when no image is available. */
 export const ignoredOf = (service: Field) =>
   service.get('image').absent ? ignored : { ...ignored, build: 'Davit uses its image.' }

@@ -43,7 +43,12 @@ const toNumber = (address: string) =>
 const toText = (value: number) =>
   [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 
-type Joining = { name: string; containerId: string; address?: string | undefined }
+type Joining = {
+  name: string
+  containerId: string
+  address?: string | undefined
+  aliases?: string[] | undefined
+}
 
 function bothOf(engine: FakeEngine, { name, containerId }: Joining) {
   const network = engine.network(name)
@@ -54,11 +59,11 @@ function bothOf(engine: FakeEngine, { name, containerId }: Joining) {
 /** One that runs has its address there at once. */
 export function joinNetwork(engine: FakeEngine, joining: Joining) {
   const { network, container } = bothOf(engine, joining)
-  const { address: wanted = null } = joining
+  const { address: wanted = null, aliases = [] } = joining
   const taken = takenOn(network, engine.containers.values())
   const address = container.state === 'running' ? (wanted ?? nextAddress(network, taken)) : null
   if (address && taken.has(address)) throw new EngineError(403, 'Address already in use')
-  container.endpoints.set(network.name, { aliases: [], wanted, address })
+  container.endpoints.set(network.name, { aliases, wanted, address })
 }
 
 export function leaveNetwork(engine: FakeEngine, joining: Joining) {

@@ -170,9 +170,9 @@ export function fakeDocker(
           })
           .map(({ id }) => id),
       ),
-    connectNetwork: (name, { containerId, address, signal }) =>
+    connectNetwork: (name, { containerId, address, aliases, signal }) =>
       put(`join ${short(containerId)} to ${name}`, { signal }, () =>
-        joinNetwork(engine, { name, containerId, address }),
+        joinNetwork(engine, { name, containerId, address, aliases }),
       ),
     disconnectNetwork: (name, { containerId, signal }) =>
       put(

@@ -183,6 +183,10 @@ export const scenarios: Record<string, Scenario> = {
     await docker.connectNetwork(network, { containerId: other })
     const joins = [await isOn(), await docker.disconnectNetwork(network, { containerId: other })]
     joins.push(await isOn())
+    await docker.connectNetwork(network, { containerId: other, aliases: ['db'] })
+    const there = (await docker.inspectContainer(other))!.networks
+    joins.push(there.find(({ name }) => name === network)!.aliases.includes('db'))
+    await docker.disconnectNetwork(network, { containerId: other })
     await docker.stopContainer(c, { timeoutSeconds: 5 })
     const seen = [again, over, inUse, joins, await answer(docker.removeNetwork(network))]
     return [...seen, await answer(docker.startContainer(c)), await look(s, c)]
