@@ -76,6 +76,25 @@ export const instances = sqliteTable(
   ],
 )
 
+/** What a deployment of a Compose file runs; deployments that reuse its images share it. */
+export const stacks = sqliteTable('stacks', {
+  /** As in the deployments: that of the service with the addresses. */
+  image: text().primaryKey(),
+  /** The path of the Compose file. */
+  file: text().notNull(),
+  /** It and the files that it names, by path from the repository's root. */
+  texts: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+  services: text({ mode: 'json' }).$type<Record<string, StackImage>>().notNull(),
+})
+
+export type StackImage = {
+  image: string
+  /** The same as long as nothing that the image is made from has changed. */
+  key: string
+  /** As in the file; null for an image that was built. */
+  reference: string | null
+}
+
 /** Addresses of containers on networks, each reserved until the container is removed. */
 export const endpoints = sqliteTable(
   'endpoints',

@@ -9,8 +9,13 @@ export type Component = {
   replicas: number
   /** `name` is the readable start of the container's name; its network and Davit's labels are added. */
   options: Omit<ContainerOptions, 'network'>
-  /** Ids of services whose networks it joins before it starts. */
+  /**
+   * Ids of services whose networks it joins before it starts; with the id of its own workload, the network
+   * that only this workload's containers share.
+   */
   joins: string[]
+  /** Its names on that network of its own. */
+  names?: string[]
   /** Written into it before it starts. */
   files: ContainerFile[]
   waits: Wait[]
@@ -29,7 +34,13 @@ export const conditions = [
 export type Condition = (typeof conditions)[number]
 
 /** What must be up before it starts; it starts anyway if that isn't `required`. */
-export type Wait = { component: string; condition: Condition; required: boolean }
+export type Wait = {
+  component: string
+  condition: Condition
+  required: boolean
+  /** True to be recreated with it. */
+  restart?: boolean
+}
 
 export type Gate =
   | {

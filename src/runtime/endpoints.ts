@@ -9,7 +9,11 @@ import type { Workload } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
 /** Without an address the engine chooses one at each start. */
-export type Endpoint = { network: string; address: string | undefined }
+export type Endpoint = {
+  network: string
+  address: string | undefined
+  aliases?: string[] | undefined
+}
 
 type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
 
@@ -30,23 +34,32 @@ export async function reserveEndpoints(
   const { db, docker, workload, signal } = run
   const endpoints = new Map<string, Endpoint[]>(members.map(({ instance: { id } }) => [id, []]))
   const takenOver = new Set<Instance>()
+  const { ownerId } = workload
   const joined = [...new Set(members.flatMap(({ component }) => component.joins))]
-    .filter((id) => isJoinable(db, id))
-    .map((id): Workload => ({ id, kind: 'service', ownerId: workload.ownerId }))
+    .filter((id) => id === workload.id || isJoinable(db, id))
+    .map((id): Workload => ({ id, kind: id === workload.id ? 'app' : 'service', ownerId }))
   for (const other of [workload, ...joined]) {
     const network = await ensureNetworkOf(run, other, signal)
-    if (other !== workload && !isJoinable(db, other.id)) {
+    if (other.id !== workload.id && !isJoinable(db, other.id)) {
       // the service was deleted meanwhile, and its network may have been created after that
       await unlessUsed(docker.removeNetwork(network))
       continue
     }
     if (other.kind === 'service') await rejoin(run, other)
-    const instances = members
-      .filter(({ component }) => isOn(component, other === workload ? null : other.id))
-      .map(({ instance }) => instance)
+    const on = members.filter(({ component }) =>
+      isOn(component, other === workload ? null : other.id),
+    )
+    const instances = on.map(({ instance }) => instance)
     const given = await reserveAddresses(run, { network, instances, replaced, signal })
-    for (const { id } of instances)
-      endpoints.get(id)!.push({ network, address: given.addresses.get(id) })
+    for (const {
+      instance: { id },
+      component,
+    } of on)
+      endpoints.get(id)!.push({
+        network,
+        address: given.addresses.get(id),
+        ...(other !== workload && other.id === workload.id && { aliases: component.names }),
+      })
     for (const giver of given.takenOver) takenOver.add(giver)
   }
   return { endpoints, takenOver: [...takenOver] }
@@ -60,8 +73,8 @@ export async function connectJoined(
   { docker }: Pick<Run, 'docker'>,
   { containerId, endpoints }: { containerId: string; endpoints: Endpoint[] },
 ) {
-  for (const { network, address } of endpoints.slice(1))
-    await docker.connectNetwork(network, { containerId, address })
+  for (const { network, address, aliases } of endpoints.slice(1))
+    await docker.connectNetwork(network, { containerId, address, aliases })
 }
 
 /**

@@ -61,12 +61,24 @@ export async function removeFromEngine(
   for (const reference of new Set(named))
     if (!shared.includes(reference) && (await unlessUsed(docker.removeImage(reference))))
       removed.push({ kind: 'image', name: reference })
-  if (!of.environmentId)
+  if (of.environmentId) removed.push(...(await removeNetworksOf(deps, [of.environmentId])))
+  else
     for (const { id, name } of await docker.listNetworks({ labels }))
       if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })
   if (volumes)
     for (const { name } of await docker.listVolumes({ labels }))
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
+  return removed
+}
+
+/** The networks that only the containers of one environment share. */
+export async function removeNetworksOf(deps: EngineDeps, environmentIds: string[]) {
+  const removed: Removed[] = []
+  for (const environmentId of environmentIds) {
+    const labels = labelFilter(deps.instanceId, { environmentId })
+    for (const { id, name } of await deps.docker.listNetworks({ labels }))
+      if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })
+  }
   return removed
 }
 

@@ -2,15 +2,16 @@ import { retryOnDiskFull } from '../db/failures.ts'
 import { killed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
+import { differenceTo } from './keep.ts'
 import { within } from '../platform/pause.ts'
 import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
-import type { Placed, RollOut, RollOutRun } from './run.ts'
+import type { Difference, Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
-import { getLiveRelease, makeLive } from './store.ts'
+import { getLiveRelease, makeLive, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
@@ -76,13 +77,16 @@ async function switchOver(run: RollOutRun, before: Release) {
     hooks.enter?.('creating')
     undo.push('The release was not deleted', () => forget(run, failed))
     undo.push(...newStays)
-    const prepared = await prepare(run)
-    const made = await create(run, prepared)
+    const difference = await differenceTo(run)
+    const prepared = await prepare(run, difference)
+    const made = await create(run, { ...prepared, ...difference })
     if (before?.edge && release.edge === false) {
       undo.push('The port was not returned to Docker', async () => void run.edge.sync())
       await within(lookTime, run.edge.sync()) // Docker can't use it while the edge does
     }
-    const { old, waiting } = conflictingContainers(run, made, prepared)
+    for (const { component } of difference.kept)
+      hooks.log?.(`${component!.name} is unchanged and keeps running`)
+    const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
     if (old.length > 0) {
       // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
@@ -113,7 +117,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt) }
-    await retryOnDiskFull(() => commit(run, made, outcome), { signal })
+    await retryOnDiskFull(() => commit(run, { made, kept: difference.kept }, outcome), { signal })
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
     run.routing.route(workload) // its page no longer says that it is starting
@@ -124,13 +128,14 @@ async function switchOver(run: RollOutRun, before: Release) {
 
 const commit = (
   { db, workload, release, hooks }: RollOutRun,
-  made: CreatedContainer[],
+  { made, kept }: { made: CreatedContainer[]; kept: Placed[] },
   outcome: { downtimeMs: number | null },
 ) =>
   db.transaction((tx) => {
     const states = made.map(
       ({ instance, component }) => [instance.id, component.oneShot ? 'stopped' : 'live'] as const,
     )
+    for (const { instance } of kept) updateInstance(tx, instance.id, { releaseId: release.id })
     makeLive(tx, { workloadId: workload.id, releaseId: release.id, states: new Map(states) })
     hooks.commit(tx, outcome)
   })
@@ -143,11 +148,11 @@ const commit = (
 function conflictingContainers(
   run: RollOutRun,
   made: CreatedContainer[],
-  { takenOver }: { takenOver: Pick<Instance, 'containerId'>[] },
+  { takenOver, kept, fresh }: Difference & { takenOver: Pick<Instance, 'containerId'>[] },
 ): { old: Placed[]; waiting: CreatedContainer[] } {
-  const live = listLive(run, run.workload)
+  const live = listLive(run, run.workload).filter(({ id }) => !kept.some((one) => one.id === id))
   if (run.strategy === 'stop-first') return { old: live, waiting: made }
-  const needed = run.release.components.flatMap(exclusiveResources)
+  const needed = fresh.flatMap(({ component }) => exclusiveResources(component))
   const heldBy = ({ component }: Placed) => (component ? exclusiveResources(component) : needed)
   const givesAddress = ({ id }: Placed) => takenOver.some(({ containerId }) => containerId === id)
   const old = live.filter(

@@ -1,4 +1,4 @@
-import type { Component } from './component.ts'
+import type { Component, Slot } from './component.ts'
 import type { Tx } from '../db/index.ts'
 import type { Instance } from './store.ts'
 import type { Workload } from './workload.ts'
@@ -17,6 +17,8 @@ export type RollOut = {
     components: Component[]
     /** True when the edge, not Docker, publishes the port of its environment. */
     edge?: boolean
+    /** True to keep containers of the live release that already run what this one says. */
+    keepsUnchanged?: boolean
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
@@ -52,4 +54,12 @@ export type Placed = {
   id: string
   component: Component | null
   instance: Pick<Instance, 'id'>
+}
+
+/** What a roll-out does with the components of its release. */
+export type Difference = {
+  /** Containers of the live release that stay, and become the new one’s. */
+  kept: Placed[]
+  /** The containers to create, in the order of their start. */
+  fresh: Slot[]
 }

@@ -46,14 +46,18 @@ export async function lastFirst<Container>(
 export const isUp = ({ state }: Pick<Container, 'state'>) =>
   ['running', 'restarting', 'paused'].includes(state)
 
-/** Created when first needed: the project's network, or a service's own. Returns its name. */
+/**
+ * Created when first needed: the project's network, a service's own or, without a project, that of one
+ * environment. Returns its name.
+ */
 export function ensureNetworkOf(
   deps: NetworkDeps & { instanceId: string },
   workload: Workload,
   signal: AbortSignal,
 ) {
   const { id, kind, ownerId, projectId } = workload
-  const of = kind === 'app' ? { projectId: projectId! } : { serviceId: id }
+  const of =
+    kind === 'service' ? { serviceId: id } : projectId ? { projectId } : { environmentId: id }
   return ensureNetwork(deps, {
     name: networkNameOf(workload),
     filter: labelFilter(deps.instanceId, of),

@@ -9,6 +9,7 @@ import {
   releases,
   services,
 } from '../../db/schema.ts'
+import { deployedImage } from './stack-store.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
 type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
@@ -71,9 +72,10 @@ const past = ['failed', 'cancelled', 'superseded'] as const
  */
 export const forgetImage = (db: Db, image: string) =>
   db.transaction((tx) => {
-    const isNeeded = and(eq(deployments.image, image), notInArray(deployments.status, [...past]))
+    const deployed = deployedImage(image)
+    const isNeeded = and(eq(deployments.image, deployed), notInArray(deployments.status, [...past]))
     if (countRows(tx, deployments, isNeeded) > 0) return null
-    const ids = listValues(tx, deployments.id, eq(deployments.image, image))
+    const ids = listValues(tx, deployments.id, eq(deployments.image, deployed))
     const kept = listRows(
       tx,
       releases,
@@ -84,7 +86,7 @@ export const forgetImage = (db: Db, image: string) =>
     return () =>
       db.transaction((tx) => {
         const isImageless = and(inArray(deployments.id, ids), isNull(deployments.image))
-        tx.update(deployments).set({ image }).where(isImageless).run()
+        tx.update(deployments).set({ image: deployed }).where(isImageless).run()
         for (const { id, settings } of kept)
           tx.update(releases).set({ settings }).where(eq(releases.id, id)).run()
       })

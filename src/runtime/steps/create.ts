@@ -1,10 +1,10 @@
 import type { ContainerOptions } from '../../docker/index.ts'
 import { partLabel, tamedLabels } from '../../docker/labels.ts'
-import { portOf, sealComponents, slotsOf } from '../component.ts'
+import { portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
 import { connectJoined, reserveEndpoints } from '../endpoints.ts'
 import type { Endpoint } from '../endpoints.ts'
-import type { RollOutRun } from '../run.ts'
+import type { Difference, RollOutRun } from '../run.ts'
 import { insertRelease, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
@@ -20,9 +20,8 @@ export type CreatedContainer = {
  * Stores the release, creates its network and volumes, and reserves its addresses. The live release isn't
  * changed. If the network is full, instances whose addresses are reused have to stop first.
  */
-export async function prepare(run: RollOutRun) {
+export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
-  const slots = slotsOf(release.components)
   const rows = insertRelease(db, {
     workload,
     id: release.id,
@@ -36,7 +35,9 @@ export async function prepare(run: RollOutRun) {
   })
   const { endpoints, takenOver } = await reserveEndpoints(run, {
     members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
-    replaced: listLiveInstances(db, workload.id),
+    replaced: listLiveInstances(db, workload.id).filter(
+      ({ id }) => !kept.some(({ instance }) => instance.id === id),
+    ),
   })
   await ensureVolumes(run, release.components)
   return { rows, endpoints, takenOver }
@@ -56,11 +57,15 @@ export async function ensureVolumes(
 /** Doesn't start them. */
 export async function create(
   run: RollOutRun,
-  { rows, endpoints }: Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
+  {
+    rows,
+    endpoints,
+    fresh,
+  }: Pick<Difference, 'fresh'> & Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
 ): Promise<CreatedContainer[]> {
-  const { release, signal } = run
+  const { signal } = run
   const made: CreatedContainer[] = []
-  for (const [at, { component }] of slotsOf(release.components).entries()) {
+  for (const [at, { component }] of fresh.entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
     const of = { component, instance, endpoints: endpoints.get(instance.id)! }
