@@ -37,6 +37,7 @@ import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSource } from './git/git-source.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
+import { findStack } from './deployments/stack/find.ts'
 import { projectRoutes } from './projects/routes.tsx'
 import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
@@ -80,7 +81,7 @@ export function createApp(deps: Deps) {
   app.route('/', paletteRoutes(deps))
   app.route('/', apiRoutes(deps, app))
   app.route('/', newProjectRoutes(deps))
-  app.route('/', projectRoutes(deps))
+  app.route('/', projectRoutes(deps, findStack))
   app.route('/', deploymentRoutes(deps, projectMap(deps)))
   app.route('/', deploymentListRoutes(deps))
   app.route('/', refRoutes(deps))

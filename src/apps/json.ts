@@ -72,6 +72,7 @@ export const environment = componentOf('Environment', () => ({
           containerId: z.string().nullable(),
           state: z.enum(instanceStates),
           address: z.string().nullable(),
+          image: z.string().nullable(),
         }),
       ),
     })

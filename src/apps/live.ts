@@ -1,6 +1,9 @@
 import type { Db } from '../db/index.ts'
+import { web } from '../environments/processes.ts'
+import { getDeployedImage } from '../deployments/store.ts'
 import type { Condition } from '../runtime/observed-containers.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
+import { getStack } from '../runtime/images/stack-store.ts'
 import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
 import { networkNameOf } from '../runtime/workload.ts'
 
@@ -22,6 +25,8 @@ export type LiveInstance = {
   state: (typeof instanceStates)[number]
   /** On the project's network. */
   address: string | null
+  /** As a Compose file names it, else its name on the engine; null once it was removed. */
+  image: string | null
 }
 
 export type Live = { deploymentId: string; instances: LiveInstance[] }
@@ -33,13 +38,21 @@ export function liveOf(
 ): Live | null {
   const release = getLiveRelease(db, id)
   if (!release) return null
+  const image = getDeployedImage(db, release.id)
+  const services = Object.entries((image && getStack(db, image)?.services) || {})
+  const imageOf = (process: string) => {
+    const [, own] =
+      services.find(([name, of]) => process === (of.image === image ? web : name)) ?? []
+    return own?.reference ?? own?.image ?? image
+  }
   const addresses = listHeld(db, networkNameOf({ id, projectId }))
   const instances = listLiveInstances(db, id).map(
     ({ id, component: process, containerId, state }): LiveInstance => {
       const isLooping = containerId !== null && observed.isLooping(containerId)
       const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
       const shown = state === 'stopped' ? state : up
-      return { process, containerId, state: shown, address: addresses.get(id) ?? null }
+      const address = addresses.get(id) ?? null
+      return { process, containerId, state: shown, address, image: imageOf(process) }
     },
   )
   return { deploymentId: release.id, instances }

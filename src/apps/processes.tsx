@@ -47,7 +47,7 @@ type InstanceProps = {
 } & Pick<EnvironmentView, 'hasTerminal' | 'wasStopped'>
 
 const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) => {
-  const { name, containerId, state, condition, limits, usage } = instance
+  const { name, containerId, state, condition, limits, usage, reference } = instance
   const isUp = state !== 'stopped'
   const at = isUp ? condition?.startedAt : condition?.finishedAt
   return (
@@ -68,6 +68,11 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
           <bdi>{name}</bdi>
         )}
         <p class="row-facts">
+          {reference !== null && (
+            <span>
+              <code>{reference}</code>
+            </span>
+          )}
           {isUp && usage && (
             <span>
               CPU {percent(usage.cpu)}, {bytes(usage.memory)} in use

@@ -74,7 +74,7 @@ function shownInstances(
   const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
   const of = Map.groupBy(instances, ({ process }) => process)
   return instances.map((instance) => {
-    const { process, containerId } = instance
+    const { process, containerId, image } = instance
     const same = of.get(process)!
     const made = components.find(({ name }) => name === process)?.options
     return {
@@ -84,6 +84,8 @@ function shownInstances(
         replica: same.length > 1 ? same.indexOf(instance) + 1 : null,
       }),
       usage: containerId ? (usage.latest(containerId)?.usage ?? null) : null,
+      /** Those that were built have no name that tells anything. */
+      reference: image?.startsWith('davit/') ? null : image,
       limits: made && { memoryMb: Math.round(made.memoryBytes / 2 ** 20), cpus: made.cpus },
       condition: containerId ? observed.condition(containerId) : null,
     }

@@ -7,6 +7,7 @@ import {
   getDeployedPlaces,
   getServicePlaces,
   listDeployedContainers,
+  listReleasesOf,
   stopReasonOf,
 } from './store.ts'
 import type { StopReason } from './store.ts'
@@ -41,20 +42,31 @@ export function placeContainers(
   { db, instanceId }: { db: Db; instanceId: string },
   containers: Labelled[],
 ): (container: Labelled) => ContainerOwner {
-  const ours = containers
-    .map(({ labels }) => readLabels(labels))
-    .filter((said) => said.instanceId === instanceId)
+  const releases = listReleasesOf(
+    db,
+    containers.map(({ id }) => id),
+  )
+  const ours = containers.map(saidBy).filter((said) => said.instanceId === instanceId)
   const named = (field: 'deploymentId' | 'serviceId') => ours.flatMap((said) => said[field] || [])
   const deployed = getDeployedPlaces(db, named('deploymentId'))
   const instances = listDeployedContainers(db, [...deployed.keys()])
   const services = getServicePlaces(db, named('serviceId'))
 
   return ({ id, labels }) => {
-    const said = readLabels(labels)
+    const said = saidBy({ id, labels })
     if (said.instanceId !== instanceId) return other
     if (said.kind === 'app') return placeOfApp({ id, labels }, said)
     if (said.kind === 'service') return placeOfService(said, labels[partLabel])
     return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
+  }
+
+  /** A deployment may keep a container of an earlier one. */
+  function saidBy({ id, labels }: Labelled): Said {
+    const said = readLabels(labels)
+    const held = releases.get(id)
+    return held && held.workloadId === said.environmentId
+      ? { ...said, deploymentId: held.releaseId }
+      : said
   }
 
   function placeOfApp({ id, labels }: Labelled, said: Said): ContainerOwner {

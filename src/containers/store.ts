@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { isStopCode, stopCodes } from '../runtime/crash-count.ts'
 import type { StopCode } from '../runtime/crash-count.ts'
 import type { Db } from '../db/index.ts'
-import { getRow } from '../db/queries.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
 import { web } from '../environments/processes.ts'
 
@@ -43,6 +43,14 @@ export const listDeployedContainers = (db: Db, deploymentIds: string[]) =>
       .where(inArray(instances.releaseId, deploymentIds))
       .all(),
     ({ deploymentId }) => deploymentId,
+  )
+
+/** The releases of these containers, which may be later ones than their labels say. */
+export const listReleasesOf = (db: Db, containerIds: string[]) =>
+  new Map(
+    listRows(db, instances, inArray(instances.containerId, containerIds)).map(
+      ({ containerId, releaseId, workloadId }) => [containerId, { releaseId, workloadId }],
+    ),
   )
 
 /** Returns services by id, without unknown ids. */

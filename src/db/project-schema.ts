@@ -74,6 +74,10 @@ export const projects = sqliteTable(
     /** Relative to the repository's root; null for `<contextDir>/Dockerfile`. */
     dockerfilePath: text(),
     contextDir: text().notNull().default('.'),
+    /** Relative to the repository's root; its services are run. Null for one image. */
+    composeFile: text(),
+    /** The service that has the addresses; null for the one that Davit finds. */
+    composeService: text(),
     buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
     /** In place of what is detected in a repository without a Dockerfile. */
     buildSettings: text({ mode: 'json' }).$type<BuildSettings>().notNull().default({}),

@@ -3,6 +3,7 @@ import { whyUnreached } from '../links/unreached.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
+import { deployedImage } from '../runtime/images/stack-store.ts'
 import { commitStatuses } from './commit-status.ts'
 import type { PipelineDeps } from './context.ts'
 import { explainStep } from './explain.ts'
@@ -115,9 +116,12 @@ async function whyUnreachedBy(
 }
 
 /** Removes the image under this deployment's own name: a rollback runs the image of another deployment. */
-async function discardImage(deps: PipelineDeps, { deployment }: Job) {
+async function discardImage(deps: PipelineDeps, { project, deployment }: Job) {
+  const image = imageNameOf(deps, deployment)
   try {
-    await deps.docker.removeImage(imageNameOf(deps, deployment))
+    const all = project.composeFile === null ? [] : await deps.docker.listImages()
+    const ofServices = all.flatMap(({ tags }) => tags.filter((tag) => deployedImage(tag) === image))
+    for (const name of new Set([image, ...ofServices])) await deps.docker.removeImage(name)
     return { image: null }
   } catch (error) {
     report('the image of a deployment could not be removed', error, { deployment: deployment.id })

@@ -7,6 +7,11 @@ import { listEnvironments } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { removeImage } from '../runtime/images/remove.ts'
+import {
+  deleteUnusedStacks,
+  deployedImage,
+  listStackImages,
+} from '../runtime/images/stack-store.ts'
 import { getCurrent, getJob, isEnded, isImageKept, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
@@ -29,17 +34,20 @@ export async function removeOldImages(
   { db, docker, instanceId }: ImageDeps,
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
-  const known = listImages(db, environment.id)
+  const deployed = listImages(db, environment.id)
   const kept = listEnvironments(db, project.id).flatMap(({ id }) => [
     ...listImages(db, id).slice(0, project.keepImages),
     getCurrent(db, id)?.image,
   ])
+  const gone = deployed.filter((image) => !kept.includes(image))
+  const known = [...deployed, ...listStackImages(db, gone)]
   const labels = labelFilter(instanceId, { environmentId: environment.id })
   const onEngine = (await docker.listImages({ labels })).flatMap(({ id, tags }) =>
     tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
   )
   for (const image of new Set([...known, ...onEngine]))
-    if (!kept.includes(image)) await unlessUsed(removeImage({ db, docker }, [image]))
+    if (!kept.includes(deployedImage(image))) await unlessUsed(removeImage({ db, docker }, [image]))
+  deleteUnusedStacks(db)
 }
 
 /** Removes images that were built or pulled for deployments which ended without using them. */
@@ -78,6 +86,6 @@ export async function removeOrphanImages(
 const pulledBy = (deps: { db: Db; secrets: Secrets }, id: string) => (name: string) => {
   const deploymentId = /^davit\/[0-9a-f-]{36}:([0-9a-f-]{36})-/.exec(name)?.[1]
   const job = deploymentId && getJob(deps.db, deploymentId)
-  if (!job || !job.deployment.pullReference || imageNameOf(deps, job.deployment) !== name) return []
+  if (!job || imageNameOf(deps, job.deployment) !== deployedImage(name)) return []
   return [{ id, deploymentId, names: [name] }]
 }

@@ -87,6 +87,8 @@ export class LogGroups {
   /** Maps BuildKit's step numbers to keys of groups. */
   readonly #steps = new Map<string, string>()
   #phase = -1
+  /** The service of a Compose file that is being built: each build numbers its steps from 1. */
+  #service: string | null = null
   /** The classic builder's current step. */
   #classic: string | null = null
   #latest: Work | null = null
@@ -144,6 +146,7 @@ export class LogGroups {
     this.#steps.clear()
     this.#changed.clear()
     this.#phase = -1
+    this.#service = null
     this.#classic = null
     this.#isWhole = true
     if (!this.#lines) return
@@ -174,6 +177,7 @@ export class LogGroups {
     if (at <= this.#phase) return
     for (const work of this.#works.values()) if (work.state === 'active') this.#set(work, 'done')
     this.#phase = at
+    this.#service = null
     this.#classic = null
   }
 
@@ -185,20 +189,34 @@ export class LogGroups {
     if (line.stream === 'system' && isVerdict.test(line.text))
       return this.#latest ?? this.#ofPhase()
     if (this.#phaseName !== 'building') return this.#ofPhase()
+    const [, service] = (line.stream === 'system' && buildsService.exec(line.text)) || []
+    if (service !== undefined) this.#enterService(service)
     const [, number, rest] = /^#(\d+) (.*)$/s.exec(line.text) ?? []
     if (number !== undefined) return this.#ofBuildKit(number, rest!)
     const step = line.stream === 'system' ? /^Step \d+\/\d+ : .*/.exec(line.text)?.[0] : undefined
     if (step) {
-      const before = this.#classic === null ? undefined : this.#works.get(this.#classic)
-      if (before) this.#set(before, 'done')
+      if (this.#classic !== null) this.#set(this.#step(this.#classic, this.#classic), 'done')
       this.#classic = step
     }
-    return this.#classic === null ? this.#ofPhase() : this.#work(this.#classic, this.#classic)
+    return this.#classic === null ? this.#ofPhase() : this.#step(this.#classic, this.#classic)
+  }
+
+  #enterService(service: string) {
+    for (const work of this.#works.values()) if (work.state === 'active') this.#set(work, 'done')
+    this.#service = service
+    this.#steps.clear()
+    this.#classic = null
   }
 
   #ofPhase() {
     const name = this.#phaseName
-    return this.#work(name, phases[name] ?? name, name === 'building')
+    return this.#step(name, phases[name] ?? name, name === 'building')
+  }
+
+  #step(key: string, title: string, isQuiet = false) {
+    const [of, from] =
+      this.#service === null ? ['', ''] : [` of ${this.#service}`, `${this.#service}: `]
+    return this.#work(`${key}${of}`, `${from}${title}`, isQuiet)
   }
 
   #ofBuildKit(number: string, rest: string): Work {
@@ -206,7 +224,7 @@ export class LogGroups {
     const isPart = internal.test(rest) || this.#steps.size >= maxGroups.steps
     const key = known ?? (isPart ? 'building' : `step ${number}`)
     if (this.#steps.size < maxGroups.steps) this.#steps.set(number, key)
-    const work = key === 'building' ? this.#ofPhase() : this.#work(key, titleOf(rest))
+    const work = key === 'building' ? this.#ofPhase() : this.#step(key, titleOf(rest))
     if (known === undefined) this.#set(work, 'active')
     else if (/^ERROR: /.test(rest)) this.#set(work, 'failed')
     else if (rest === 'CANCELED') this.#set(work, 'cancelled')
@@ -218,7 +236,7 @@ export class LogGroups {
 
   /** The group `building` combines several steps, so it has no single duration. */
   #finish(work: Work, took: string) {
-    if (work.key !== 'building') work.took = took
+    if (!work.isQuiet) work.took = took
     if (work.state === 'active') this.#set(work, 'done')
   }
 
@@ -250,6 +268,8 @@ export class LogGroups {
 
 /** The final line of a deployment belongs to the step that it reached. */
 const isVerdict = /^(?:Failed: |Cancelled\.$|Davit is stopping\.)/
+
+const buildsService = /^Building the service (\S+)$/
 
 /** BuildKit's work before and between the steps of a Dockerfile. */
 const internal =

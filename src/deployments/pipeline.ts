@@ -14,6 +14,7 @@ import { promoteNext } from './promote.ts'
 import type { Promoted } from './promote.ts'
 import { restoredVariables } from './rollback.ts'
 import type { PipelineDeps, Run } from './context.ts'
+import { buildStack } from './stack/build.ts'
 import { build, clone } from './steps/build.ts'
 import { pull } from './steps/pull.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
@@ -129,6 +130,14 @@ export async function runPipeline(
       commitMessage: snapshot.commit.message,
     })
     reportCommitStatus()
+    if (project.composeFile !== null) {
+      const { store, ...built } = await stage('building', () => buildStack(run, snapshot))
+      deps.db.transaction(() => {
+        store()
+        progress.save(built)
+      })
+      return built
+    }
     const built = await stage('building', () => build(run, snapshot))
     progress.save(built)
     return built

@@ -19,6 +19,7 @@ import { isCurrent } from '../environments/store.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
+import { deployedImage } from '../runtime/images/stack-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -247,9 +248,12 @@ export const listImages = (db: Db, environmentId: string) =>
     .all()
     .map(({ image }) => image!)
 
+export const getDeployedImage = (db: Db, id: string) =>
+  listValues(db, deployments.image, eq(deployments.id, id))[0] ?? null
+
 /** True when a deployment runs the image, or can be rolled back to it. */
 export const isImageKept = (db: Db, image: string) =>
-  countRows(db, deployments, eq(deployments.image, image)) > 0
+  countRows(db, deployments, eq(deployments.image, deployedImage(image))) > 0
 
 /** Marks images that aren't on the engine. No deployment can be rolled back to them, or to its settings. */
 export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>

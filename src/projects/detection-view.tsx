@@ -1,23 +1,16 @@
 import type { Part } from '../detection/apps.ts'
-import type { Link } from '../detection/plan.ts'
 import { CopyButton } from '../web/copy.tsx'
 import { counted } from '../web/units.ts'
 import type { Detection } from './detection.tsx'
+import { OtherFiles, serviceNames, StackView } from './stack-view.tsx'
 import type { Project } from './store.ts'
 
 type Props = { project: Project; found: Detection }
 
-const services: Record<Link['template'], string> = {
-  postgresql: 'PostgreSQL',
-  mysql: 'MySQL',
-  mongodb: 'MongoDB',
-  redis: 'Redis',
-  rabbitmq: 'RabbitMQ',
-}
-
 export const DetectionView = ({ project, found }: Props) => (
   <>
     <WhatIsBuilt {...{ project, found }} />
+    <OtherFiles paths={found.composeFiles} />
     <Apps project={project} apps={found.workspaces.filter(({ kind }) => kind !== null)} />
   </>
 )
@@ -62,6 +55,7 @@ const WhatIsBuilt = ({ project, found }: Props) => {
         {problem.message} {problem.hint}
       </p>
     )
+  if (kind === 'Compose') return <StackView found={found} />
   if (kind === 'Dockerfile')
     return <p>The repository has a Dockerfile, so these settings aren’t used.</p>
   return (
@@ -78,7 +72,7 @@ const WhatIsBuilt = ({ project, found }: Props) => {
         {links.map(({ template, reason }) => (
           <li>
             <bdi>{reason}</bdi> needs a service:{' '}
-            <a href={`/services/${template}/configure`}>create {services[template]}</a>, then link
+            <a href={`/services/${template}/configure`}>create {serviceNames[template]}</a>, then link
             it
           </li>
         ))}

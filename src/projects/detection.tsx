@@ -3,10 +3,13 @@ import type { Part } from '../detection/apps.ts'
 import type { Survey } from '../detection/detect.ts'
 import type { Plan } from '../detection/plan.ts'
 import type { Config } from '../config.ts'
+import type { OpenDirectory } from '../git/context.ts'
+import { composeFilesIn } from '../git/missing-path.ts'
 import { Failure } from '../platform/errors.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
+import type { FoundService } from './stack-view.tsx'
 import { readDavitFile } from './davit-file.ts'
 import { buildForm, steersBuilder } from './forms.ts'
 import { openKeys } from './keys.ts'
@@ -14,7 +17,16 @@ import { problemOf, surveyRepository } from './plan-build.ts'
 import type { RemovalDeps } from './remove.ts'
 import type { Project, SharedCode } from './store.ts'
 
+/** Reads the Compose file of a project, as far as that is possible without an environment’s variables. */
+export type FindStack = (
+  project: Project,
+  of: { directory: OpenDirectory; signal: AbortSignal },
+) => Promise<Pick<Plan, 'reasons' | 'links'> & { services: FoundService[] }>
+
 export type Detection = Omit<Plan, 'kind' | 'context' | 'dockerfile' | 'dockerignore'> & {
+  services: FoundService[]
+  /** Compose files in the repository, for a project without one. */
+  composeFiles: string[]
   /** Null when it couldn't be fetched. */
   commit: string | null
   /** `Dockerfile` when the repository has one, `image` without a repository; null when nothing was recognised. */
@@ -28,6 +40,8 @@ export type Detection = Omit<Plan, 'kind' | 'context' | 'dockerfile' | 'dockerig
 const nothing = {
   ...{ reasons: [], settings: {}, links: [], releaseCommand: null, problem: null },
   workspaces: [] as Part[],
+  services: [] as FoundService[],
+  composeFiles: [] as string[],
 }
 
 /** The other keys are checked when it is deployed. */
@@ -38,7 +52,7 @@ const buildRules = {
 
 /** Fetches the head of the project's branch, and recognises what its next deployment builds. */
 export async function detectProject(
-  deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'> & { config: Config },
+  deps: Pick<RemovalDeps, 'db' | 'secrets' | 'git'> & { config: Config; findStack: FindStack },
   { project, signal }: { project: Project; signal: AbortSignal },
 ): Promise<Detection> {
   if (project.image !== null) {
@@ -51,9 +65,16 @@ export async function detectProject(
   const where = { url, branch, commit: null, history: false, signal, log }
   let commit: string | null = null
   let found: Survey | null = null
+  let composeFiles: string[] = []
   try {
     const snapshot = await deps.git.fetch({ ...keys, ...where })
     commit = snapshot.commit.hash
+    const directory = await deps.git.directory(snapshot, { ...keys, signal, log })
+    if (project.composeFile !== null) {
+      const stack = await deps.findStack(project, { directory, signal })
+      return { ...nothing, ...stack, commit, kind: 'Compose', dockerfile: null }
+    }
+    composeFiles = composeFilesIn(directory.paths).slice(0, 5)
     const context = await deps.git.context(snapshot, {
       ...keys,
       ...{ contextDir, dockerfilePath, signal, log },
@@ -71,15 +92,16 @@ export async function detectProject(
       },
     })
     const { plan, workspaces } = found! as Survey
-    if (context.planned !== null) return { ...shown(plan!), commit, workspaces, problem: null }
+    const about = { ...nothing, composeFiles, commit, workspaces }
+    if (context.planned !== null) return { ...about, ...shown(plan!) }
     const dockerfile = await deps.git.readDockerfile(context, { signal })
     const reasons = [`${context.dockerfile} in the repository`]
-    return { ...nothing, commit, kind: 'Dockerfile', reasons, dockerfile, workspaces }
+    return { ...about, kind: 'Dockerfile', reasons, dockerfile }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { workspaces } = (found as Survey | null) ?? nothing
     const problem = problemOf(error)
-    return { ...nothing, commit, kind: null, dockerfile: null, problem, workspaces }
+    return { ...nothing, composeFiles, commit, kind: null, dockerfile: null, problem, workspaces }
   }
 }
 

@@ -51,6 +51,11 @@ const imageChoice = line('the reference of an image', { max: 500 }).refine(
   'must be the reference of an image, such as registry.example.com/team/app:2. A pattern for its tag has numbers and then *, such as 1.* or 1.*-rc.*.',
 )
 
+/** A path relative to the repository's root that stays inside it; `.` is the root itself. */
+const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
+
+const composeFile = insidePath('the path of a Compose file')
+
 /** A repository of a git source, an address, or an image. */
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
@@ -88,8 +93,6 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
       ...always,
     })
 
-/** A path relative to the repository's root that stays inside it; `.` is the root itself. */
-const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
 /** A path or a pattern in the repository; everything below a match matches too. */
 const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
@@ -115,10 +118,16 @@ export const projectForm = (config: Config) =>
       ...origin(config),
       branch: branchName.nullish(),
       ...place,
+      composeFile: composeFile.nullish(),
       /** The button "Create and deploy". */
       deploy: flag().nullish(),
     }),
   )
+    .refine(({ composeFile, image }) => !composeFile || !image, {
+      path: ['composeFile'],
+      error: 'can’t be combined with an image. Give only one of the two.',
+      ...always,
+    })
     .refine(({ image, contextDir, watchPaths }) => !image || !(contextDir || watchPaths?.length), {
       path: ['image'],
       error: 'has no directory. Leave the directory and the watched paths empty.',
@@ -208,6 +217,8 @@ export const buildSettings = z
 export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
   contextDir: place.contextDir,
+  composeFile: composeFile.nullish(),
+  composeService: line('the name of a service', { max: 63 }).nullish(),
   buildArgs: pairs(
     argumentName.refine((key) => !steersBuilder(key), {
       error: ({ input }) => steeringRefusal(String(input)),

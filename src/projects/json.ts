@@ -35,6 +35,21 @@ const detection = componentOf('Detection', () => ({
   settings: buildSettings(),
   links: z.array(z.object({ template: z.string(), reason: z.string() })),
   releaseCommand: z.string().nullable(),
+  /** Of a Compose file; empty otherwise. */
+  services: z.array(
+    z.object({
+      name: z.string(),
+      /** Null when it is built. */
+      image: z.string().nullable(),
+      /** The directory that it is built from; null when its image is pulled. */
+      context: z.string().nullable(),
+      replicas: z.int(),
+      /** True for the one with the addresses. */
+      web: z.boolean(),
+    }),
+  ),
+  /** Compose files in the repository, for a project without one. */
+  composeFiles: z.array(z.string()),
   /** Why nothing was recognised; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),
   /** What the repository holds below its top. */
@@ -52,6 +67,10 @@ export const project = componentOf('Project', () => ({
   branch: z.string().nullable(),
   dockerfilePath: z.string().nullable(),
   contextDir: z.string(),
+  /** Null when it builds one image. */
+  composeFile: z.string().nullable(),
+  /** The service with the addresses; null for the one that is found. */
+  composeService: z.string().nullable(),
   buildArgs: z.record(z.string(), z.string()),
   buildNetwork: z.boolean(),
   /** In place of what is detected; only what was set. */

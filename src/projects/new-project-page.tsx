@@ -49,6 +49,15 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
       namedBy="repository_url repository image context_dir"
       autocomplete="off"
     />
+    {from !== 'image' && (
+      <TextField
+        name="compose_file"
+        label="Compose file"
+        placeholder="compose.yaml"
+        hint="Its path in the repository, to run all of its services. Leave empty to run one image."
+        code
+      />
+    )}
     <section class="note">
       <h2>What happens next</h2>
       <ol>

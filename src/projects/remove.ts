@@ -4,7 +4,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome, removeLogsOf } from '../logs/store.ts'
-import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
+import { removeAlone, removeFromEngine, removeNetworksOf } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import {
@@ -40,6 +40,7 @@ export const removeProject = (
         volumes,
         named: listNamedImages(deps.db, { projectId: project.id }),
       })),
+      ...(await removeNetworksOf(deps, environmentIds)),
       ...(await removeMirrors(deps, project)),
       { kind: 'project', name: project.name },
     ]

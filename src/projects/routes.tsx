@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { AppError, conflictField } from '../platform/errors.ts'
+import { AppError, conflictField, invalidField } from '../platform/errors.ts'
 import { showsSecret } from '../web/compress.ts'
 import { textFile } from '../web/text-file.ts'
 import type { Context } from 'hono'
@@ -28,6 +28,7 @@ import {
 } from './forms.ts'
 import { whereSet } from './davit-file.ts'
 import { DetectionForm, detectProject } from './detection.tsx'
+import type { FindStack } from './detection.tsx'
 import { DetectionView } from './detection-view.tsx'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
@@ -56,7 +57,7 @@ import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
 /** Projects, their settings and deletion. The deployments slice creates them and shows their deployments. */
-export const projectRoutes = (deps: RemovalDeps) => {
+export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
   const { db, config } = deps
   const audit = auditor(db)
   const projectInput = input(projectUpdateForm(config), projectForm)
@@ -103,6 +104,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const { id } = current
       const { webhookSecret, ...changes } = c.var.input
       refuseShared(current, changes)
+      refuseUnfit(current, changes)
       // Null requests a new secret.
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
@@ -146,9 +148,11 @@ export const projectRoutes = (deps: RemovalDeps) => {
     })
     .get('/projects/:id/detection', query(detectionQuery), async (c) => {
       const project = findProject(db, ownKey(c))
-      const found = await detectProject(deps, { project, signal: c.req.raw.signal })
+      const { signal } = c.req.raw
+      const found = await detectProject({ ...deps, findStack }, { project, signal })
       if (c.req.valid('query').format === 'dockerfile') {
-        if (found.dockerfile === null) throw new AppError('conflict', found.problem!.message)
+        if (found.dockerfile === null)
+          throw new AppError('conflict', found.problem?.message ?? 'It isn’t built as one image.')
         return textFile(c, { name: 'Dockerfile', pieces: once(found.dockerfile) })
       }
       return show(c, {
@@ -206,6 +210,15 @@ export const projectRoutes = (deps: RemovalDeps) => {
     const { watchPaths = project.watchPaths } = changes
     if (code?.settings.watchPaths && !Bun.deepEquals(watchPaths ?? [], project.watchPaths))
       throw conflictField('watchPaths', whereSet(code))
+  }
+
+  /** A Compose file is of a repository, and the service with the addresses is of a Compose file. */
+  function refuseUnfit(project: Project, changes: z.output<typeof buildForm>) {
+    const { composeFile = project.composeFile, composeService } = changes
+    if (changes.composeFile && project.image !== null)
+      throw invalidField('composeFile', 'can’t be set: this project deploys an image.')
+    if (composeService && !composeFile)
+      throw invalidField('composeService', 'is a service of a Compose file. Set that too.')
   }
 
   function settings(c: Context, project: Project, draft: Draft) {

@@ -42,6 +42,7 @@ export function createProject(
       branch: input.branch ?? null,
       ...(input.contextDir && { contextDir: input.contextDir }),
       ...(input.watchPaths && { watchPaths: input.watchPaths }),
+      composeFile: input.composeFile ?? null,
       webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
       webhookSecretShown: isShown,
     },

@@ -125,6 +125,23 @@ const BuildFields = ({ project, code, draft }: FormProps) => (
         code
       />
     </div>
+    <div class="field-row">
+      <TextField
+        name="compose_file"
+        label="Compose file"
+        value={project.composeFile}
+        placeholder="compose.yaml"
+        hint="Its services are built and run together, in place of one Dockerfile. Leave empty for one image."
+        code
+      />
+      <TextField
+        name="compose_service"
+        label="Service with the addresses"
+        value={project.composeService}
+        hint="Of the Compose file. Leave empty to use the one that publishes a port."
+        code
+      />
+    </div>
     <TextArea
       name="build_args"
       label="Build arguments"

@@ -8,6 +8,7 @@ import { deployments, environments, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found } from '../platform/errors.ts'
+import { listStackImages } from '../runtime/images/stack-store.ts'
 import type { Page } from '../web/paging.ts'
 
 export type Project = typeof projects.$inferSelect
@@ -179,30 +180,30 @@ export const listNamedImages = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId?: string },
 ) =>
-  listValues(
+  listImagesOf(
     db,
-    deployments.image,
     and(
       eq(deployments.projectId, projectId),
       environmentId ? eq(deployments.environmentId, environmentId) : undefined,
-      isNotNull(deployments.image),
     ),
-  ) as string[]
+  )
 
 /** Those of deployments to the project's other environments. */
 export const listImagesBeside = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId: string },
 ) =>
-  listValues(
+  listImagesOf(
     db,
-    deployments.image,
-    and(
-      eq(deployments.projectId, projectId),
-      ne(deployments.environmentId, environmentId),
-      isNotNull(deployments.image),
-    ),
-  ) as string[]
+    and(eq(deployments.projectId, projectId), ne(deployments.environmentId, environmentId)),
+  )
+
+/** With those of the services of Compose files. */
+function listImagesOf(db: Db, deployed: SQL | undefined) {
+  const isThere = and(deployed, isNotNull(deployments.image))
+  const images = listValues(db, deployments.image, isThere) as string[]
+  return [...images, ...listStackImages(db, images)]
+}
 
 /** The subjects of jobs: the environments themselves, and their runs. */
 export const listJobSubjects = (db: Db, environmentIds: string[]) => [

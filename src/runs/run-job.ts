@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
-import { onceComponent } from '../deployments/components.ts'
+import { onceIn, openStack } from '../deployments/stack/open.ts'
 import { imageMissing, refuseMissing, workloadOf } from '../deployments/steps/deploy.ts'
 import { forgetAttempts } from '../jobs/store.ts'
 import type { End, Kind } from '../jobs/task.ts'
@@ -54,7 +54,7 @@ export const runKind =
       again: 'run it again',
       async run(work) {
         log.mask = await deps.masks.of(environment.id)
-        const component = await componentOf(deps, found)
+        const component = await componentOf(deps, found, work.signal)
         if (run.status === 'pending' && attempt === 1)
           log.write(`Running ${joinWords(wordsOf(run.command))}`)
         let containerId = ''
@@ -110,7 +110,11 @@ function endOf(end: End, exitCode: number | null): RunEnd & { line: string } {
 }
 
 /** With the current settings, variables and links, as the next deployment would have them. */
-async function componentOf(deps: RunDeps, { run, environment, project, deployment }: RunIn) {
+async function componentOf(
+  deps: RunDeps,
+  { run, environment, project, deployment }: RunIn,
+  signal: AbortSignal,
+) {
   const { image } = deployment
   if (!image) throw imageMissing('The live image was removed.')
   const url =
@@ -119,7 +123,9 @@ async function componentOf(deps: RunDeps, { run, environment, project, deploymen
   refuseMissing(effective, { what: named.run.what, again: 'run it again' })
   const places = placesOf(deps, project.ownerId)
   const app = { project, environment, places, edge: deps.edge, ...effective }
-  const component = onceComponent(app, { name: 'run', image, command: wordsOf(run.command) })
+  const { variables } = effective
+  const stack = await openStack(deps, { project, image, variables, signal })
+  const component = onceIn(app, { name: 'run', image, command: wordsOf(run.command), stack })
   if (!run.attach) return component
   const { options } = component
   const env = { TERM: 'xterm-256color', ...options.env }

@@ -33,7 +33,7 @@ const checkedColumns: Record<string, string[]> = {
   identities: ['base_url'],
   registries: ['host'],
   audit_events: ['address', 'object_kind'],
-  projects: ['dockerfile_path', 'context_dir'],
+  projects: ['dockerfile_path', 'context_dir', 'compose_file', 'compose_service'],
   environments: ['name', 'health_path'],
   domains: ['host', 'path', 'redirect_to'],
   certificates: ['error_message', 'error_hint'],

@@ -44,7 +44,7 @@ test('a new project with a wrong field is refused by its name', async () => {
     method: 'POST',
     path: '/projects',
     valid,
-    wrong: { ...wrongProject, deploy: ['maybe', 7] },
+    wrong: { ...wrongProject, composeFile: [...paths, 7, [], {}], deploy: ['maybe', 7] },
     schema: projectForm(t.config),
     notShown: ['sourceId', 'repository', 'deploy'],
   })
@@ -99,6 +99,8 @@ test('settings are not changed by a wrong field', async () => {
     wrong: {
       dockerfilePath: [...paths, 'd'.repeat(501), endless, 7, [], {}],
       contextDir: [...paths, 'd'.repeat(501), endless, 7, [], {}],
+      composeFile: [...paths, 'd'.repeat(501), endless, 7, [], {}],
+      composeService: ['s'.repeat(64), 'a\nb', 'a\u0000b', endless, 7, [], {}],
       buildArgs: [
         'broken',
         '1A=x',
@@ -159,6 +161,27 @@ test('a build argument called __proto__ is one like any other', async () => {
   })
   expect(answer.status).toBe(200)
   expect(await answer.text()).toContain('"buildArgs":{"__proto__":"x","A":"y"}')
+})
+
+test('a Compose file is of a repository, and a service with the addresses is of such a file', async () => {
+  const { ada, project } = await aProject(testApp(strict))
+  const path = `/projects/${project.id}/settings`
+  const refused = (field: string) => ({ status: 422, json: { errors: [{ field }] } })
+  expect(await ada.put(path, { composeService: 'web' })).toMatchObject(refused('composeService'))
+  const set = { composeFile: 'deploy/compose.yaml', composeService: 'web' }
+  expect((await ada.put(path, set)).json).toMatchObject(set)
+  expect((await ada.page(path)).text).toContain('value="deploy/compose.yaml"')
+  expect((await ada.put(path, { composeFile: null })).json.composeFile).toBeNull()
+
+  const image = { name: 'image', image: 'nginx:1.29' }
+  const both = await ada.post('/projects', { ...image, composeFile: 'compose.yaml' })
+  expect(both).toMatchObject(refused('composeFile'))
+  const made = (await ada.post('/projects', image)).json
+  expect(await ada.put(`/projects/${made.id}/settings`, { composeFile: 'a' })).toMatchObject(
+    refused('composeFile'),
+  )
+  const stack = await ada.post('/projects', { ...valid, name: 'stack', composeFile: 'a/c.yaml' })
+  expect(stack).toMatchObject({ status: 201, json: { composeFile: 'a/c.yaml' } })
 })
 
 test('a change touches only the fields that were sent, and null goes back to the default', async () => {

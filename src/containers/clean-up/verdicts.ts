@@ -11,6 +11,7 @@ import { isAnotherDavits, isOurs } from './store.ts'
 import type { Facts } from './store.ts'
 import type { Verdict } from './kinds.ts'
 import { ago } from '../../web/times.tsx'
+import { deployedImage } from '../../runtime/images/stack-store.ts'
 
 /** Only stopped containers may be removed, and never one of an existing app or service. */
 export function judgeContainer(container: UsedContainer, facts: Facts): Verdict {
@@ -93,7 +94,8 @@ function needOfImage({ id, tags, labels }: UsedImage, facts: Facts) {
   const user = containers.find(({ imageId }) => imageId === id)
   if (tags.includes(edgeImage)) return 'Davit uses it to serve domains'
   if (user) return `the container ${user.name} uses it`
-  for (const tag of tags) if (needs.images.has(tag)) return needs.images.get(tag)!
+  for (const tag of tags.map(deployedImage))
+    if (needs.images.has(tag)) return needs.images.get(tag)!
   if (needs.inWork.has(readLabels(labels).deploymentId)) return 'its deployment is running'
   if (isAnotherDavits(facts, labels)) return 'it belongs to another Davit: clean up there'
   return null
@@ -125,8 +127,10 @@ export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts
   if (isAnotherDavits(facts, labels)) return stay('it belongs to another Davit: clean up there')
   if (owner === 'other') return { may: true, owner, reason: 'no container is connected to it' }
 
-  const { projectId, serviceId } = readLabels(labels)
-  const { projects, services } = facts.needs
+  const { projectId, environmentId, serviceId } = readLabels(labels)
+  const { projects, environments, services } = facts.needs
+  const environment = environments.get(environmentId)
+  if (environment) return stay(`it is the network of ${environment.name}`)
   const project = projects.get(projectId)
   if (project) return stay(`it is the network of ${project}`)
   const service = services.get(serviceId)

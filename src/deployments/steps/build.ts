@@ -41,11 +41,9 @@ export async function build(
   run: Run,
   snapshot: Snapshot,
 ): Promise<{ image: string; codeSettings: CodeSettings | null }> {
-  const { project, deployment, docker, git, keys, config, log, signal } = run
-  const { ownerId } = project
+  const { project, deployment, git, keys, log, signal } = run
   const { contextDir, dockerfilePath } = project
-  const machine = await docker.machine({ signal })
-  if (!docker.remote) await checkRoom(machine.folder, { whose: 'Docker', what: 'a build' })
+  await checkDockersRoom(run)
   const buildArgs = buildArguments(run)
   let codeSettings: CodeSettings | null = null
   const context = await git.context(snapshot, {
@@ -64,19 +62,49 @@ export async function build(
     log,
   })
   keepProcfile(run, context)
+  const tag = imageNameOf(run, deployment)
+  await buildContext(run, { context, buildArgs, tag, target: null })
+  return { image: tag, codeSettings }
+}
+
+export async function checkDockersRoom({ docker, signal }: Run) {
+  if (docker.remote) return
+  const { folder } = await docker.machine({ signal })
+  await checkRoom(folder, { whose: 'Docker', what: 'a build' })
+}
+
+/** Builds the image of a context under a name. */
+export async function buildContext(
+  run: Run,
+  {
+    context,
+    buildArgs,
+    tag,
+    target,
+  }: {
+    context: BuildContext
+    buildArgs: Record<string, string>
+    tag: string
+    /** The stage to build; null for the last one. */
+    target: string | null
+  },
+) {
+  const { project, deployment, docker, git, config, log, signal } = run
+  const { ownerId } = project
   const without = deployment.noCache ? ', without the build cache' : ''
   log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${without}`)
+  const machine = await docker.machine({ signal })
   await using bases = new Bases(run)
   await using remoteFiles = new RemoteFiles(run)
   const given = { context, buildArgs, bases, remoteFiles }
   const prepared = await prepare(run, given)
-  const tag = imageNameOf(run, deployment)
   await run.takeSlot()
   await buildApart(run, { ownerId, signal }, async () => {
     const output = docker.buildImage({
       context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),
       dockerfile: prepared.dockerfile,
       tag,
+      ...(target !== null && { target }),
       labels: {
         ...labelsFor({
           instanceId: run.instanceId,
@@ -86,7 +114,7 @@ export async function build(
           environmentId: deployment.environmentId,
           deploymentId: deployment.id,
         }),
-        [portsLabel]: prepared.ports.join(','),
+        [portsLabel]: target === null ? prepared.ports.join(',') : '', // of the last stage
       },
       buildArgs: prepared.buildArgs,
       // It can't be guessed, so the cache mounts of an owner's builds are private.
@@ -103,10 +131,9 @@ export async function build(
         log(`This build isn’t limited in memory and processors, because ${part.why}.`)
     }
   })
-  return { image: tag, codeSettings }
 }
 
-async function readCode({ project, environment, log, signal }: Run, directory: Directory) {
+export async function readCode({ project, environment, log, signal }: Run, directory: Directory) {
   const rules = davitRules(environment)
   const code = await readDavitFile(directory, rules, { owner: project.ownerId, signal })
   if (code) log(`From ${code.file}: ${Object.keys(code.settings).map(snakeCase).join(', ')}`)
@@ -151,13 +178,16 @@ function withOwnFiles(
 }
 
 /** The project's arguments and the variables marked for builds. Both stay readable in the image's history. */
-function buildArguments({ project, variables, log }: Run) {
+export function buildArguments(
+  { project, variables, log }: Run,
+  more: Record<string, string> = {},
+) {
   const marked = variables.filter(({ buildTime }) => buildTime)
   const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)
   if (exposed.length > 0)
     log(`Secret variables used in the build are readable in the image: ${exposed.join(', ')}`)
   const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
-  const args = Object.entries({ ...project.buildArgs, ...given })
+  const args = Object.entries({ ...project.buildArgs, ...given, ...more })
   // Forms refuse these names; no build may get one that was stored in another way.
   for (const [name] of args)
     if (steersBuilder(name)) log(`Skipped a build argument. ${steeringRefusal(name)}`)

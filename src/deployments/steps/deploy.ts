@@ -9,10 +9,14 @@ import { Failure } from '../../platform/errors.ts'
 import { withoutTrailing } from '../../platform/without-trailing.ts'
 import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
-import { keepSettings } from '../../runtime/store.ts'
-import { componentsOf, isBehindEdge, portOf } from '../components.ts'
+import { openComponents } from '../../runtime/component.ts'
+import type { Component } from '../../runtime/component.ts'
+import { getLiveRelease, keepSettings } from '../../runtime/store.ts'
+import { isBehindEdge, portOf } from '../components.ts'
 import type { Run } from '../context.ts'
 import { sealSettings } from '../settings.ts'
+import { appComponents, openStack, variablesIn } from '../stack/open.ts'
+import type { OpenStack } from '../stack/open.ts'
 import { getJob } from '../store.ts'
 
 export type Outcome = { url: string | null; downtimeMs: number | null }
@@ -31,6 +35,8 @@ export type ReadyRun = Run & {
   domain: string | undefined
   /** The settings, encrypted. */
   settings: string
+  /** What its image is part of, if it is that of a Compose file. */
+  stack: OpenStack | null
 }
 
 /** Resolves the settings of this deployment's containers. */
@@ -52,32 +58,52 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   refuseMissing(effective)
   const { variables, joins } = effective
   const found = await findImage(run, image)
-  const port = portOf({ environment, variables }, found)
-  for (const path of unkeptIn(found, environment))
-    run.log(
-      `The image declares a volume at ${path}. What the app writes there is lost with the next deployment, unless the environment has a volume for it, such as data:${path}.`,
-    )
+  const stack = await openStack(run, { project, image, variables, signal })
+  const port = portOf({ environment, variables: [...variables, ...variablesIn(stack)] }, found)
+  for (const note of stack ? await unkeptInStack(run, stack) : unkeptIn(found, environment))
+    run.log(note)
   const settings = sealSettings(run, effective)
-  return { ...run, image, port, url, domain, variables, joins, settings }
+  return { ...run, image, port, url, domain, variables, joins, settings, stack }
 }
 
 /** Docker gives these an anonymous volume, and the next container another one, so their data isn't kept. */
 const unkeptIn = ({ volumes = [] }: Pick<Image, 'volumes'>, environment: Run['environment']) =>
-  volumes.filter(
-    (path) => !environment.volumes.some((entry) => plain(entry).endsWith(`:${plain(path)}`)),
-  )
+  volumes
+    .filter(
+      (path) => !environment.volumes.some((entry) => plain(entry).endsWith(`:${plain(path)}`)),
+    )
+    .map(
+      (path) =>
+        `The image declares a volume at ${path}. What the app writes there is lost with the next deployment, unless the environment has a volume for it, such as data:${path}.`,
+    )
+
+async function unkeptInStack(run: Run, { plan, services }: OpenStack) {
+  const notes: string[] = []
+  for (const { name, volumes: mounted } of plan.services.values()) {
+    const { volumes = [] } = await findImage(run, services[name]!.image)
+    for (const path of volumes)
+      if (!mounted.some((one) => plain(one.path) === plain(path)))
+        notes.push(
+          `The image of ${name} declares a volume at ${path}. What it writes there is lost when it is recreated, unless the Compose file has a volume for it, such as ${name}-data:${path}.`,
+        )
+  }
+  return notes
+}
 
 const plain = (path: string) => withoutTrailing(path, '/')
 
 export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {
   const { deployment, places, log, image, port, url, domain, settings, signal, shutdown } = run
   if (port > 0 && places.note) log(places.note)
+  const components = appComponents(run, { image, port, domain, stack: run.stack })
+  if (run.stack) logRemoved(run, components)
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
       id: deployment.id,
-      components: componentsOf(run, { image, port, domain }),
+      components,
       edge: port > 0 && isBehindEdge(run),
+      keepsUnchanged: run.stack !== null,
     },
     hooks: {
       log,
@@ -91,6 +117,17 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
     signal,
     shutdown,
   })
+}
+
+/** Says what a commit removes: containers, but not their volumes. */
+function logRemoved({ db, secrets, environment, log }: ReadyRun, components: Component[]) {
+  const live = openComponents(secrets, getLiveRelease(db, environment.id)) ?? []
+  for (const { name, options } of live) {
+    if (components.some((component) => component.name === name)) continue
+    const volumes = (options.volumes ?? []).map((volume) => volume.name)
+    const kept = volumes.length > 0 ? ` Its volumes are kept: ${volumes.join(', ')}.` : ''
+    log(`${name} is no longer in the Compose file, so its container is removed.${kept}`)
+  }
 }
 
 export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'environment'>) =>

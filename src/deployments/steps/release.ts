@@ -2,7 +2,7 @@ import { report } from '../../platform/journal.ts'
 import { joinWords, wordsOf } from '../../platform/shell-words.ts'
 import { endFailure } from '../../runtime/once-failures.ts'
 import { removeOnce, runOnce } from '../../runtime/run-once.ts'
-import { onceComponent } from '../components.ts'
+import { onceIn } from '../stack/open.ts'
 import { workloadOf } from './deploy.ts'
 import type { ReadyRun } from './deploy.ts'
 
@@ -12,9 +12,9 @@ import type { ReadyRun } from './deploy.ts'
  * releases too, possibly with another database. After a crash of Davit it runs again.
  */
 export async function releaseCommand(run: ReadyRun) {
-  const { deployment, environment, image, log, signal, shutdown } = run
+  const { deployment, environment, image, stack, log, signal, shutdown } = run
   const words = wordsOf(environment.releaseCommand!)
-  const component = onceComponent(run, { name: 'release', image, command: words })
+  const component = onceIn(run, { name: 'release', image, command: words, stack })
   const workload = workloadOf(run)
   const { id } = deployment
   log(`Running the release command: ${joinWords(words)}`)
