@@ -1,29 +1,20 @@
 import { join } from 'node:path/posix'
 import { Readable } from 'node:stream'
-import { Failure } from '../platform/errors.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { parse } from '../platform/parse.ts'
 import { findDockerignore, readProcfile, refuseLarge, warnOfPointers } from './context-files.ts'
 import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
+import { digestOf, directoryOf, entriesIn, openRepository, prefixOf } from './directory.ts'
+import type { Directory } from './directory.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
 import { gitDirectory } from './git-directory.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { dockerfileNames, noContext, noDockerfile } from './missing-path.ts'
-import {
-  alternatesEnv,
-  commitTree,
-  isFile,
-  listTree,
-  modes,
-  readText,
-  readTexts,
-  writeTree,
-} from './objects.ts'
-import type { Entry, Objects } from './objects.ts'
+import { alternatesEnv, commitTree, modes, writeTree } from './objects.ts'
+import type { Entry } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
-import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
 
@@ -38,23 +29,6 @@ export type ContextOptions = {
   plan: (app: App) => Promise<Planned>
   signal: AbortSignal
   log: Log
-}
-
-/** Files of the repository, before any is ignored. */
-export type Directory = {
-  paths: string[]
-  /** Null for a file of more than `max` bytes. */
-  read: (path: string, options: { max: number }) => Promise<string | null>
-  /** Up to `total` bytes together; null for one of more than `max`. What a link leads out to isn't there. */
-  readAll: (
-    paths: string[],
-    options: { max: number; total: number },
-  ) => Promise<Map<string, string | null>>
-}
-
-export type OpenDirectory = Directory & {
-  /** Resolves links; throws a Failure for a path that leaves the repository. */
-  follow: (path: string) => Promise<string>
 }
 
 /** What has the app in `directory`, which is '' at its top. */
@@ -109,33 +83,6 @@ export function archiveContext(
   }
 }
 
-type Opening = Pick<Options, 'snapshot' | 'signal' | 'log'>
-
-async function openRepository(tools: GitTools, { snapshot, signal, log }: Opening) {
-  const { mirror, commit } = snapshot
-  const listed = await listTree({ tools, mirror, alternates: [], signal }, commit.hash)
-  const repository = { mirror, href: snapshot.url, entries: listed }
-  const { entries, alternates } = await mergeSubmodules(tools, { repository, signal, log })
-  const objects: Objects = { tools, mirror, alternates, signal }
-  return { entries, alternates, objects, tree: await openTree(objects, entries) }
-}
-
-/** The files of a directory of the commit; by default the root. */
-export async function openDirectory(
-  tools: GitTools,
-  options: Opening,
-  path = '.',
-): Promise<OpenDirectory> {
-  const { entries, objects, tree } = await openRepository(tools, options)
-  const root = await followPath(tree, path)
-  const prefix = prefixOf(root)
-  const inside = entriesIn(entries, root)
-  return {
-    ...directoryOf(objects, tree, inside, prefix),
-    follow: (path) => followPath(tree, `${prefix}${path}`),
-  }
-}
-
 async function selectContext(tools: GitTools, options: Options): Promise<BuildContext> {
   const { snapshot, signal, log } = options
   const { mirror, commit } = snapshot
@@ -183,7 +130,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
     files: kept.length,
     procfile,
     planned: text,
-    digest: options.needsDigest ? await digestOf(kept, prefix) : '',
+    digest: options.needsDigest ? await digestOf(moved ? [...kept, moved] : kept, prefix) : '',
   }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
@@ -225,15 +172,6 @@ async function findIgnored(
   return parse<typeof ignoredPaths>('ignoredPaths', args, options)
 }
 
-async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {
-  const byPath = new Map<string, Entry>()
-  for (const entry of entries) {
-    byPath.set(entry.path, entry)
-    if (isTurnOver()) await pause()
-  }
-  return { entries: byPath, read: ({ hash }, { max }) => readText(objects, hash, { max }) }
-}
-
 async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Promise<string> {
   const root = await followPath(tree, contextDir)
   const paths = [...tree.entries.keys()]
@@ -258,45 +196,6 @@ async function findDockerfile(tree: Tree, options: Options): Promise<string | nu
   if (dockerfilePath === null) return null
   const all = [...tree.entries.keys()]
   throw noDockerfile({ path: dockerfilePath, paths: all, branch: snapshot.branch })
-}
-
-const prefixOf = (directory: string) => (directory === '' ? '' : `${directory}/`)
-
-const entriesIn = (entries: Entry[], directory: string) =>
-  directory === '' ? entries : entries.filter(({ path }) => path.startsWith(prefixOf(directory)))
-
-const directoryOf = (objects: Objects, tree: Tree, inside: Entry[], prefix = ''): Directory => ({
-  paths: inside.flatMap(({ mode, path }) =>
-    mode === modes.submodule ? [] : [path.slice(prefix.length)],
-  ),
-  async read(path, { max }) {
-    const entry = tree.entries.get(await followPath(tree, `${prefix}${path}`))
-    return entry && entry.mode !== modes.submodule ? tree.read(entry, { max }) : ''
-  },
-  async readAll(paths, { max, total }) {
-    const found: { path: string; hash: string }[] = []
-    for (const path of paths) {
-      const entry = tree.entries.get(
-        await followPath(tree, `${prefix}${path}`).catch(unlessOutside),
-      )
-      if (entry && isFile(entry)) found.push({ path, hash: entry.hash })
-    }
-    return readTexts(objects, found, { max, total })
-  },
-})
-
-const unlessOutside = (error: unknown) => {
-  if (error instanceof Failure) return ''
-  throw error
-}
-
-async function digestOf(entries: Entry[], prefix: string) {
-  const hash = new Bun.CryptoHasher('sha256')
-  for (const { path, mode, hash: object } of entries) {
-    hash.update(`${mode} ${object} ${path.slice(prefix.length)}\0`)
-    if (isTurnOver()) await pause()
-  }
-  return hash.digest('hex')
 }
 
 const namesIn = (entries: Entry[], prefix: string) =>

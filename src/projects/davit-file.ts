@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod'
 import { maxText } from '../detection/manifests.ts'
-import type { Directory } from '../git/context.ts'
+import type { Directory } from '../git/directory.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import { packageFile } from './davit-text.ts'

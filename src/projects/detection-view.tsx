@@ -72,8 +72,8 @@ const WhatIsBuilt = ({ project, found }: Props) => {
         {links.map(({ template, reason }) => (
           <li>
             <bdi>{reason}</bdi> needs a service:{' '}
-            <a href={`/services/${template}/configure`}>create {serviceNames[template]}</a>, then link
-            it
+            <a href={`/services/${template}/configure`}>create {serviceNames[template]}</a>, then
+            link it
           </li>
         ))}
         {releaseCommand !== null && (

@@ -93,7 +93,6 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
       ...always,
     })
 
-
 /** A path or a pattern in the repository; everything below a match matches too. */
 const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
   (path, context) => unless(whyNotWatched)(path, context),

@@ -241,6 +241,7 @@ function gitOver(connection: Connection): Git {
     directory: async () => ({
       paths: [],
       read: async () => '',
+      readAll: async () => new Map(),
       follow: async (path) => path,
     }),
     readTip: async () => ({ dockerfiles: ['Dockerfile'], composeFiles: [], files: null }),

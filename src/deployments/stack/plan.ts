@@ -1,4 +1,4 @@
-import type { OpenDirectory } from '../../git/context.ts'
+import type { OpenDirectory } from '../../git/directory.ts'
 import { composeFilesIn } from '../../git/missing-path.ts'
 import { AppError, Failure } from '../../platform/errors.ts'
 import { parse } from '../../platform/parse.ts'
