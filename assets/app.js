@@ -239,6 +239,7 @@ function announceChanges() {
 
 /** As in src/web/times.tsx, but in the zone of the browser. */
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 
 function refreshTimes() {
@@ -246,6 +247,7 @@ function refreshTimes() {
     const at = new Date(time.dateTime)
     time.title = exact.format(at)
     if ('ago' in time.dataset) time.textContent = ago(at, Date.now())
+    if ('at' in time.dataset) time.textContent = minute.format(at)
     if ('day' in time.dataset) time.textContent = day.format(at)
   }
 }

@@ -41,6 +41,7 @@ import { findStack } from './deployments/stack/find.ts'
 import { projectRoutes } from './projects/routes.tsx'
 import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
+import { schedule } from './schedules/schedule.tsx'
 import { projectMap, mapRoutes } from './map/routes.tsx'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
@@ -97,6 +98,7 @@ export function createApp(deps: Deps) {
   app.route('/', environmentRoutes(deps))
   app.route('/', actRoutes(deps))
   app.route('/', runRoutes(deps))
+  app.route('/', resourceRoutes(deps, schedule))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', linkRoutes(deps))
   app.route('/', domainRoutes(deps))

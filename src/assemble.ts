@@ -123,7 +123,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   /** The progress of image pulls by service id. */
   const pulls = new Map<string, PullProgress>()
-  const slots = { build: config.buildConcurrency, service: 5, 'clean-up': 1 }
+  const slots = { build: config.buildConcurrency, service: 5, schedule: 5, 'clean-up': 1 }
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })

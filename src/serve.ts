@@ -31,6 +31,7 @@ import { journal } from './platform/journal.ts'
 import { watchEdge } from './runtime/edge-container.ts'
 import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
+import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
 import { serviceJobs } from './services/state.ts'
@@ -99,6 +100,7 @@ export async function serve(config: Config) {
     (signal) => reserve.keep(deps.scheduler, { signal }),
     (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
     (signal) => keepSchedule(deps, { signal }),
+    (signal) => keepSchedules(deps, { signal }),
     (signal) => keepEvents(deps, { signal }),
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),

@@ -20,6 +20,7 @@ const lines = [
   'webhooks home admin docs',
   'map',
   'apps',
+  'schedules',
   'runs',
   'deployments',
   'links domains traffic',

@@ -20,6 +20,7 @@ const noIds = (): Ids => ({
   variable: Bun.randomUUIDv7(),
   deployment: Bun.randomUUIDv7(),
   run: Bun.randomUUIDv7(),
+  schedule: Bun.randomUUIDv7(),
   session: Bun.randomUUIDv7(),
   token: Bun.randomUUIDv7(),
   invite: Bun.randomUUIDv7(),

@@ -20,6 +20,7 @@ import { operations as projects } from '../projects/json.ts'
 import { registry } from '../registries/registry.tsx'
 import { operationsOf } from '../resources/resource.ts'
 import { operations as runs } from '../runs/json.ts'
+import { schedule } from '../schedules/schedule.tsx'
 import { operations as services } from '../services/json.ts'
 import { operations as traffic } from '../traffic/json.ts'
 import { operations as health } from '../web/health.ts'
@@ -36,6 +37,7 @@ const own: SliceOperations = () => ({
 /** In the order of the document, within each part. */
 const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
+  operationsOf(schedule),
   ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
   ...[operationsOf(registry), accounts, operationsOf(apiToken)],
   ...[admin, operationsOf(invite), audit, cleanUp, health, docs, own],
@@ -47,7 +49,7 @@ export const parts: Record<string, string> = {
   Environments: 'Where a project runs, and with which variables.',
   Domains: 'Names that lead to apps and services, and how they are served.',
   Deployments: 'From a commit to running containers.',
-  Runs: 'One-off commands in new containers of the live image.',
+  Runs: 'Commands in new containers of the live image, once or by schedule.',
   Services: 'Databases and other software from the catalog or a file.',
   Containers: 'What runs, its log and its usage.',
   Git: 'Git hosts, their repositories and branches.',

@@ -6,10 +6,12 @@ import { environmentPath } from '../environments/views.tsx'
 import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
+import { runPath } from '../runs/runs-page.tsx'
 import { CommitRef, Fact, PulledRef, Trouble } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
 import { Pending } from './pending.tsx'
+import { counted } from '../web/units.ts'
 import { Processes } from './processes.tsx'
 import type { EnvironmentView } from './shown.ts'
 
@@ -23,6 +25,7 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           <p dir="auto">{current.errorMessage}</p>
         </Trouble>
       )}
+      <FailingSchedules {...view} />
       {addresses.domains.length > 0 && <EdgeNote {...addresses} />}
       {!isGoing(view) && <Pending {...view} />}
       <Facts {...view} />
@@ -31,6 +34,23 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
     </Live>
   )
 }
+
+const FailingSchedules = ({ environment, failing }: EnvironmentView) =>
+  failing.length > 0 && (
+    <Trouble title={`${counted(failing.length, 'schedule')} failed last time`}>
+      <ul>
+        {failing.slice(0, 5).map(({ schedule, run }) => (
+          <li>
+            <a href={run && !schedule.problem ? runPath(run) : `/envs/${environment.id}/schedules`}>
+              <bdi>{schedule.name}</bdi>
+            </a>
+            : {schedule.problem?.message ?? run?.errorMessage ?? `exit code ${run?.exitCode}`},{' '}
+            <Ago at={schedule.problem ? schedule.dueAt : run!.createdAt} />
+          </li>
+        ))}
+      </ul>
+    </Trouble>
+  )
 
 const LinkedServices = (view: EnvironmentView) => (
   <section aria-labelledby="services-heading">

@@ -13,6 +13,7 @@ import { processLabel } from '../logs/log-line.tsx'
 import type { Project } from '../projects/store.ts'
 import { openComponents } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
+import { listFailing } from '../schedules/store.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
@@ -56,6 +57,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     promotedFrom: environment.promoteFrom
       ? findEnvironment(db, { id: environment.promoteFrom, projectId: project.id })
       : null,
+    failing: listFailing(db, environment.id),
     /** An app that was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
     /** Only its owner may see its page. */

@@ -64,6 +64,10 @@ export const actions = {
   'run.cancelled': 'cancelled a command in',
   'run.attached': 'attached to a command in',
   'run.detached': 'detached from a command in',
+  'schedule.created': 'created the schedule',
+  'schedule.changed': 'changed the schedule',
+  'schedule.run': 'ran the schedule',
+  'schedule.deleted': 'deleted the schedule',
   'service.created': 'created the service',
   'service.changed': 'changed the service',
   'service.restarted': 'restarted the service',
@@ -102,5 +106,6 @@ export type ObjectKind =
   | 'domain'
   | 'deployment'
   | 'run'
+  | 'schedule'
   | 'service'
   | 'container'

@@ -16,7 +16,7 @@ export const jobKinds = [
 ] as const
 
 /** Kinds of work of which only a few run at a time. */
-export const jobSlots = ['build', 'service', 'clean-up'] as const
+export const jobSlots = ['build', 'service', 'schedule', 'clean-up'] as const
 
 /** Long work that is queued or running. The row is removed in the transaction that stores its outcome. */
 export const jobs = sqliteTable(

@@ -35,7 +35,19 @@ export type CodeSettings = {
     port?: number
     healthPath?: string
     healthTimeout?: number
+    schedules?: CodeSchedule[]
   }
+}
+
+/** Runs a command at times; null for the default. */
+export type CodeSchedule = {
+  name: string
+  command: Command
+  schedule: string
+  zone?: string | null | undefined
+  overlap?: 'skip' | 'queue' | 'replace' | null | undefined
+  missed?: 'skip' | 'once' | null | undefined
+  timeout?: number | null | undefined
 }
 
 /** An environment's processes until someone changes them. */

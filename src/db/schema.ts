@@ -4,6 +4,7 @@ import { gitProviders } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
 import type { CodeSettings, Command } from './project-schema.ts'
+import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
@@ -11,6 +12,7 @@ export * from './domain-schema.ts'
 export * from './job-schema.ts'
 export * from './project-schema.ts'
 export * from './runtime-schema.ts'
+export * from './schedule-schema.ts'
 export * from './service-schema.ts'
 export * from './token-schema.ts'
 
@@ -97,7 +99,9 @@ export const runs = sqliteTable(
     environmentId: environment(),
     /** The deployment whose image it runs. */
     deploymentId: text().notNull(),
-    /** The user's e-mail address. */
+    /** The schedule that it is a run of, while that exists. */
+    scheduleId: text().references(() => schedules.id, { onDelete: 'set null' }),
+    /** The user's e-mail address, or the schedule's name. */
     startedBy: text().notNull(),
     command: text({ mode: 'json' }).$type<Command>().notNull(),
     /** In seconds. */
@@ -112,7 +116,10 @@ export const runs = sqliteTable(
     createdAt: createdAt(),
     finishedAt: time(),
   },
-  (t) => [index('runs_by_environment').on(t.environmentId, t.id)],
+  (t) => [
+    index('runs_by_environment').on(t.environmentId, t.id),
+    index('runs_by_schedule').on(t.scheduleId, t.id),
+  ],
 )
 
 /** Values that used to be secret: they stay masked in older logs, and in those of older containers. */

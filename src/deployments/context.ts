@@ -1,3 +1,4 @@
+import type { Scheduler } from '../platform/scheduler.ts'
 import type { Places } from '../addresses/places.ts'
 import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
@@ -21,6 +22,7 @@ export type PipelineDeps = RuntimeDeps & {
   baseImages: BaseImages
   /** Resolves the hosts of image registries; by default the system does. */
   lookup?: Lookup
+  scheduler: Scheduler
 }
 
 /** The input of a step, which must not depend on HTTP. */

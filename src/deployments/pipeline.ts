@@ -86,6 +86,7 @@ export async function runPipeline(
         promoted = promoteNext(deps.db, getJob(deps.db, deployment.id)!)
       },
       committed({ url }) {
+        deps.scheduler.wake() // its commit may have schedules
         progress.log(url ? `Running at ${url}` : 'Running')
         for (const { environment, ...next } of promoted)
           progress.log(

@@ -8,6 +8,7 @@ import { camelCase, snakeCase } from '../web/body.ts'
 import { asSent } from '../web/json-schema.ts'
 import { withCode } from './code-settings.ts'
 import { environmentForm } from './forms.ts'
+import { codeSchedules } from './schedule-form.ts'
 import { refuseUnfit, web } from './processes.ts'
 import type { Environment } from './store.ts'
 
@@ -20,6 +21,7 @@ const fileKeys = {
   port,
   health_path: healthPath,
   health_timeout: healthTimeout,
+  schedules: codeSchedules().nullish(),
   watch_paths: buildForm.shape.watchPaths,
 }
 
@@ -49,7 +51,6 @@ export const davitRules = (environment?: Environment): Rules<CodeSettings['setti
 function whyUnknown(path: readonly PropertyKey[]) {
   const key = String(path.at(-1))
   if (path.length > 1) return 'isn’t a setting there.'
-  if (key === 'schedules') return 'can’t be set yet: Davit has no schedules.'
   if (Object.hasOwn(environmentForm.shape, camelCase(key)))
     return 'can’t be set here. Change it in the settings of the environment.'
   if (/^(env|environment|variables|secrets|services|links)$/.test(key))

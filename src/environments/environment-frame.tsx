@@ -9,7 +9,7 @@ import type { EnvironmentHead, Verb } from './head.ts'
 import type { Environment } from './store.ts'
 import { environmentPath, metricsPath, promotePath, settingsPath } from './views.tsx'
 
-type Tab = (typeof tabs)[number]['tab']
+export type Tab = (typeof tabs)[number]['tab']
 
 type Props = {
   head: EnvironmentHead
@@ -157,6 +157,12 @@ const tabs = [
     doc: 'deployments#one-off-commands',
     title: 'Runs',
     of: ({ id }: Key) => `/envs/${id}/runs`,
+  },
+  {
+    tab: 'schedules',
+    doc: 'deployments#schedules',
+    title: 'Schedules',
+    of: ({ id }: Key) => `/envs/${id}/schedules`,
   },
   { tab: 'settings', doc: 'apps#environments', title: 'Settings', of: settingsPath },
 ] as const

@@ -11,6 +11,7 @@ import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
+import { applySchedules } from './code-schedule-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
 
@@ -160,6 +161,7 @@ export function applyCode(db: Tx, id: string, code: CodeSettings | null) {
   const changed = withCode(getRow(db, environments, eq(environments.id, id))!, code)
   const values = Object.fromEntries(codeColumns.map((name) => [name, changed[name]]))
   db.update(environments).set(values).where(eq(environments.id, id)).run()
+  applySchedules(db, id, code)
 }
 
 const duplicates: Duplicates = {

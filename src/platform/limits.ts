@@ -24,6 +24,9 @@ export const limits = {
   invites: 100,
   /** Waiting deployments. A push beyond them stays in the inbox and can be deployed from there. */
   deployments: 100,
+  /** Of one environment, and of those how many a davit.yaml may have. */
+  schedules: 100,
+  codeSchedules: 20,
   /** Unfinished one-off commands: each uses the memory of a container. */
   runs: 5,
   /** One more login ends the session that was used longest ago. */
@@ -55,7 +58,10 @@ export const processLimits = {
   instances: 30,
 } as const
 
-export type Limited = Exclude<keyof typeof limits, 'sessions'>
+/** Seconds that a one-off command may take, unless it has its own timeout. */
+export const usualTimeout = 3600
+
+export type Limited = Exclude<keyof typeof limits, 'sessions' | 'codeSchedules'>
 
 const said: Record<Limited, string> = {
   projects: 'You have % projects, the maximum. Delete one first.',
@@ -71,6 +77,7 @@ const said: Record<Limited, string> = {
   registries: 'You have % registries, the maximum. Remove one first.',
   invites: 'You have % open invitations, the maximum. Revoke one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
+  schedules: 'This environment has % schedules, the maximum. Delete one first.',
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }
 

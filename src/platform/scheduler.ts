@@ -15,7 +15,7 @@ export type Periodic = {
    * clock was set, with `wasSet`.
    */
   next: (now: number, clock: { wasSet: boolean }) => number | null
-  run: () => unknown
+  run: (now: number) => unknown
   /** Said in Davit's log when it throws. */
   failed: string
 }
@@ -121,7 +121,7 @@ export class Scheduler {
     const { task } = entry
     entry.due = null
     let hasFailed = false
-    entry.running = Promise.try(task.run)
+    entry.running = Promise.try(() => task.run(this.#clock.now()))
       .then(() => {})
       .catch((error) => {
         report(task.failed, error)

@@ -4,7 +4,7 @@ import { changeRow, countRows, getRow, listPage, listRows, listValues } from '..
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import type { CodeSettings } from '../db/schema.ts'
-import { deployments, environments, projects, runs } from '../db/schema.ts'
+import { deployments, environments, jobs, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found } from '../platform/errors.ts'
@@ -205,11 +205,12 @@ function listImagesOf(db: Db, deployed: SQL | undefined) {
   return [...images, ...listStackImages(db, images)]
 }
 
-/** The subjects of jobs: the environments themselves, and their runs. */
-export const listJobSubjects = (db: Db, environmentIds: string[]) => [
-  ...environmentIds,
-  ...listValues(db, runs.id, inArray(runs.environmentId, environmentIds)),
-]
+/** The subjects of jobs: the environments themselves, and those of their runs. */
+export function listJobSubjects(db: Db, environmentIds: string[]) {
+  const ofThem = inArray(runs.environmentId, environmentIds)
+  const runIds = db.select({ id: runs.id }).from(runs).where(ofThem)
+  return [...environmentIds, ...listValues(db, jobs.subjectId, inArray(jobs.id, runIds))]
+}
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>
   listValues(db, environments.id, eq(environments.projectId, projectId))

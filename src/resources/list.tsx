@@ -17,11 +17,13 @@ export type Row = {
   badge?: Child
   tags?: Child[]
   facts: Child[]
+  /** Under the facts, such as what unfolds. */
+  below?: Child
   /** Shown before the remove button. */
   actions?: Child
   /** The confirmation before it is removed. */
   question?: string
-  /** Has no remove button. */
+  /** Can be neither changed nor removed. */
   isKept?: boolean
 }
 
@@ -41,6 +43,8 @@ type Props = {
   acts?: Record<string, { button: string }>
   /** With `asks` the response may be a dialog. */
   remove: { verb: string; noun: string; asks: boolean }
+  /** True when the list is kept up to date, on a page that is live. */
+  isLive?: boolean
   /** Swapped out of band, in addition to the main response. */
   isOob?: boolean
 }
@@ -63,6 +67,7 @@ export const ResourceList = ({ path, title, about, empty, action, rows, ...props
         </EmptyState>
       )
     }
+    isLive={props.isLive ?? false}
     more={{ href: path, nextCursor: props.nextCursor }}
   >
     {props.note}
@@ -85,17 +90,18 @@ const ResourceRow = ({
   mayChange = false,
   acts = {},
 }: Pick<Props, 'path' | 'remove' | 'mayChange' | 'acts'> & { row: Row }) => (
-  <li>
+  <li id={`row-${row.id}`}>
     {row.mark}
     <div class="row-main">
       <strong>{row.title ?? <bdi>{row.name}</bdi>}</strong>
       {row.badge && [' ', <span class="badge">{row.badge}</span>]}
       {row.tags?.map((tag) => [' ', <span class="tag">{tag}</span>])}
       <p class="row-facts">
-        {row.facts.map((fact) => (
+        {row.facts.filter(Boolean).map((fact) => (
           <span>{fact}</span>
         ))}
       </p>
+      {row.below}
     </div>
     <div class="row-actions">
       {Object.entries(acts).map(([name, { button }]) => (
@@ -106,7 +112,7 @@ const ResourceRow = ({
         </PostForm>
       ))}
       {row.actions}
-      {mayChange && (
+      {mayChange && !row.isKept && (
         <DialogButton path={`${path}/${row.id}/edit`} label={`Edit ${row.label ?? row.name}`}>
           Edit
         </DialogButton>

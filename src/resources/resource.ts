@@ -36,7 +36,12 @@ export type Parent<Deps> = {
 }
 
 /** Who asks. */
-type By = { ownerId: string; signal: AbortSignal }
+type By<Stored> = {
+  ownerId: string
+  signal: AbortSignal
+  /** Only for a change: the row before it. */
+  row?: Stored
+}
 
 /** What a check found out. */
 type Found<Stored> = {
@@ -111,7 +116,7 @@ export type Resource<
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: (deps: Deps) => string | null
     /** Throws for what the form alone can't refuse, also of a change; that has all its fields. */
-    check?: (deps: Deps, input: z.output<Form>, by: By) => Promise<Found<Stored> | void>
+    check?: (deps: Deps, input: z.output<Form>, by: By<Stored>) => Promise<Found<Stored> | void>
     /** Checks, and stores the row; by default the fields of the form are its columns. */
     make?: (deps: Deps, c: Context<Env>, input: z.output<Form>) => Creation | Promise<Creation>
     details?: (row: Stored) => Record<string, string>
@@ -121,9 +126,17 @@ export type Resource<
     note?: string
   }
   /** Without it, a row can't be changed. */
-  change?: { event: Action; submit?: string; note?: string }
+  change?: {
+    event: Action
+    submit?: string
+    note?: string
+    /** Stored values that its form shows in another way. */
+    shown?: (row: Stored) => object
+  }
   /** What else can be done with a row, by the end of its path: a button, and a POST. */
   acts?: Record<string, Act<Deps, Stored>>
+  /** Runs after one was made, changed or removed. */
+  stored?: (deps: Deps) => void
   remove: {
     verb: 'Remove' | 'Revoke' | 'Delete'
     event: Action

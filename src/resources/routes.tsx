@@ -101,6 +101,7 @@ export function resourceRoutes<
 
   async function created(c: Context) {
     const made = await (create.make ?? makeRow)(deps, c, c.get('input'))
+    resource.stored?.(deps)
     const { extra, dialog, note } = made
     const row = find(c, made.id)
     audit(c, create.event, {
@@ -136,9 +137,10 @@ export function resourceRoutes<
   }
 
   async function changed(c: Context, event: Action) {
-    const { values } = await checked(c, c.get('input'))
+    const { values } = await checked(c, c.get('input'), find(c))
     const before = find(c) // it may have been removed meanwhile
     changeOwned(deps, resource, { id: before.id, values })
+    resource.stored?.(deps)
     const after = find(c)
     const names = changedFields(resource, { before, after, sent: c.get('sent') })
     if (names.length > 0)
@@ -146,8 +148,8 @@ export function resourceRoutes<
     return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
   }
 
-  async function checked(c: Context, input: z.output<Form>) {
-    const by = { ownerId: ownerOf(c), signal: c.req.raw.signal }
+  async function checked(c: Context, input: z.output<Form>, row?: Stored) {
+    const by = { ownerId: ownerOf(c), signal: c.req.raw.signal, ...(row && { row }) }
     const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
     return { values: { ...(input as object), ...columns }, ...rest }
   }
@@ -164,6 +166,7 @@ export function resourceRoutes<
     if (refusal) return refusal
     if (remove.run) remove.run(deps, row)
     else deleteRow(db, table, row.id, noun)
+    resource.stored?.(deps)
     audit(c, remove.event, { object: objectOf(c, row) })
     const view = list(c, firstPage)
     const done = { to, said: saidOf(remove.verb) }
@@ -208,6 +211,7 @@ export function resourceRoutes<
           rows={items.map((row) => ({ id: row.id, ...resource.row(see(deps, row), c) }))}
           mayChange={!!change}
           remove={{ verb: remove.verb, noun, asks: !!remove.users }}
+          isLive={!!parent}
           isOob={as.isOob ?? false}
         />
       ),
@@ -239,7 +243,7 @@ export function resourceRoutes<
       page: () => (
         <ResourceForm
           {...{ noun, at, draft, sealed, schema: form!, more: create.more?.(deps, c) }}
-          row={row && { name: nameOf(c, row), stored: row }}
+          row={row && { name: nameOf(c, row), stored: { ...row, ...change!.shown?.(row) } }}
           submit={submit ?? (row ? 'Save changes' : `${create.verb} ${noun}`)}
         />
       ),

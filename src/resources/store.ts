@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { withDefaults } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -61,7 +62,7 @@ export function insertOwned<Table extends ResourceTable>(
     column === owner ? [[name, ownerId]] : [],
   )
   const row = {
-    ...{ id, ...values, ...Object.fromEntries(owned) },
+    ...{ id, ...withDefaults(table, values as never), ...Object.fromEntries(owned) },
     ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }),
   }
   refuseDuplicate(() => db.insert(table).values(row).run(), unique)

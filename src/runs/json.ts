@@ -19,6 +19,7 @@ import type { Run } from './store.ts'
 export const run = componentOf('Run', () => ({
   id,
   environmentId: id,
+  scheduleId: id.nullable(),
   command: command(),
   status: z.enum(runStatuses),
   exitCode: z.int().nullable(),

@@ -33,7 +33,7 @@ export type RunDeps = RuntimeDeps & {
   diskGuard: { reasonOf: (containerId: string) => StopReason | null }
 }
 
-/** Ended runs of an environment that are kept. */
+/** Ended runs of a schedule that are kept, and of those that people started. */
 const kept = 20
 
 /** Runs are jobs with the same id. */
@@ -92,7 +92,7 @@ export const runKind =
         await removeOnce(deps, { workload, id }).catch((error) =>
           report('the container of a run could not be removed yet', error, { run: id }),
         )
-        await removeOld(deps, environment.id)
+        await removeOld(deps, run)
       },
       requeue: () => starts.over(id),
     }
@@ -134,8 +134,8 @@ async function componentOf(
 }
 
 /** The log is deleted first: one without its run would stay forever. */
-async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
-  for (const run of listOld(db, environmentId, kept)) {
+async function removeOld({ db, logDb }: RunDeps, ended: RunIn['run']) {
+  for (const run of listOld(db, ended, kept)) {
     while (deleteSome(logDb, logOf(run))) await pause()
     deleteRun(db, run.id)
   }

@@ -1,3 +1,4 @@
+import { usualTimeout } from '../platform/limits.ts'
 import { joinWords } from '../platform/shell-words.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
@@ -9,7 +10,6 @@ import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { RunBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
-import { usualTimeout } from './start.ts'
 import type { Run } from './store.ts'
 
 export const runsPath = (environmentId: string) => `/envs/${environmentId}/runs`

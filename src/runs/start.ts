@@ -9,15 +9,12 @@ import type { Environment } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { insertJob } from '../jobs/store.ts'
 import { AppError } from '../platform/errors.ts'
-import { refuseMore } from '../platform/limits.ts'
+import { refuseMore, usualTimeout } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
 import { command, flag, whole } from '../web/fields.ts'
 import { whileAlive } from '../docker/while-alive.ts'
 import { countActive, getStatus, insertRun } from './store.ts'
 import type { Run } from './store.ts'
-
-/** The default timeout of a command, in seconds. */
-export const usualTimeout = 3600
 
 /** With `attach` it has a terminal, and waits until someone attaches to it. */
 export const runForm = z.object({

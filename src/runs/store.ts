@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, notInArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { deployments, environments, projects, runs, runStatuses } from '../db/schema.ts'
@@ -15,6 +15,8 @@ export type RunStatus = Run['status']
 const active: RunStatus[] = ['pending', 'running']
 
 export const isEnded = (status: RunStatus) => !active.includes(status)
+
+export const unfinished = inArray(runs.status, active)
 
 /** Its log, with the secrets of its environment masked. */
 export const logOf = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>): LogKey => ({
@@ -51,14 +53,18 @@ export const getRunIn = (db: Db, id: string) =>
 
 export type RunIn = NonNullable<ReturnType<typeof getRunIn>>
 
-/** The unfinished runs of all environments of a user. */
+/** The unfinished runs of all environments of a user, without those of schedules, which take turns. */
 export const countActive = (db: Db, ownerId: string) => {
   const own = db
     .select({ id: environments.id })
     .from(environments)
     .innerJoin(projects, eq(projects.id, environments.projectId))
     .where(eq(projects.ownerId, ownerId))
-  return countRows(db, runs, and(inArray(runs.environmentId, own), inArray(runs.status, active)))
+  return countRows(
+    db,
+    runs,
+    and(inArray(runs.environmentId, own), isNull(runs.scheduleId), unfinished),
+  )
 }
 
 /** Returns false when it already is running. */
@@ -80,18 +86,26 @@ export const endRun = (db: Db, id: string, end: RunEnd) =>
     const ended = tx
       .update(runs)
       .set({ ...end, finishedAt: new Date() })
-      .where(and(eq(runs.id, id), inArray(runs.status, active)))
+      .where(and(eq(runs.id, id), unfinished))
       .returning({ id: runs.id })
       .get()
     return ended !== undefined
   })
 
-/** Ended runs, except the given number of newest in their environment. */
-export const listOld = (db: Db, environmentId: string, newest: number) =>
+/** Ended runs, except the given number of newest of their schedule, or of those that people started. */
+export const listOld = (
+  db: Db,
+  { environmentId, scheduleId }: Pick<Run, 'environmentId' | 'scheduleId'>,
+  newest: number,
+) =>
   listRows(
     db,
     runs,
-    and(eq(runs.environmentId, environmentId), notInArray(runs.status, active)),
+    and(
+      eq(runs.environmentId, environmentId),
+      scheduleId === null ? isNull(runs.scheduleId) : eq(runs.scheduleId, scheduleId),
+      notInArray(runs.status, active),
+    ),
     desc(runs.id),
   ).slice(newest)
 

@@ -20,6 +20,13 @@ export const Day = ({ at }: { at: Date }) => (
   </time>
 )
 
+/** A time, to the minute; app.js shows it in the browser's time zone. */
+export const At = ({ at }: { at: Date }) => (
+  <time datetime={at.toISOString()} title={absolute(at)} data-at>
+    {(ofMinutes ??= formatOf({ timeStyle: 'short' })).format(at)} UTC
+  </time>
+)
+
 /** How long until then, with the exact time as its title. */
 export const In = ({ at }: { at: Date }) => (
   <time datetime={at.toISOString()} title={absolute(at)}>
@@ -53,11 +60,12 @@ export function duration(ms: number) {
 }
 
 /** In UTC, which the text names: the browser's time zone is unknown here. */
-const formatOf = (time?: { timeStyle: 'long' }) =>
+const formatOf = (time?: { timeStyle: 'long' | 'short' }) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...time, timeZone: 'UTC' })
 
 // created when first used, because they take 5 MiB that a server with no visitors doesn't need
 let ofDays: Intl.DateTimeFormat | undefined
+let ofMinutes: Intl.DateTimeFormat | undefined
 let ofTimes: Intl.DateTimeFormat | undefined
 
 const day = (at: Date) => (ofDays ??= formatOf()).format(at)

@@ -158,6 +158,11 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /settings/activity/runs/:id/cancel', {
     path: `/settings/activity/runs/${another}/cancel`,
   })
+  const hourly = { name: 'hourly', command: ['true'], schedule: '@hourly', timeout: 9 }
+  await call('POST /envs/:envId/schedules', { body: hourly })
+  await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })
+  await t.jobs.ended((await call('POST /envs/:envId/schedules/:id/run')).id)
+  await call('DELETE /envs/:envId/schedules/:id')
   for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)
   await whileHeld(t, 'stopContainer', {
     begin: () => call('POST /envs/:envId/restart'),

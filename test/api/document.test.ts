@@ -23,6 +23,8 @@ const forPeople = [
   'GET /projects/:id/envs/new',
   'GET /projects/:id/envs/:envId/edit',
   'GET /envs/:envId/variables/new',
+  'GET /envs/:envId/schedules/new',
+  'GET /envs/:envId/schedules/:id/edit',
   'GET /envs/:envId/links/new',
   'GET /envs/:envId/domains/new',
   'GET /services/:id/domains/new',

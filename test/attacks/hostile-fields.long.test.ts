@@ -122,6 +122,13 @@ const forms: Record<string, Form> = {
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
     untold: ['password'],
   },
+  'POST /envs/:envId/schedules': {
+    valid: () => ({ name: unique(), command: 'true', schedule: '0 3 * * *', zone: 'UTC' }),
+  },
+  'PUT /envs/:envId/schedules/:id': {
+    id: 'schedule',
+    valid: () => ({ name: unique(), command: 'true', schedule: '0 3 * * *' }),
+  },
   'PUT /settings/registries/:id': {
     id: 'registry',
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),

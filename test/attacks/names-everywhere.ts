@@ -25,6 +25,7 @@ const freeColumns: Record<string, string[]> = {
   ],
   deliveries: ['delivery_id', 'event', 'ref', 'commit_message', 'reason'],
   services: ['name', 'error_message', 'error_hint'],
+  schedules: ['name'],
 }
 
 /** Those whose form lets no such text in. */
@@ -40,6 +41,7 @@ const checkedColumns: Record<string, string[]> = {
   variables: ['key'],
   deployments: ['image', 'error_step'],
   services: ['version'],
+  schedules: ['schedule', 'zone', 'file'],
 }
 
 const lists: Record<string, string[]> = {

@@ -22,6 +22,8 @@ release_command: npm run migrate
 port: 8080
 health_path: /health
 health_timeout: 30
+schedules:
+  - {name: clean, command: npm run clean, schedule: 0 3 * * *, zone: Europe/Berlin}
 watch_paths: [src]
 `
 
@@ -42,6 +44,9 @@ const settings = {
   port: 8080,
   healthPath: '/health',
   healthTimeout: 30,
+  schedules: [
+    { name: 'clean', command: 'npm run clean', schedule: '0 3 * * *', zone: 'Europe/Berlin' },
+  ],
   watchPaths: ['src'],
 }
 
@@ -72,7 +77,18 @@ test.each([
   ['domains', 'domains: [a.example.com]', '1:1'],
   ['volumes', 'volumes: ["data:/x"]', '1:1'],
   ['a limit of the environment', 'memory_mb: 4096', '1:1'],
-  ['schedules, which there are none of', 'schedules: []', '1:1'],
+  [
+    'a schedule of no time',
+    "schedules:\n  - {name: a, command: b, schedule: '61 * * * *'}",
+    '2:27',
+  ],
+  ['one that never comes', "schedules:\n  - {name: a, command: b, schedule: '0 0 30 2 *'}", '2:27'],
+  [
+    'one with a switch',
+    'schedules:\n  - {name: a, command: b, schedule: "@daily", enabled: true}',
+    '2:47',
+  ],
+  ['a schedule that is text', 'schedules: [daily]', '1:13'],
   ['a value that the form refuses', 'health_path: health', '1:1'],
   ['a process that the form refuses', 'processes:\n  - name: web\n  - name: W', '3:5'],
   ['an unknown key of a process', 'processes:\n  - name: web\n    memory: 1', '3:5'],

@@ -13,6 +13,7 @@ describe('a run', () => {
     expect(begun).toEqual({
       id: expect.any(String),
       environmentId: id,
+      scheduleId: null,
       command: ['sh', '-c', 'echo $GREETING; echo trouble >&2; exit 3'],
       status: 'pending',
       exitCode: null,

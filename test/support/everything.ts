@@ -20,6 +20,7 @@ export type Ids = Record<
   | 'variable'
   | 'deployment'
   | 'run'
+  | 'schedule'
   | 'session'
   | 'token'
   | 'invite'
@@ -63,6 +64,8 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     exitCode: 0,
     finishedAt: new Date(),
   })
+  const nightly = { name: 'nightly', command: 'true', schedule: '0 3 * * *' }
+  const { json: schedule } = await client.post(`/envs/${environment.id}/schedules`, nightly)
   const session = insertSession(t.db, {
     userId: client.user.id,
     tokenHash: crypto.randomUUID(),
@@ -159,6 +162,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     variable: stored.id,
     deployment: deployment.id,
     run: run.id,
+    schedule: schedule.id,
     session: session.id,
     token: token.id,
     invite: Bun.randomUUIDv7(), // only an admin can have one
@@ -185,6 +189,7 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
 /** What stands at `:id` in a path. */
 export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/links')) return 'link'
+  if (path.startsWith('/envs/:envId/schedules')) return 'schedule'
   if (path.includes('/runs/')) return 'run'
   if (path.startsWith('/domains/')) return 'domain'
   if (path.startsWith('/envs/')) return 'variable'

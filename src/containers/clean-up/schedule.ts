@@ -29,9 +29,9 @@ export function keepSchedule(
         return nextHour(schedule, now)
       return now - triedAt < 0 ? now : Math.max(now, triedAt + retryDelay)
     },
-    async run() {
-      triedAt = Date.now()
-      await runIfDue(deps, new Date())
+    async run(now) {
+      triedAt = now
+      await runIfDue(deps, new Date(now))
     },
     failed: 'the clean-up did not run',
   }

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { command } from '../environments/json.ts'
+import { ofEnvironment } from '../environments/parent.tsx'
+import { scheduleForm } from '../environments/schedule-form.ts'
+import type { HeadDeps } from '../environments/head.ts'
+import { overlaps, schedules } from '../db/schema.ts'
+import { nextTime, nextTimes } from '../platform/cron.ts'
+import { AppError, conflictField } from '../platform/errors.ts'
+import { wordsOf } from '../platform/shell-words.ts'
+import { whereSet } from '../projects/davit-file.ts'
+import { resource } from '../resources/resource.ts'
+import { deleteRow } from '../resources/store.ts'
+import { run, runJson } from '../runs/json.ts'
+import { commandLine, runPath, shortLine } from '../runs/runs-page.tsx'
+import { findRun } from '../runs/store.ts'
+import { Button, PostForm } from '../web/form.tsx'
+import { componentOf, id, time } from '../web/operation.ts'
+import { RunBadge } from '../web/status-badge.tsx'
+import { Ago, At, In } from '../web/times.tsx'
+import { userOf } from '../web/user-of.ts'
+import { follow, insert } from './start.ts'
+import type { ScheduleDeps } from './start.ts'
+import { getLastRun, getScheduleIn } from './store.ts'
+import type { Schedule } from './store.ts'
+
+const json = componentOf('Schedule', () => ({
+  ...{ id, environmentId: id, name: z.string(), command: command() },
+  ...{ schedule: z.string(), zone: z.string(), overlap: z.enum(overlaps) },
+  ...{ missed: z.enum(['skip', 'once']), timeout: z.int().nullable(), enabled: z.boolean() },
+  file: z.string(),
+  nextTimes: z.array(time),
+  dueAt: time.nullable(),
+  problem: z.object({ reason: z.string(), message: z.string() }).nullable(),
+  lastRun: run().nullable(),
+  createdAt: time,
+}))
+
+/** Commands of an environment that run at times, as runs. Those of its davit.yaml can only be paused here. */
+export const schedule = resource({
+  kind: 'schedule',
+  noun: 'schedule',
+  plural: 'schedules of an environment',
+  path: '/envs/:envId/schedules',
+  title: 'Schedules',
+  part: 'Runs',
+  table: schedules,
+  owner: schedules.environmentId,
+  parent: ofEnvironment('schedules'),
+  most: 'schedules',
+  unique: {
+    'schedules.environment_id, schedules.file, schedules.name': [
+      'name',
+      'The environment already has a schedule with this name. Choose another name.',
+    ],
+  },
+  json,
+  about: 'Commands that run at times, each in a new container of the live image.',
+  empty: { title: 'No schedules', text: 'Create one for what repeats: a clean-up, a report.' },
+  see: ({ db }: ScheduleDeps & HeadDeps, row) => {
+    const lastRun = getLastRun(db, row.id)
+    return {
+      ...row,
+      nextTimes: row.enabled ? nextTimes(row, { after: new Date(), count: 5 }) : [],
+      lastRun: lastRun && runJson(lastRun),
+    }
+  },
+  row: ({ lastRun, nextTimes: times, problem, ...row }) => ({
+    name: row.name,
+    badge: !row.enabled && 'paused',
+    tags: row.file ? [row.file] : [],
+    facts: [
+      <code>{shortLine(row)}</code>,
+      <>
+        <code>{row.schedule}</code> {row.zone}
+      </>,
+      times[0] && (
+        <>
+          next <In at={times[0]} />
+        </>
+      ),
+      lastRun && (
+        <a href={runPath(lastRun)}>
+          <RunBadge status={lastRun.status} /> <Ago at={lastRun.createdAt} />
+        </a>
+      ),
+      problem && (
+        <>
+          {problem.message} (<Ago at={row.dueAt} />)
+        </>
+      ),
+    ],
+    below: times.length > 0 && (
+      <details>
+        <summary>Next times</summary>
+        <ul>
+          {times.map((at) => (
+            <li>
+              <At at={at} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    ),
+    actions: (
+      <PostForm action={`/envs/${row.environmentId}/schedules/${row.id}`} method="PUT">
+        <input type="hidden" name="enabled" value={row.enabled ? '0' : '1'} />
+        <Button variant="outline" small aria-label={`${pauses(row)} ${row.name}`}>
+          {pauses(row)}
+        </Button>
+      </PostForm>
+    ),
+    isKept: row.file !== '',
+    question: `Delete the schedule ${row.name}? A run of it that hasn’t ended continues.`,
+  }),
+  create: {
+    verb: 'Create',
+    event: 'schedule.created',
+    form: () => scheduleForm,
+    async check(_, input, { row }) {
+      if (row?.file) refuseOfFile(row, input)
+      const { schedule, enabled } = input
+      const time = { schedule, zone: input.zone ?? 'UTC' }
+      const isSame = row && Bun.deepEquals(wordsOf(row.command), wordsOf(input.command))
+      const command = isSame ? row.command : input.command // a form has a list of words as a line
+      return { columns: { command, nextAt: enabled === false ? null : nextTime(time, new Date()) } }
+    },
+  },
+  change: {
+    event: 'schedule.changed',
+    shown: (row) => ({ command: commandLine(row) }),
+  },
+  acts: {
+    run: {
+      button: 'Run now',
+      event: 'schedule.run',
+      note: 'Run its command now; it waits its turn as at a due time',
+      json: run,
+      run({ db, jobs }, c, row) {
+        const begun = db.transaction(
+          () => insert(db, getScheduleIn(db, row.id)!, userOf(c).email),
+          {
+            behavior: 'immediate',
+          },
+        )
+        if (begun.problem) throw new AppError('conflict', begun.problem.message)
+        follow(jobs, begun.replaced ?? [])
+        const started = findRun(db, { id: begun.runId!, environmentId: row.environmentId })
+        return { to: runPath(started), said: 'Command queued.', json: () => runJson(started) }
+      },
+    },
+  },
+  remove: {
+    verb: 'Delete',
+    event: 'schedule.deleted',
+    run({ db }, row) {
+      if (row.file) throw new AppError('conflict', `This schedule ${whereSet(row)}`)
+      deleteRow(db, schedules, row.id, 'schedule')
+    },
+  },
+  stored: ({ scheduler }) => scheduler.wake(),
+})
+
+const pauses = ({ enabled }: Pick<Schedule, 'enabled'>) => (enabled ? 'Pause' : 'Resume')
+
+function refuseOfFile(row: Schedule, { enabled: _, ...input }: z.output<typeof scheduleForm>) {
+  const changed = Object.entries(input).find(
+    ([name, value]) => value != null && !Bun.deepEquals(value, row[name as keyof Schedule]),
+  )
+  if (changed) throw conflictField(changed[0], whereSet(row))
+}
