@@ -1,5 +1,5 @@
 import { BuildError, saidOf } from '../docker/index.ts'
-import type { Failure } from '../platform/errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { explain } from '../runtime/explain.ts'
 import type { Rule } from '../runtime/explain.ts'
 import { bytes } from '../web/units.ts'
@@ -20,6 +20,22 @@ export const explainStep = (error: unknown, step: StepName | null): Failure =>
     what: step ? failed[step] : 'Preparation failed',
     ...(step === 'building' && { rules: buildRules, otherwise: 'build_failed' }),
   })
+
+/** No one changes a Dockerfile that Davit wrote, but what it was written from. */
+export function explainWritten(error: unknown) {
+  const isBase = error instanceof Failure && error.code === 'base_image_not_found'
+  if (!isBase && !(error instanceof BuildError)) return error
+  const { code, message, hint } = explainStep(error, 'building')
+  return new Failure(code, message, written[code] ?? hint, { cause: error })
+}
+
+const set = 'in the project’s settings, under Without a Dockerfile'
+const written: Record<string, string> = {
+  base_image_not_found: `Davit wrote the Dockerfile for the version that the repository asks for. Ask for one that exists, there or ${set}, and check that the server can reach the registry.`,
+  build_command_failed: `See the last lines of the log. Davit wrote the Dockerfile: correct what the command works on, or set another command, version or packages of the system ${set}.`,
+  command_not_found: `Davit wrote the Dockerfile: check the command, or add the package of Debian that has the program, ${set}.`,
+  copy_source_missing: `Davit wrote the Dockerfile: a build leaves its files elsewhere, or a .dockerignore excludes them. Set the output directory or the build command ${set}.`,
+}
 
 const lessMemory =
   'Reduce the memory use of the build. The operator can allow more with DAVIT_BUILD_MEMORY.'

@@ -82,7 +82,7 @@ export const deno: Rule = {
           command(start),
         ],
       ),
-      dockerignore: ignored('node_modules'),
+      dockerignore: ignored(),
       settings: effective(
         { version: version.version, start, ...(build !== null && { build }) },
         settings,

@@ -81,7 +81,7 @@ export const elixir: Rule = {
           command(start),
         ],
       ),
-      dockerignore: ignored('_build', 'deps', 'assets/node_modules', 'priv/static/assets'),
+      dockerignore: ignored('_build', 'deps', 'priv/static/assets'),
       settings: effective({ version: version.version, build, start }, settings),
       links: linksOfPackages(has, 'mix.exs'),
       releaseCommand:

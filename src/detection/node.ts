@@ -94,7 +94,7 @@ function planNode(options: Options): Found {
             served: served as Exclude<Served, { directory: string }>,
           }),
     dockerignore: ignored(
-      ...['node_modules', '**/node_modules', '.next', 'npm-debug.log*'],
+      ...['.next', 'npm-debug.log*'],
       // Frameworks read public values there; secrets are in .env.local. Files that are only served lack them.
       ...(site && build === null ? [] : ['!.env', '!.env.production']),
       ...(member ? ['**/.next', '**/.turbo', ...ignoredOthers(member, manager)] : []),

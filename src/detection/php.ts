@@ -128,7 +128,7 @@ export const php: Rule = {
           : null,
       ),
       dockerignore: ignored(
-        ...['vendor', 'node_modules', 'storage/logs/*', 'var/cache/*', 'var/log/*'],
+        ...['vendor', 'storage/logs/*', 'var/cache/*', 'var/log/*'],
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
         ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
       ),

@@ -117,7 +117,6 @@ export const ruby: Rule = {
       dockerignore: ignored(
         'log/*',
         'tmp/*',
-        'node_modules',
         'storage/*',
         '.bundle',
         'vendor/bundle',

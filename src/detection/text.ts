@@ -80,7 +80,10 @@ const caddyfile = (spa: boolean) => [
 
 /** What no image needs; files of secrets that may lie about are left out too. */
 export const ignored = (...more: string[]) =>
-  ['.git', '.env', '.env.*', '!.env.example', '**/.DS_Store', ...more].join('\n') + '\n'
+  [
+    ...['.git', '.env', '.env.*', '!.env.example', '**/.DS_Store', 'node_modules'],
+    ...['**/node_modules', ...more],
+  ].join('\n') + '\n'
 
 /** The settings that are effective: what the user set, else what was found. */
 export const effective = (found: Settings, set: Settings): Settings =>

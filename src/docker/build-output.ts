@@ -32,7 +32,7 @@ export class BuildError extends EngineError {
 export const saidOf = {
   /** npm, pnpm, Yarn 1, Yarn 4 and Bun, Deno and Pipenv, Cargo, uv, Poetry, PDM, Bundler, Composer, Go. */
   outdatedLock:
-    /package-lock\.json.{0,60} are in sync|ERR_PNPM_OUTDATED_LOCKFILE|lock ?file needs to be updated|lockfile (?:would have been modified|had changes)|(?:lockfile|Pipfile\.lock).{0,40} is out of date|(?:the|update the) lock file \S+ (?:needs to be updated|because --locked)|lockfile at \S+ needs to be updated|since poetry\.lock was last generated|lock file hash doesn't match|the lockfile can't be updated because frozen|is not present in the lock file|missing go\.sum entry/i,
+    /package-lock\.json.{0,60} are in sync|ERR_PNPM_OUTDATED_LOCKFILE|lock ?file needs to be updated|lockfile (?:would have been modified|had changes)|(?:lockfile|Pipfile\.lock).{0,40} is out of date|(?:the|update the) lock file \S+ (?:needs to be updated|because --locked)|lockfile at \S+ needs to be updated|since poetry\.lock was last generated|lock file hash doesn't match|the lockfile can't be updated|inconsistent vendoring|is not present in the lock file|missing go\.sum entry/i,
   missingVariable:
     /\b(?:missing|cannot resolve|invalid|undefined|required)\b.{0,40}\benv(?:ironment)? variables?\b|\benv(?:ironment)? variables?\b.{0,80}\b(?:missing|not (?:set|defined|found|provided)|(?:is|are) (?:undefined|required)|must be (?:set|defined))\b/i,
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { explainStep } from '../../src/deployments/explain.ts'
+import { explainStep, explainWritten } from '../../src/deployments/explain.ts'
 import { isClue } from '../../src/docker/build-output.ts'
 import { BuildError } from '../../src/docker/index.ts'
 
@@ -23,7 +23,8 @@ test.each([
       'error: cannot update the lock file /app/Cargo.lock because --locked was passed to prevent this',
       'error: The lockfile at `uv.lock` needs to be updated, but `--locked` was provided. To update the lockfile, run `uv lock`.',
       'pyproject.toml changed significantly since poetry.lock was last generated. Run `poetry lock` to fix the lock file.',
-      "The gemspecs for path gems changed, but the lockfile can't be updated because frozen mode is set",
+      "The dependencies in your gemfile changed, but the lockfile can't be updated",
+      'go: inconsistent vendoring in /src:',
       '- Required package "monolog/monolog" is not present in the lock file.',
       'main.go:4:2: missing go.sum entry for module providing package github.com/gin-gonic/gin',
     ],
@@ -49,4 +50,14 @@ test.each([
   'added 12 packages, and audited 13 packages in 1s',
 ])('a line that explains nothing isn’t taken for the reason: %s', (line) => {
   expect(isClue(line)).toBe(false)
+})
+
+test('what failed in a Dockerfile that Davit wrote is changed in what it was written from', () => {
+  const error = new BuildError('process "/bin/sh -c x" did not complete successfully: exit code: 1')
+  const own = explainStep(error, 'building')
+  const written = explainWritten(error)
+  expect(written).toMatchObject({ code: own.code, message: own.message })
+  expect(written).not.toMatchObject({ hint: own.hint })
+  const other = new Error('of another step')
+  expect(explainWritten(other)).toBe(other)
 })

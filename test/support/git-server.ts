@@ -146,7 +146,9 @@ export function commitFiles(
       }
       const file = join(work, path)
       mkdirSync(dirname(file), { recursive: true })
-      if (typeof content === 'string') writeFileSync(file, content)
+      // Scripts are committed as what can be executed.
+      const mode = typeof content === 'string' && content.startsWith('#!') ? 0o755 : 0o644
+      if (typeof content === 'string') writeFileSync(file, content, { mode })
       else symlinkSync(content.to, file)
       git(work, [...index, 'update-index', '--add', '--', path], env)
     }

@@ -11,6 +11,7 @@ import { planBuild } from '../../projects/plan-build.ts'
 import { steeringRefusal, steersBuilder } from '../../projects/forms.ts'
 import { labelsFor, portsLabel } from '../../docker/labels.ts'
 import { buildApart } from '../../runtime/images/pull-image.ts'
+import { explainWritten } from '../explain.ts'
 import { imageNameOf } from '../images.ts'
 import type { Run } from '../context.ts'
 import { Bases } from './bases.ts'
@@ -63,7 +64,9 @@ export async function build(
   })
   keepProcfile(run, context)
   const tag = imageNameOf(run, deployment)
-  await buildContext(run, { context, buildArgs, tag, target: null })
+  await buildContext(run, { context, buildArgs, tag, target: null }).catch((error) => {
+    throw context.planned === null ? error : explainWritten(error)
+  })
   return { image: tag, codeSettings }
 }
 
