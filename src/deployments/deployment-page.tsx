@@ -7,7 +7,7 @@ import { Live } from '../web/live.tsx'
 import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
 import { Facts } from './deployment-facts.tsx'
 import { comparePath } from './compare-page.tsx'
-import { ActionsMenu } from './row-menu.tsx'
+import { ActionsMenu, againOf, isSameSource, VersionFields } from './row-menu.tsx'
 import { whyNoPromotion } from './promote.ts'
 import { rollbackPath } from './rollback-dialog.tsx'
 import { canRollBackTo, isLive } from './rollback.ts'
@@ -74,7 +74,7 @@ export const DeploymentStatus = ({
       }
     >
       <Actions
-        {...{ deployment, isCancelling, promotedTo }}
+        {...{ deployment, project, isCancelling, promotedTo }}
         isRetried={hasFailed(deployment) && !nextAction(deployment, { project, environment })}
       />
     </PageHead>
@@ -109,7 +109,7 @@ const DeploymentError = ({
         next ? (
           <ButtonLink href={next.href}>{next.name}</ButtonLink>
         ) : (
-          <DeployAgain deployment={deployment} />
+          <DeployAgain deployment={deployment} project={of.project} />
         )
       }
     >
@@ -140,27 +140,31 @@ const hasFailed = ({ status, errorCode }: Deployment) =>
 const withoutStep = (text: string) => text.replace(/^#\d+ /, '')
 
 const DeployAgain = ({
-  deployment: { projectId, environmentId, branch, pullReference },
+  deployment,
+  project,
   variant,
   isWithoutCache = false,
-}: Pick<Props, 'deployment'> & { variant?: 'outline' | 'ghost'; isWithoutCache?: boolean }) => (
-  <PostForm action={`/projects/${projectId}/deployments`}>
-    <input type="hidden" name="environment_id" value={environmentId} />
-    {branch && <input type="hidden" name="branch" value={branch} />}
-    {pullReference && <input type="hidden" name="image" value={pullReference} />}
+}: Pick<Props, 'deployment' | 'project'> & {
+  variant?: 'outline' | 'ghost'
+  isWithoutCache?: boolean
+}) => (
+  <PostForm action={`/projects/${project.id}/deployments`}>
+    <input type="hidden" name="environment_id" value={deployment.environmentId} />
+    <VersionFields {...{ deployment, project }} />
     {isWithoutCache && <input type="hidden" name="no_cache" value="1" />}
     <Button variant={variant} small={isWithoutCache}>
-      {isWithoutCache ? 'Deploy without cache' : 'Deploy again'}
+      {isWithoutCache ? 'Deploy without cache' : againOf(isSameSource(deployment, project))}
     </Button>
   </PostForm>
 )
 
 const Actions = ({
   deployment,
+  project,
   isCancelling,
   promotedTo,
   isRetried,
-}: Pick<Props, 'deployment' | 'isCancelling' | 'promotedTo'> & {
+}: Pick<Props, 'deployment' | 'project' | 'isCancelling' | 'promotedTo'> & {
   /** True when another part of the page already offers to deploy again. */
   isRetried: boolean
 }) => {
@@ -191,15 +195,15 @@ const Actions = ({
           Roll back to this…
         </ButtonLink>
       )}
-      {!isRetried && <DeployAgain deployment={deployment} variant="outline" />}
+      {!isRetried && <DeployAgain {...{ deployment, project }} variant="outline" />}
       <ActionsMenu number={deployment.number}>
         {!isLive(deployment) && (
           <ButtonLink variant="ghost" small href={comparePath(deployment)}>
             Compare with live
           </ButtonLink>
         )}
-        {!deployment.pullReference && (
-          <DeployAgain deployment={deployment} variant="ghost" isWithoutCache />
+        {project.image === null && (
+          <DeployAgain {...{ deployment, project }} variant="ghost" isWithoutCache />
         )}
       </ActionsMenu>
     </>

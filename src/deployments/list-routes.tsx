@@ -89,7 +89,7 @@ const List = ({
     {items.length === 0 ? (
       <NothingDeployed project={project} environments={environments} />
     ) : (
-      <DeploymentList items={items} actions={deploymentActions} />
+      <DeploymentList items={items} actions={deploymentActions(project)} />
     )}
   </Live>
 )

@@ -48,7 +48,7 @@ export const ProjectOverview = ({ project, environments, note, recent }: Project
           </p>
         </EmptyState>
       ) : (
-        <DeploymentList items={recent} actions={deploymentActions} />
+        <DeploymentList items={recent} actions={deploymentActions(project)} />
       )}
     </Live>
   </>

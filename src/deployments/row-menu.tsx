@@ -1,16 +1,22 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
+import type { Project } from '../projects/store.ts'
+import { parseImage } from '../registries/tag-pattern.ts'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import { comparePath } from './compare-page.tsx'
 import { rollbackPath } from './rollback-dialog.tsx'
 import { canRollBackTo, isLive } from './rollback.ts'
 import { isEnded } from './store.ts'
+import type { Deployment } from './store.ts'
+import { isSameRepository } from './trigger.ts'
 
 /** Actions are folded so that lists stay calm. */
-export const deploymentActions = ({ deployment }: DeploymentItem) => {
-  const { projectId, environmentId, number, status, commitHash, branch, pullReference } = deployment
+export const deploymentActions = (project: Source) => (item: DeploymentItem) => {
+  const { deployment } = item
+  const { projectId, environmentId, number, status, commitHash, pullReference } = deployment
+  const isSame = isSameSource(deployment, project)
   if (!isEnded(status)) return <CancelButton {...deployment} />
   return (
     <ActionsMenu number={number}>
@@ -26,19 +32,43 @@ export const deploymentActions = ({ deployment }: DeploymentItem) => {
       )}
       <PostForm action={`/projects/${projectId}/deployments`}>
         <input type="hidden" name="environment_id" value={environmentId} />
-        {branch && <input type="hidden" name="branch" value={branch} />}
-        {commitHash && <input type="hidden" name="commit" value={commitHash} />}
-        {pullReference && <input type="hidden" name="image" value={pullReference} />}
+        <VersionFields {...{ deployment, project }} />
+        {isSame && commitHash && <input type="hidden" name="commit" value={commitHash} />}
         <Button variant="ghost" small>
-          {commitHash ? 'Redeploy this commit' : 'Deploy again'}
+          {isSame && commitHash ? 'Redeploy this commit' : againOf(isSame)}
         </Button>
-        {!pullReference && (
+        {project.image === null && (
           <Button variant="ghost" small name="no_cache" value="1">
             Deploy without cache
           </Button>
         )}
       </PostForm>
     </ActionsMenu>
+  )
+}
+
+type Source = Pick<Project, 'image'>
+type OfSource = { deployment: Deployment; project: Source }
+
+/** False for a deployment of another image, or of a repository that the project had before. */
+export const isSameSource = ({ pullReference }: Deployment, { image }: Source) =>
+  pullReference === null || image === null
+    ? pullReference === image
+    : isSameRepository(pullReference, image)
+
+/** The button when the project deploys something else by now. */
+export const againOf = (isSame: boolean) => (isSame ? 'Deploy again' : 'Deploy')
+
+/** Name the branch or the image again; nothing once the project has another source. */
+export const VersionFields = ({ deployment, project }: OfSource) => {
+  const { branch, pullReference } = deployment
+  if (!isSameSource(deployment, project)) return null
+  const isNamed = pullReference && parseImage(pullReference)?.pattern === null
+  return (
+    <>
+      {branch && <input type="hidden" name="branch" value={branch} />}
+      {isNamed && <input type="hidden" name="image" value={pullReference} />}
+    </>
   )
 }
 

@@ -260,7 +260,7 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   return chosen
 }
 
-const isSameRepository = (...references: [string, string]) => {
+export const isSameRepository = (...references: [string, string]) => {
   const [one, other] = references.map((text) => repositoryOf(parseImage(text)!.reference))
   return one === other
 }

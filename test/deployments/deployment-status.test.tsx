@@ -133,7 +133,7 @@ test('a deployment is known by its commit, until there is one by its branch', ()
   ).toBe('Rollback')
 })
 
-const project = { id: 'p', name: 'shop' } as typeof projects.$inferSelect
+const project = { id: 'p', name: 'shop', image: null } as typeof projects.$inferSelect
 const environment = {
   id: 'e',
   projectId: 'p',

@@ -1,3 +1,5 @@
+import { KeyedLock } from '../../platform/semaphore.ts'
+
 type Claim = { ownerId: string; alone: boolean }
 
 /**
@@ -7,6 +9,8 @@ type Claim = { ownerId: string; alone: boolean }
 export class ImageLock {
   readonly #held = new Set<Claim>()
   readonly #waiting = new Map<Claim, () => void>()
+  /** Public names under which something is being pulled. */
+  readonly names = new KeyedLock()
 
   /** Number of callers that wait. */
   get waiting() {

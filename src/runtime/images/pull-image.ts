@@ -4,6 +4,7 @@ import type { Db } from '../../db/index.ts'
 import { isOverloaded } from '../../docker/index.ts'
 import type { Docker, Image, LayerProgress, RegistryAuth } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
+import { neverAborted } from '../../platform/pause.ts'
 import { refusePrivate } from '../../registries/admit.ts'
 import { authFor } from '../../registries/auth.ts'
 import {
@@ -174,8 +175,7 @@ async function pullApart(
   const digest = task.digest ?? (await docker.imageDigest(name, { auth, signal, as: wanted }))
   const source = `${repositoryOf(reference)}@${digest}`
   task.onPull?.() // before the wait for other users' builds
-  return imageLock.alone(ownerId, signal, async () => {
-    await losePublicNames(deps)
+  const named = async () => {
     const isHere = await docker.hasImage(source, { signal })
     const given = recordGivenImage(db, {
       ownerId,
@@ -185,24 +185,29 @@ async function pullApart(
       name: privateName(reference),
       publicName: isHere ? null : source,
     })
-    try {
-      if (!isHere || platform) await pull(deps, { ...task, source })
-      const image = await docker.inspectImage(source, { signal })
-      if (!image) throw new Error(`The image ${source} was removed while it was pulled.`)
-      await docker.tagImage(image.id, given.name)
-      return { name: given.name, image, pulled: true, digest }
-    } finally {
-      await losePublicNames(deps)
-    }
-  })
+    if (!isHere || platform) await pull(deps, { ...task, source })
+    const image = await docker.inspectImage(source, { signal })
+    if (!image) throw new Error(`The image ${source} was removed while it was pulled.`)
+    await docker.tagImage(image.id, given.name)
+    return { name: given.name, image, pulled: true, digest }
+  }
+  const work = async () => {
+    await losePublicNames(deps)
+    return imageLock.names.run(source, signal, named).finally(() => losePublicNames(deps))
+  }
+  // builds of others may see what needs no login, so it need not wait for their end
+  return auth ? imageLock.alone(ownerId, signal, work) : imageLock.share(ownerId, signal, work)
 }
 
 /** Removes the names by which other users' builds could find images that were pulled with a login. */
 export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }) {
   for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
-    await docker.removeImage(publicName!)
-    const isOver = createdAt.getTime() < Date.now() - lateEnd
-    if (isOver || (await docker.hasImage(name))) forgetPublicName(db, id)
+    if (imageLock.names.isLocked(publicName!)) continue // its pull does it
+    await imageLock.names.run(publicName!, neverAborted(), async () => {
+      await docker.removeImage(publicName!)
+      const isOver = createdAt.getTime() < Date.now() - lateEnd
+      if (isOver || (await docker.hasImage(name))) forgetPublicName(db, id)
+    })
   }
 }
 

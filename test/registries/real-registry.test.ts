@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { parseReference } from '../../src/registries/image-registry.ts'
+import { imageFacts } from '../../src/registries/image-facts.ts'
+import { RemoteRepository } from '../../src/registries/remote-repository.ts'
+import { startRegistry } from '../support/registry.ts'
+import type { ImageRegistry } from '../support/registry.ts'
+
+const user = { username: 'puller', password: 'a password that opens it' }
+const Authorization = `Basic ${btoa(`${user.username}:${user.password}`)}`
+const machine = { os: 'linux', arch: 'amd64' }
+
+let registry: ImageRegistry
+beforeAll(async () => {
+  registry = await startRegistry(user)
+})
+afterAll(() => registry.stop())
+
+function repository(auth?: typeof user) {
+  const reference = parseReference(`${registry.host}/team/app`)!
+  const docker = { machine: async () => ({ insecureRegistries: [] }) as never }
+  return new RemoteRepository(
+    { config: { allowHosts: ['127.0.0.1'] }, docker },
+    {
+      reference,
+      auth: auth && { ...auth, serveraddress: registry.host },
+      signal: new AbortController().signal,
+    },
+  )
+}
+
+const sha256 = (text: string) =>
+  `sha256:${new Bun.CryptoHasher('sha256').update(text).digest('hex')}`
+
+async function send(path: string, type: string, body: string, method = 'PUT') {
+  const headers = { Authorization, 'Content-Type': type }
+  const url = path.startsWith('http') ? path : `http://${registry.host}/v2/team/app/${path}`
+  const response = await fetch(url, { method, headers, body })
+  if (!response.ok)
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response
+}
+
+/** Pushes a blob, as `docker push` does. */
+async function blob(text: string) {
+  const begun = await send('blobs/uploads/', 'text/plain', '', 'POST')
+  const to = new URL(begun.headers.get('Location')!, `http://${registry.host}`)
+  to.searchParams.set('digest', sha256(text))
+  await send(to.href, 'application/octet-stream', text)
+  return { digest: sha256(text), size: text.length }
+}
+
+/** Pushes an image without layers that anything could unpack. Returns its digest. */
+async function push(tags: string[], config: object) {
+  const [own, layer] = [await blob(JSON.stringify(config)), await blob('x'.repeat(5000))]
+  const mediaType = 'application/vnd.docker.distribution.manifest.v2+json'
+  const manifest = JSON.stringify({
+    ...{ schemaVersion: 2, mediaType },
+    config: { mediaType: 'application/vnd.docker.container.image.v1+json', ...own },
+    layers: [{ mediaType: 'application/vnd.docker.image.rootfs.diff.tar.gzip', ...layer }],
+  })
+  await Promise.all(tags.map((tag) => send(`manifests/${tag}`, mediaType, manifest)))
+  return sha256(manifest)
+}
+
+test('the registry of Debian lists its tags in pages, and says digest, size and platform', async () => {
+  const many = Array.from({ length: 1010 }, (_, at) => `1.${at}.0`)
+  const digest = await push([...many, 'latest', '2.0.0-rc.1'], {
+    os: 'linux',
+    architecture: 'amd64',
+  })
+  const own = repository(user)
+  expect(await own.newest('1.*')).toMatchObject({ tag: '1.1009.0' })
+  expect(await own.newest('1.999.*')).toMatchObject({ tag: '1.999.0', etag: null }) // on the second page
+  expect(await own.newest('2.*')).toMatchObject({ tag: null })
+  expect(await own.digest('1.7.0')).toBe(digest)
+  expect(await imageFacts(own, { tag: '1.7.0', image: 'app:1.7.0', machine })).toEqual({
+    digest,
+    bytes: 5000 + JSON.stringify({ os: 'linux', architecture: 'amd64' }).length,
+  })
+
+  const other = await push(['arm'], { os: 'linux', architecture: 'arm64' })
+  expect(other).not.toBe(digest)
+  await expect(imageFacts(own, { tag: 'arm', image: 'app:arm', machine })).rejects.toMatchObject({
+    code: 'image_platform',
+  })
+})
+
+test('it refuses a wrong login, none, and what it doesn’t have', async () => {
+  const code = (work: Promise<unknown>) => work.catch((error) => error.code)
+  expect(await code(repository().newest('1.*'))).toBe('registry_unauthorized')
+  const wrong = repository({ ...user, password: 'wrong' })
+  expect(await code(wrong.digest('latest'))).toBe('registry_unauthorized')
+  expect(await code(repository(user).digest('missing'))).toBe('image_not_found')
+})
