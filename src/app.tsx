@@ -22,6 +22,7 @@ import { docsRoutes } from './docs/routes.tsx'
 import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
+import { uploadRoutes } from './deployments/upload-routes.ts'
 import { hookRoutes } from './deployments/hook-routes.ts'
 import { promoteRoutes } from './deployments/promote-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
@@ -75,6 +76,7 @@ export function createApp(deps: Deps) {
   app.route('/', oauthRoutes(deps))
 
   app.use(requireUser(deps)) // before the checks, so that a form of an expired session redirects to the login
+  app.route('/', uploadRoutes(deps)) // before the checks, which would read its body
   app.use(...checks)
   app.route('/', liveRoutes(deps))
   app.route('/', dashboardRoutes(deps))

@@ -19,6 +19,7 @@ import { connectDocker, EngineFeed } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
 import { BaseImages } from './deployments/base-images.ts'
 import { ImageWatch } from './deployments/new-images/image-watch.ts'
+import { Uploads } from './deployments/uploads.ts'
 import { CertificateKeeper } from './domains/certificate-keeper.ts'
 import { caddyOf } from './edge/caddy.ts'
 import { Edge } from './edge/edge.ts'
@@ -128,9 +129,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
   const baseImages = new BaseImages()
+  const uploads = new Uploads({ config, db, git })
   const working = {
     ...{ ...outside, logs, collector, masks },
-    ...{ jobs, starts, pulls, baseImages, diskGuard },
+    ...{ jobs, starts, pulls, baseImages, uploads, diskGuard },
   }
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),

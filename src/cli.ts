@@ -9,7 +9,31 @@ const usage = `Davit ${version}: builds, runs and watches your apps from git.
 
 Usage: davit [command]
 
-Commands:
+From your computer, to a server with Davit:
+  login ADDRESS               Log in to a server: create a token on the page that opens, and paste or pipe it in.
+                              logout [ADDRESS] forgets it.
+  deploy                      Deploy the files of this folder that git tracks, as they are, and follow it to its end.
+                              --dirty sends those that git doesn't track too, but for what .gitignore excludes,
+                              --no-cache builds without the cache, --detach doesn't follow it.
+  cancel                      Cancel the deployment that is under way.
+  status                      Show what runs in each environment.
+  logs                        Show what the app wrote; --follow goes on. --lines, --since (10m, 2h or a time), --search,
+                              --level and --process choose, --deployment NUMBER (or latest) shows its log.
+  run COMMAND                 Run a command beside the app, in a terminal if this is one; ends with its exit status.
+                              --timeout SECONDS stops it (3600), --no-terminal only shows its output.
+  env [list]                  List the variables. set NAME asks for the value or reads it from standard input,
+                              set NAME=VALUE takes it, set --file FILE reads a .env file, unset NAME removes.
+                              --secret, --plain and --build say what it is.
+  open                        Open the app in the browser; --page its page in Davit.
+  link PROJECT                Say which project this folder is, where its git remotes don't; --remove undoes it.
+
+  All of these take --server ADDRESS, --project NAME, --env NAME and --json. Without a login, DAVIT_SERVER and
+  DAVIT_TOKEN name the server and its token.
+
+  check [FILE]                Check a davit.yaml (or davit.json, or package.json) and print the line and column of
+                              each mistake.
+
+On the server:
   serve                       Start the server (the default). Settings come from DAVIT_* variables.
   backup FILE                 Write all of Davit's data to one file, also while it runs.
                               --with-logs includes the logs, --certificates Caddy’s, --force
@@ -19,8 +43,6 @@ Commands:
   connect SERVICE             Forward a local port to a service, for psql and the like, until Ctrl-C.
                               --port chooses the local port, --target COMPONENT:PORT the service's,
                               --owner EMAIL the owner where two have a service of that name.
-  check [FILE]                Check a davit.yaml (or davit.json, or package.json) and print the line and column of
-                              each mistake.
   install                     Install Davit on this server, as root: what it needs, a user and a service.
                               --domain, --email, --host and --port are settings; --yes doesn't ask,
                               --dry-run changes nothing.
@@ -40,6 +62,9 @@ Options:
   --passphrase-file FILE      The passphrase of a backup; else DAVIT_BACKUP_PASSPHRASE, or asked for.
   --help                      Show this text.
   --version [--json]          Show the version; with --json also which databases it opens.
+
+Exit status: 0 done, 1 refused or failed, 2 wrong arguments, 3 not logged in, 130 interrupted; run: that of the
+command, or 125 if it couldn't run.
 
 Davit serves its documentation under /docs, with all settings under /docs/settings. Most installations
 need DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL.
@@ -100,6 +125,16 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   restore: async () => withFiles((await import('./cli/restore.ts')).restore),
   user: async () => onServer((await import('./cli/user.ts')).user),
   connect: async () => onServer((await import('./cli/connect.ts')).connect),
+  login: async () => (await import('./client/login.ts')).login,
+  logout: async () => (await import('./client/login.ts')).logout,
+  deploy: async () => (await import('./client/deploy.ts')).deploy,
+  cancel: async () => (await import('./client/deploy.ts')).cancel,
+  status: async () => (await import('./client/status.ts')).status,
+  open: async () => (await import('./client/status.ts')).open,
+  link: async () => (await import('./client/status.ts')).link,
+  logs: async () => (await import('./client/logs.ts')).logs,
+  run: async () => (await import('./client/run.ts')).run,
+  env: async () => (await import('./client/env.ts')).env,
   check: async () => (await import('./cli/check.ts')).check,
   doctor: () => doctorOnServer,
   install: async () => (await import('./cli/install.ts')).install,
@@ -112,7 +147,7 @@ const commands: Record<string, () => Command | Promise<Command>> = {
 /** Resolves with the exit status: 2 for wrong arguments or settings, 1 for other failures. */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   const [name = 'serve', ...rest] = args
-  if (['--help', '-h', 'help'].includes(name) || rest.includes('--help'))
+  if (['--help', '-h', 'help'].includes(name) || asksForHelp(name, rest))
     return tell(usage.trimEnd())
   if (['--version', '-v', 'version'].includes(name))
     return tell(rest.includes('--json') ? await describe() : version)
@@ -125,10 +160,19 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
     if (error instanceof ConfigError) return refuse(2, error.message)
     if (error instanceof UsageError) return refuse(2, `${error.message} See davit --help.`)
     if (error instanceof Failure) return refuse(1, `${error.message} ${error.hint}`)
-    if (error instanceof AppError) return refuse(1, error.message)
+    if (error instanceof AppError) return refuse(statusOf(error), error.message)
     journal.error('unexpected error', error)
     return refuse(1, `unexpected error: ${(error as Error).message}`)
   }
+}
+
+/** A script can log in again. */
+const statusOf = ({ code }: AppError) => (code === 'unauthorized' ? 3 : 1)
+
+/** Of Davit itself, not of a command that it is to run. */
+function asksForHelp(name: string, rest: string[]) {
+  const until = rest.findIndex((word) => word === '--' || (name === 'run' && !word.startsWith('-')))
+  return rest.slice(0, until === -1 ? rest.length : until).includes('--help')
 }
 
 /** Read by another version, to decide whether it can upgrade to this one. */

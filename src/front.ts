@@ -109,8 +109,13 @@ const privateAnswers = () =>
   })
 
 /** Responds with 504 after so many seconds. A stream responds at once, so this never applies to it. */
-const deadline = (seconds: number) =>
-  timeout(
-    seconds * 1000,
-    new HTTPException(504, { message: `This took longer than ${seconds} seconds. Try again.` }),
+const deadline = (seconds: number) => {
+  const message = `This took longer than ${seconds} seconds. Try again.`
+  const limit = timeout(seconds * 1000, new HTTPException(504, { message }))
+  return factory.createMiddleware((c, next) =>
+    c.req.method === 'POST' && isUpload.test(c.req.path) ? next() : limit(c, next),
   )
+}
+
+/** It has a limit of its own: without a byte for too long it ends. */
+const isUpload = /^\/projects\/[^/]+\/uploads$/

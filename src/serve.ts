@@ -180,10 +180,14 @@ const headersWithin = 6
 
 type Fetch = (request: Request, server: Server<Peer>) => Response | Promise<Response>
 
-const serving = ({ requestTimeout }: Pick<Config, 'requestTimeout'>, fetch: Fetch) => {
+const serving = (
+  { requestTimeout, repositorySize }: Pick<Config, 'requestTimeout' | 'repositorySize'>,
+  fetch: Fetch,
+) => {
   const idleSeconds = Math.min(requestTimeout + 15, 255) // Davit itself ends slow responses first
   return {
     websocket: webSockets,
+    maxRequestBodySize: Math.max(repositorySize, 128 * 2 ** 20), // an upload; all else has lower limits
     development: false, // otherwise an error shows its stack to the client
     fetch(request: Request, server: Server<Peer>) {
       server.timeout(request, idleSeconds)

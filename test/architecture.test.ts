@@ -8,6 +8,7 @@ const source = join(import.meta.dir, '../src')
 const lines = [
   'main.ts parse-worker.ts',
   'cli.ts',
+  'client',
   'cli',
   'serve.ts',
   'server',
@@ -176,13 +177,15 @@ describe('no text becomes a program:', () => {
     const { code } = files.find(({ path }) => path === 'platform/program.ts')!
     expect(code.match(/\bBun\.spawn\w*\(\S+/g)).toEqual(['Bun.spawn([file,'])
     expect(programs.join(' ')).toBe(
-      'git apt-get davit dnf dpkg journalctl ssh sync systemctl tar useradd userdel usermod',
+      'git open xdg-open apt-get davit dnf dpkg journalctl ssh sync systemctl tar useradd userdel usermod',
     )
   })
 
-  test('git is started for repositories, everything else to install Davit on a server', () => {
+  test('git and a browser are started for repositories and users, the rest to install Davit on a server', () => {
     const starters = filesThatImport(/\bplatform\/program\.ts$/)
-    expect(except(starters, /^(git\/run\.ts$|server\/)/)).toEqual([])
+    expect(
+      except(starters, /^(git\/run\.ts$|server\/|client\/(browser|working-copy)\.ts$)/),
+    ).toEqual([])
     const { code } = files.find(({ path }) => path === 'git/run.ts')!
     expect(code.match(/argv: \[\s*\S+/g)).toEqual([expect.stringMatching(/"git",$/)])
   })

@@ -70,7 +70,7 @@ describe('of README and the documentation', () => {
   })
 
   test('every setting that is named is one, and the settings have all of them', () => {
-    const examples = ['DAVIT_SEED', 'DAVIT_TOKEN'] // of tests, and of a client
+    const examples = ['DAVIT_SEED', 'DAVIT_SERVER', 'DAVIT_TOKEN'] // of tests, and of a client
     const named = [...new Set(all.match(/\bDAVIT_[A-Z_]+\b/g))]
     const unknown = unknownSettings(Object.fromEntries(named.map((name) => [name, ''])))
     const others = [...examples, ...ofApps]
@@ -99,7 +99,15 @@ describe('of README and the documentation', () => {
 
   test('every option of davit, and every script of npm, is one', () => {
     const usage = read('src/cli.ts') + read('src/cli/connect.ts') + read('test/demo/main.ts')
-    const ofOthers = ['--from', '--checksum', '--resume', '--init', '--fail-with-body', '--retry']
+    const ofOthers = [
+      '--from',
+      '--checksum',
+      '--resume',
+      '--init',
+      '--fail-with-body',
+      '--retry',
+      '--exclude',
+    ]
     const named = [...new Set(all.match(/(?<=[\s`])--[a-z][a-z-]*/g))]
     const isOption = (name: string) => usage.includes(name) || ofOthers.includes(name)
     expect(named.filter((name) => !shellOptions.test(name) && !isOption(name))).toEqual([])

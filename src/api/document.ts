@@ -80,8 +80,19 @@ function describe(call: Call, path: string, written: Map<unknown, JsonSchema>) {
         content: { 'application/json': { schema: bodySchema } },
       },
     }),
+    ...(operation.archive && { requestBody: archiveBody }),
     responses: { ...answersOf(operation, written), '4XX': refused, '5XX': refused },
   }
+}
+
+const archiveBody = {
+  required: true,
+  content: Object.fromEntries(
+    ['application/gzip', 'application/zstd', 'application/x-tar'].map((type) => [
+      type,
+      { schema: {} as JsonSchema },
+    ]),
+  ),
 }
 
 const refused = { $ref: '#/components/responses/Refused' }

@@ -7,7 +7,7 @@ import { followedInWords } from '../environments/followed.ts'
 import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { commitTitle, deploymentPath, refTitle } from '../projects/deployment-list.tsx'
 import { runPath } from '../runs/runs-page.tsx'
-import { CommitRef, Fact, PulledRef, Trouble } from '../web/components.tsx'
+import { CommitRef, Fact, PulledRef, Trouble, UploadRef } from '../web/components.tsx'
 import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
 import { Pending } from './pending.tsx'
@@ -87,6 +87,11 @@ const Facts = (view: EnvironmentView) => {
           {current.branch !== null && (
             <Fact name={refTitle(current)}>
               <bdi>{current.branch}</bdi>
+            </Fact>
+          )}
+          {current.upload && (
+            <Fact name="Files">
+              <UploadRef {...current.upload} />
             </Fact>
           )}
           {current.pullReference && (

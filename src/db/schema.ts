@@ -141,6 +141,17 @@ export const pastSecrets = sqliteTable(
   ],
 )
 
+/** The files of a working copy that were uploaded in place of a commit; they are kept until it has ended. */
+export type Upload = {
+  id: string
+  /** The commit of that working copy, and whether its files differed; null without git. */
+  commit: string | null
+  message: string | null
+  dirty: boolean
+  files: number
+  bytes: number
+}
+
 export const deploymentStatuses = [
   'pending',
   'cloning',
@@ -171,8 +182,10 @@ export const deployments = sqliteTable(
     triggeredBy: text().notNull(),
     /** The deployment whose image it reuses; null for its own. */
     imageOf: text('rollback_of'),
-    /** Empty if it pulls an image. */
+    /** Empty if it pulls an image, or was uploaded. */
     repositoryUrl: text().notNull(),
+    /** Null for a commit of the repository, or an image. */
+    upload: text({ mode: 'json' }).$type<Upload>(),
     /** A tag's name, if `refType` is tag. */
     branch: text(),
     /** Null until it is known, or when only a commit was asked for. */

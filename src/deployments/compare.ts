@@ -7,6 +7,7 @@ import type { Masks } from '../logs/masks.ts'
 import { liveSettings, settingsOfRelease } from './settings.ts'
 import type { Settings } from './settings.ts'
 import { getBuiltBy, getCurrent, listBuiltBetween, pulledOf } from './store.ts'
+import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
 
 export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
@@ -74,6 +75,7 @@ const commitOf = (deployment: Deployment) => ({
   message: deployment.commitMessage,
   author: deployment.commitAuthor,
   pulled: pulledOf(deployment),
+  upload: uploadOf(deployment),
 })
 
 const noneBetween = { direction: 'same' as Direction, count: 0, items: [] as Between[] }

@@ -11,6 +11,7 @@ import type { Masks } from '../logs/masks.ts'
 import type { BaseImages } from './base-images.ts'
 import type { Lookup } from '../platform/hosts.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
+import type { Uploads } from './uploads.ts'
 import type { Deployment, Job } from './store.ts'
 
 export type PipelineDeps = RuntimeDeps & {
@@ -23,6 +24,7 @@ export type PipelineDeps = RuntimeDeps & {
   /** Resolves the hosts of image registries; by default the system does. */
   lookup?: Lookup
   scheduler: Scheduler
+  uploads: Uploads
 }
 
 /** The input of a step, which must not depend on HTTP. */

@@ -54,6 +54,7 @@ export const deployKind =
         end.status === 'done' ? undefined : storeEnd(deps, attempt, { end, isBegun }),
       async after(end) {
         if (isBegun) reportCommitStatus()
+        await deps.uploads.sweep()
         if (end.status === 'done') await removeOldImages(deps, job)
       },
       requeue: (why) => requeue(deps, id, why),

@@ -1,6 +1,6 @@
 import { deploymentPath, refTitle } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
-import { CommitRef, Fact, PulledRef } from '../web/components.tsx'
+import { CommitRef, Fact, PulledRef, UploadRef } from '../web/components.tsx'
 import { Person } from '../web/person.tsx'
 import { Ago, duration } from '../web/times.tsx'
 import type { Origin } from './overview-store.ts'
@@ -28,7 +28,7 @@ export const Facts = ({
     ) : (
       <SourceFacts {...{ deployment, project }} />
     )}
-    <Fact name={triggers[deployment.trigger]}>
+    <Fact name={isUploaded(deployment) ? 'Uploaded by' : triggers[deployment.trigger]}>
       <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
     </Fact>
     {origin && (
@@ -46,8 +46,10 @@ export const Facts = ({
 
 const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
   <>
-    <Fact name="Commit">
-      {deployment.commitHash ? (
+    <Fact name={deployment.upload ? 'Files' : 'Commit'}>
+      {deployment.upload ? (
+        <UploadRef {...deployment.upload} />
+      ) : deployment.commitHash ? (
         <CommitRef
           hash={deployment.commitHash}
           message={deployment.commitMessage}
@@ -61,11 +63,15 @@ const SourceFacts = ({ deployment, project }: Pick<Props, 'deployment' | 'projec
         </span>
       )}
     </Fact>
-    <Fact name={refTitle(deployment)}>
-      <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
-    </Fact>
+    {(deployment.branch !== null || !deployment.upload) && (
+      <Fact name={refTitle(deployment)}>
+        <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+      </Fact>
+    )}
   </>
 )
+
+const isUploaded = ({ upload, trigger }: Deployment) => upload !== null && trigger === 'api'
 
 const triggers: Record<Deployment['trigger'], string> = {
   manual: 'Started by',

@@ -147,16 +147,17 @@ const DeployAgain = ({
 }: Pick<Props, 'deployment' | 'project'> & {
   variant?: 'outline' | 'ghost'
   isWithoutCache?: boolean
-}) => (
-  <PostForm action={`/projects/${project.id}/deployments`}>
-    <input type="hidden" name="environment_id" value={deployment.environmentId} />
-    <VersionFields {...{ deployment, project }} />
-    {isWithoutCache && <input type="hidden" name="no_cache" value="1" />}
-    <Button variant={variant} small={isWithoutCache}>
-      {isWithoutCache ? 'Deploy without cache' : againOf(isSameSource(deployment, project))}
-    </Button>
-  </PostForm>
-)
+}) =>
+  deployment.upload ? null : ( // its files were removed
+    <PostForm action={`/projects/${project.id}/deployments`}>
+      <input type="hidden" name="environment_id" value={deployment.environmentId} />
+      <VersionFields {...{ deployment, project }} />
+      {isWithoutCache && <input type="hidden" name="no_cache" value="1" />}
+      <Button variant={variant} small={isWithoutCache}>
+        {isWithoutCache ? 'Deploy without cache' : againOf(isSameSource(deployment, project))}
+      </Button>
+    </PostForm>
+  )
 
 const Actions = ({
   deployment,

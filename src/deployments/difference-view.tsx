@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { CommitRef, Difference, Fact, PulledRef } from '../web/components.tsx'
+import { CommitRef, Difference, Fact, PulledRef, UploadRef } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import type { fieldChanges, versionsOf } from './compare.ts'
@@ -46,8 +46,9 @@ export const Versions = ({
   </dl>
 )
 
-const Commit = ({ hash, message, author, pulled }: Versions['commit']['to']) => {
+const Commit = ({ hash, message, author, pulled, upload }: Versions['commit']['to']) => {
   if (pulled) return <PulledRef {...pulled} />
+  if (upload) return <UploadRef {...upload} />
   return hash ? (
     <CommitRef {...{ hash, message, author }} />
   ) : (

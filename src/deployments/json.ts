@@ -16,9 +16,21 @@ import {
 import type { SliceOperations } from '../web/operation.ts'
 import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses, pulledOf } from './store.ts'
+import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
 
 const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
+
+const upload = () =>
+  z
+    .object({
+      commit: z.string().nullable(),
+      message: z.string().nullable(),
+      dirty: z.boolean(),
+      files: z.int(),
+      bytes: z.int(),
+    })
+    .nullable()
 
 export const deployment = componentOf('Deployment', () => ({
   id,
@@ -31,10 +43,12 @@ export const deployment = componentOf('Deployment', () => ({
   triggeredBy: z.string(),
   rollbackOf: id.nullable(),
   imageOf: id.nullable(),
-  /** Null when it pulls an image. */
+  /** Null when it pulls an image, or was uploaded. */
   repositoryUrl: z.string().nullable(),
   /** What it pulls in place of a build, and the digest that this was. */
   pulled: pulled(),
+  /** The files of a working copy in place of a commit: the commit that it had, and whether it differed. */
+  upload: upload(),
   /** A tag's name, if `refType` is tag. */
   branch: z.string().nullable(),
   refType: z.enum(['branch', 'tag']).nullable(),
@@ -97,6 +111,7 @@ const commit = () =>
     message: z.string().nullable(),
     author: z.string().nullable(),
     pulled: pulled(),
+    upload: upload(),
   })
 
 /** Compares the live deployment with another one. */
@@ -157,6 +172,7 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
     containerId: row.containerId ?? null,
     repositoryUrl: row.repositoryUrl || null,
     pulled: pulledOf(row),
+    upload: uploadOf(row),
     commit: {
       hash: row.commitHash ?? row.requestedCommit,
       author: row.commitAuthor,
@@ -201,6 +217,12 @@ export const operations: SliceOperations = () => ({
       'Ask the registry for a new image, and deploy it',
       imageState().extend({ deployments: z.array(deployment()) }),
     ),
+    'POST /projects/:id/uploads': {
+      summary:
+        'Deploy files: the body is a tar archive, compressed with gzip or zstd or not at all, of at most DAVIT_REPOSITORY_SIZE',
+      answers: { 201: deployment() },
+      archive: true,
+    },
     'POST /hooks/deploy': {
       summary:
         'Deploy from a pipeline; with `wait` the response has the end of the deployment, and white space before it. 200: it joined the one of this commit that hasn’t ended',

@@ -1,4 +1,11 @@
-import { AppAddress, CommitRef, EmptyState, hostOf, PulledRef } from '../web/components.tsx'
+import {
+  AppAddress,
+  CommitRef,
+  EmptyState,
+  hostOf,
+  PulledRef,
+  UploadRef,
+} from '../web/components.tsx'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
 import type { Environment } from '../environments/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
@@ -103,6 +110,7 @@ const EnvironmentCard = ({
       <section>
         <AppLink current={current} url={url} />
         {current && <CommitRef hash={current.commitHash} message={current.commitMessage} />}
+        {current?.upload && <UploadRef {...current.upload} />}
         {current?.pullReference && <PulledRef {...pulledOf(current)!} />}
         {latest && latest.id !== current?.id && (
           <p class="muted">

@@ -46,7 +46,8 @@ export async function runPipeline(
   const { environmentId } = deployment
   const variables = own ?? openVariables(deps.db, deps.secrets, environmentId)
   progress.hide(await deps.masks.of(environmentId))
-  const keys = deployment.image || deployment.pullReference ? {} : openKeys(deps, project)
+  const isOfOurs = deployment.image || deployment.pullReference || deployment.upload
+  const keys = isOfOurs ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
@@ -123,13 +124,14 @@ export async function runPipeline(
   async function buildFromSource(run: Run) {
     work.lendSlot() // until everything from other servers has arrived
     const snapshot = await stage('cloning', () => clone(run))
-    progress.save({
-      branch: snapshot.branch,
-      refType: snapshot.refType,
-      commitHash: snapshot.commit.hash,
-      commitAuthor: snapshot.commit.author,
-      commitMessage: snapshot.commit.message,
-    })
+    if (!deployment.upload)
+      progress.save({
+        branch: snapshot.branch,
+        refType: snapshot.refType,
+        commitHash: snapshot.commit.hash,
+        commitAuthor: snapshot.commit.author,
+        commitMessage: snapshot.commit.message,
+      })
     reportCommitStatus()
     if (project.composeFile !== null) {
       const { store, ...built } = await stage('building', () => buildStack(run, snapshot))

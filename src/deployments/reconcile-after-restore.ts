@@ -127,6 +127,7 @@ function deployAgain(
   const again = insertWaiting(db, {
     ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
     pullReference,
+    upload: deployment.upload,
     trigger: 'manual',
     triggeredBy,
     ...(fromImage && reused(deployment)),

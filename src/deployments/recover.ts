@@ -12,9 +12,10 @@ import { removeOrphanImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
+import type { Uploads } from './uploads.ts'
 import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
 
-type RecoverDeps = RemovalDeps & { logs: Logs }
+type RecoverDeps = RemovalDeps & { logs: Logs; uploads: Uploads }
 type UntilStopped = { signal: AbortSignal }
 
 /**
@@ -24,6 +25,7 @@ type UntilStopped = { signal: AbortSignal }
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUnreported(deps.db)
+  await deps.uploads.sweep()
   // before the first build, which can start as soon as it is requeued
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true }).catch((error) =>
     report('downloads of the last process could not be removed', error),

@@ -15,12 +15,12 @@ import { isSameRepository } from './trigger.ts'
 /** Actions are folded so that lists stay calm. */
 export const deploymentActions = (project: Source) => (item: DeploymentItem) => {
   const { deployment } = item
-  const { projectId, environmentId, number, status, commitHash, pullReference } = deployment
+  const { projectId, environmentId, number, status, commitHash, pullReference, upload } = deployment
   const isSame = isSameSource(deployment, project)
   if (!isEnded(status)) return <CancelButton {...deployment} />
   return (
     <ActionsMenu number={number}>
-      {(commitHash || pullReference) && !isLive(deployment) && (
+      {(commitHash || pullReference || upload) && !isLive(deployment) && (
         <ButtonLink variant="ghost" small href={comparePath(deployment)}>
           Compare with live
         </ButtonLink>
@@ -30,19 +30,21 @@ export const deploymentActions = (project: Source) => (item: DeploymentItem) => 
           Roll back…
         </ButtonLink>
       )}
-      <PostForm action={`/projects/${projectId}/deployments`}>
-        <input type="hidden" name="environment_id" value={environmentId} />
-        <VersionFields {...{ deployment, project }} />
-        {isSame && commitHash && <input type="hidden" name="commit" value={commitHash} />}
-        <Button variant="ghost" small>
-          {isSame && commitHash ? 'Redeploy this commit' : againOf(isSame)}
-        </Button>
-        {project.image === null && (
-          <Button variant="ghost" small name="no_cache" value="1">
-            Deploy without cache
+      {!upload && (
+        <PostForm action={`/projects/${projectId}/deployments`}>
+          <input type="hidden" name="environment_id" value={environmentId} />
+          <VersionFields {...{ deployment, project }} />
+          {isSame && commitHash && <input type="hidden" name="commit" value={commitHash} />}
+          <Button variant="ghost" small>
+            {isSame && commitHash ? 'Redeploy this commit' : againOf(isSame)}
           </Button>
-        )}
-      </PostForm>
+          {project.image === null && (
+            <Button variant="ghost" small name="no_cache" value="1">
+              Deploy without cache
+            </Button>
+          )}
+        </PostForm>
+      )}
     </ActionsMenu>
   )
 }

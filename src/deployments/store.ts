@@ -20,6 +20,7 @@ import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
+import { uploadOf } from './upload-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -219,6 +220,7 @@ export const listBuiltBetween = (
       author: deployments.commitAuthor,
       pullReference: deployments.pullReference,
       pullDigest: deployments.pullDigest,
+      upload: deployments.upload,
     })
     .from(deployments)
     .innerJoin(releases, eq(releases.id, deployments.id))
@@ -232,9 +234,10 @@ export const listBuiltBetween = (
     )
     .orderBy(desc(deployments.id))
     .all()
-    .map(({ pullReference, pullDigest, ...of }) => ({
+    .map(({ pullReference, pullDigest, upload, ...of }) => ({
       ...of,
       pulled: pulledOf({ pullReference, pullDigest }),
+      upload: uploadOf({ upload }),
     }))
 
 /** Newest deployment first, without duplicates. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { findUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import type { Upload } from '../db/schema.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -29,7 +30,7 @@ import {
 } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
-const commitHash = line('a commit', { max: 64 })
+export const commitHash = line('a commit', { max: 64 })
   .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
   .transform((hash) => hash.toLowerCase())
 
@@ -72,7 +73,7 @@ export const triggerForm = (config: Config) =>
           })
     })
 
-type Trigger = z.output<ReturnType<typeof triggerForm>> & {
+type Trigger = Partial<z.output<ReturnType<typeof triggerForm>>> & {
   project: Project
   trigger: Deployment['trigger']
   /** The e-mail address of a user, or another cause. */
@@ -83,6 +84,8 @@ type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   imageOf?: Deployment
   /** What its registry has now for the image. */
   digest?: string
+  /** Files in place of a commit. */
+  upload?: Upload
   /** The input of its job. */
   input?: string | null
 }
@@ -112,7 +115,7 @@ export const cancelDeployment = (
  */
 export function enqueue(
   db: Db,
-  { project, trigger, triggeredBy, imageOf, digest, input, ...asked }: Trigger,
+  { project, trigger, triggeredBy, imageOf, digest, upload, input, ...asked }: Trigger,
 ): Queued {
   if (project.deletingAt)
     throw new AppError(
@@ -132,8 +135,10 @@ export function enqueue(
     trigger,
     triggeredBy,
     input,
-    repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
-    ...(project.image === null && !source && refOf({ project, environment }, asked)),
+    repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
+    upload,
+    ...(project.image === null && !source && !upload && refOf({ project, environment }, asked)),
+    ...(upload && { branch: asked.branch ?? null, refType: asked.branch ? 'branch' : null }),
     pullReference: project.image && (asked.image ?? project.image),
     pullDigest: digest ?? null,
     requestedCommit: asked.commit ?? null,
@@ -270,6 +275,7 @@ export const reused = (target: Deployment) => ({
   imageOf: target.id,
   image: target.image,
   repositoryUrl: target.repositoryUrl,
+  upload: target.upload,
   branch: target.branch,
   refType: target.refType,
   pullReference: target.pullReference,

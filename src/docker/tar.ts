@@ -20,15 +20,24 @@ export function tarOf(files: ArchivedFile[]): Buffer {
 export function tarHead({ path, mode, size }: { path: string; mode: number; size: number }) {
   const name = Buffer.from(path.replace(/^\/+/, ''))
   const head = header(name.subarray(0, longestName), { type: '0', mode, size })
-  return name.length > longestName ? Buffer.concat([...longName(name), head]) : head
+  return Buffer.concat([...longName('path', name), head])
+}
+
+/** A symbolic link. */
+export function tarLink({ path, target }: { path: string; target: string }) {
+  const [name, to] = [Buffer.from(path), Buffer.from(target)]
+  const short = { name: name.subarray(0, longestName), target: to.subarray(0, longestName) }
+  const head = header(short.name, { type: '2', mode: 0o777, size: 0, target: short.target })
+  return Buffer.concat([...longName('path', name), ...longName('linkpath', to), head])
 }
 
 export const tarPadding = (size: number) =>
   Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 
 /** A name that doesn't fit into a header gets its own entry before it. */
-function longName(name: Buffer): Buffer[] {
-  const record = extendedRecord('path', name)
+function longName(key: 'path' | 'linkpath', name: Buffer): Buffer[] {
+  if (name.length <= longestName) return []
+  const record = extendedRecord(key, name)
   const title = header(Buffer.from('pax'), { type: 'x', mode: 0o644, size: record.length })
   return [title, record, tarPadding(record.length)]
 }
@@ -42,7 +51,9 @@ function extendedRecord(key: string, value: Buffer): Buffer {
   return Buffer.concat([Buffer.from(String(length)), rest])
 }
 
-function header(name: Buffer, { type, mode, size }: { type: string; mode: number; size: number }) {
+type Header = { type: string; mode: number; size: number; target?: Buffer }
+
+function header(name: Buffer, { type, mode, size, target }: Header) {
   const block = Buffer.alloc(blockSize)
   name.copy(block)
   block.write(octal(mode & 0o7777, 7), 100)
@@ -50,6 +61,7 @@ function header(name: Buffer, { type, mode, size }: { type: string; mode: number
   block.write(octal(0, 7), 116)
   block.write(octal(size, 11), 124)
   block.write(octal(Math.floor(Date.now() / 1000), 11), 136)
+  target?.copy(block, 157)
   // the checksum is computed with its own field filled with spaces
   block.write(`        ${type}`, 148)
   block.write('ustar\x0000', 257)

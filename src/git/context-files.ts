@@ -19,7 +19,7 @@ export async function warnOfPointers(tree: Tree, { entries, log }: { entries: En
   }
 }
 
-const mostFiles = 100_000
+export const mostFiles = 100_000
 
 /** The engine unpacks all of it, on the disk that apps use too. */
 export async function refuseLarge(objects: Objects, entries: Entry[]) {

@@ -44,7 +44,7 @@ export async function prepareContext(tools: GitTools, options: Options): Promise
   try {
     return await selectContext(tools, options)
   } catch (error) {
-    if (!isDamage(error)) throw explained(error)
+    if (!isDamage(error) || options.snapshot.url === '') throw explained(error)
   }
   const { snapshot, signal, log } = options
   log('The mirror of this repository is damaged: fetching it again.')

@@ -17,6 +17,7 @@ import { listBranches, listRefs } from './remote.ts'
 import { runGit } from './run.ts'
 import type { GitSetup } from './run.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
+import { importUpload } from './upload.ts'
 
 export type Git = ReturnType<typeof connectGit>
 
@@ -64,6 +65,8 @@ export function connectGit(options: GitOptions) {
     /** A tar stream; git ends with the stream or the signal. */
     archive: (context: BuildContext, { signal }: UntilAborted) =>
       archiveContext(tools, { context, signal }),
+    /** Makes a repository of one commit in `folder`, of the files of a tar archive. */
+    importUpload: (what: Parameters<typeof importUpload>[1]) => importUpload(tools, what),
     /** False when there was none. */
     removeMirror: (url: string) => removeMirror(tools, url),
   }

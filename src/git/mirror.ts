@@ -154,14 +154,13 @@ async function makeMirror<T>(
   }
 }
 
-/** The path must be below `tools.mirrors`. */
 export async function initMirror(
   tools: GitTools,
   options: { mirror: string; format: 'sha1' | 'sha256'; signal: AbortSignal },
 ) {
   const { mirror, format, signal } = options
   await rm(mirror, { recursive: true, force: true })
-  await mkdir(tools.mirrors, { recursive: true, mode: 0o700 })
+  await mkdir(dirname(mirror), { recursive: true, mode: 0o700 })
   await runGit(tools.setup, {
     command: 'init',
     options: ['--quiet', '--bare', '--template=', `--object-format=${format}`],

@@ -22,7 +22,7 @@ export type GitCommand = {
   env?: Record<string, string>
   /** Replaced in git's output. */
   secrets?: string[]
-  input?: Uint8Array<ArrayBuffer>
+  input?: Uint8Array<ArrayBuffer> | 'stream'
   /** Bytes of output after which the command fails with `tooMuch`. */
   max?: number
   tooMuch?: () => Error
@@ -61,6 +61,23 @@ export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buff
 }
 
 const hadEnough = Symbol('enough of its output was read')
+
+/** Runs git on input that is made while it runs. What the input throws ends it, and is thrown. */
+export async function feedGit(
+  setup: GitSetup,
+  { input, ...command }: Omit<GitCommand, 'input'> & { input: AsyncIterable<Uint8Array> },
+): Promise<void> {
+  const git = startGit(setup, { ...command, input: 'stream' }, setup.deadlines.transfer)
+  const feed = async () => {
+    try {
+      for await (const chunk of input) await git.write(chunk)
+      await git.endInput()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') git.stop(error) // git says why it ended
+    }
+  }
+  await Promise.all([git.ended, feed(), new Response(git.output).arrayBuffer()])
+}
 
 /** The process ends with the stream, on either side. */
 export function streamGit(

@@ -9,6 +9,7 @@ export type Log = (line: string) => void
 /** A commit in a mirror on this machine. */
 export type Snapshot = {
   mirror: string
+  /** Empty for uploaded files, which can't be fetched again. */
   url: string
   branch: string
   /** Null for a commit of which only a name was given. */

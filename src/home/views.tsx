@@ -1,7 +1,7 @@
 import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import { ServiceLogo } from '../services/service-logo.tsx'
-import { CommitRef, hostOf, PageHead, Trouble } from '../web/components.tsx'
+import { CommitRef, hostOf, PageHead, Trouble, UploadRef } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { Icon } from '../web/icons.tsx'
 import { activitySorts, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
@@ -180,6 +180,7 @@ const RowView = (row: Row) => (
         {row.current?.commitHash && (
           <CommitRef hash={row.current.commitHash} message={row.current.commitMessage} />
         )}
+        {row.current?.upload && <UploadRef {...row.current.upload} />}
         {row.current?.pullReference && <bdi>{row.current.pullReference}</bdi>}
       </div>
     </div>

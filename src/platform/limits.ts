@@ -27,6 +27,8 @@ export const limits = {
   /** Of one environment, and of those how many a davit.yaml may have. */
   schedules: 100,
   codeSchedules: 20,
+  /** Uploads that arrive or whose deployment hasn’t ended: each may fill DAVIT_REPOSITORY_SIZE. */
+  uploads: 5,
   /** Unfinished one-off commands: each uses the memory of a container. */
   runs: 5,
   /** One more login ends the session that was used longest ago. */
@@ -78,6 +80,7 @@ const said: Record<Limited, string> = {
   invites: 'You have % open invitations, the maximum. Revoke one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',
+  uploads: 'You have % uploads that aren’t deployed yet, the maximum. Wait until one has ended.',
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }
 
@@ -85,7 +88,7 @@ const said: Record<Limited, string> = {
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
   const message = whyNoMore(what)
-  throw what === 'deployments' || what === 'runs'
+  throw what === 'deployments' || what === 'uploads' || what === 'runs'
     ? new AppError('too_many', message, { retryAfter: 60 })
     : new AppError('conflict', message)
 }

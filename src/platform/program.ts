@@ -1,6 +1,8 @@
 /** Every program that Davit starts: test/architecture.test.ts repeats this list. */
 export const programs = [
   'git',
+  'open',
+  'xdg-open',
   'apt-get',
   'davit',
   'dnf',

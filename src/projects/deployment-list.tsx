@@ -51,6 +51,9 @@ const Row = ({
         {deployment.commitHash && (
           <code title={deployment.commitHash}>{deployment.commitHash.slice(0, 7)}</code>
         )}
+        {deployment.upload && (
+          <span>{deployment.upload.dirty ? 'uploaded, dirty' : 'uploaded'}</span>
+        )}
         {deployment.pullDigest && (
           <code title={deployment.pullDigest}>
             {deployment.pullDigest.replace(/^sha256:/, '').slice(0, 7)}
@@ -100,11 +103,14 @@ export function commitTitle({
   commitHash,
   requestedCommit,
   pullReference,
+  upload,
 }: Deployment) {
   if (pullReference) return trigger === 'rollback' ? `Rollback to ${pullReference}` : pullReference
   if (commitMessage) return commitMessage
-  const commit = (commitHash ?? requestedCommit)?.slice(0, 7)
+  if (upload?.message) return upload.message
+  const commit = (commitHash ?? requestedCommit ?? upload?.commit)?.slice(0, 7)
   if (trigger === 'rollback') return commit ? `Rollback to ${commit}` : 'Rollback'
+  if (upload && !commit) return 'Upload'
   return commit
     ? `Commit ${commit}`
     : branch

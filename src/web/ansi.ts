@@ -33,6 +33,15 @@ export function ansiHtml(text: string) {
 export const plainText = (text: string) =>
   hasControl.test(text) ? text.replaceAll(sequence, '') : text
 
+/** The same for a terminal, with its colours, which end with the line. */
+export const colouredText = (text: string) => {
+  if (!hasControl.test(text)) return text
+  const kept = text.replaceAll(sequence, (found, codes?: string) =>
+    codes === undefined ? '' : found,
+  )
+  return `${kept}\u001b[0m`
+}
+
 type Style = typeof plain
 
 const plain = {

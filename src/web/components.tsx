@@ -214,6 +214,29 @@ export const CommitRef = ({
     </span>
   ) : null
 
+/** Files that were uploaded in place of a commit. */
+export const UploadRef = ({
+  commit,
+  message,
+  dirty,
+}: {
+  commit: string | null
+  message: string | null
+  dirty: boolean
+}) => (
+  <span class="commit">
+    uploaded
+    {commit && (
+      <>
+        {' from '}
+        <code title={commit}>{commit.slice(0, 7)}</code>
+        {dirty && ', dirty'}
+      </>
+    )}
+    {message && <bdi class="commit-message">{message}</bdi>}
+  </span>
+)
+
 /** An image that was pulled, as its owner wrote it. */
 export const PulledRef = ({
   reference,

@@ -10,6 +10,8 @@ export type Operation = {
   body?: ZodType
   /** The data of a server-sent event, if it can be followed. */
   event?: ZodType
+  /** True when the body is a tar archive. */
+  archive?: boolean
   /** True when it is also available as a text file. */
   file?: boolean
 }

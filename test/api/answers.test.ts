@@ -5,6 +5,7 @@ import { callsOf } from '../../src/api/calls.ts'
 import { deliveries, deployments, runs } from '../../src/db/schema.ts'
 import { findDeployment, logOf } from '../../src/deployments/store.ts'
 import { hasJob } from '../../src/jobs/store.ts'
+import { tarOf } from '../git/tars.ts'
 import { addSource, token } from '../git/source.ts'
 import { aStranger } from '../containers/engine.ts'
 import { made } from '../services/instances.ts'
@@ -176,9 +177,8 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
 
   const promoted = await call('POST /projects/:id/envs/:envId/promote')
   await ada.post(`/projects/${project}/deployments/${promoted.id}/cancel`)
-  const started = await call('POST /projects/:id/deployments', {
-    body: { environmentId: environment },
-  })
+  const body = { environmentId: environment }
+  const started = await call('POST /projects/:id/deployments', { body })
   await call('POST /projects/:id/deployments/:deploymentId/cancel', {
     path: `/projects/${project}/deployments/${started.id}/cancel`,
   })
@@ -188,8 +188,12 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   })
   await call('POST /hooks/deploy', {
     headers: { Authorization: `Bearer ${limited}` },
-    body: { environmentId: environment },
+    body,
   })
+  const laptop = { name: 'laptop', scopes: ['write'] }
+  const { token: whole } = await call('POST /settings/tokens', { body: laptop })
+  const headers = { Authorization: `Bearer ${whole}` }
+  await call('POST /projects/:id/uploads', { headers, body: tarOf({ a: '' }).toString('latin1') })
   t.db.update(deployments).set({ image: 'busybox' }).where(eq(deployments.id, deployment)).run()
   await call('POST /projects/:id/deployments/:deploymentId/rollback')
   t.db.update(deliveries).set({ push }).where(eq(deliveries.id, ids.delivery)).run()

@@ -76,7 +76,7 @@ test('a schema is written where it says what the checks take', async () => {
   const { openapi, paths, components } = await documentOf()
   expect(openapi).toBe('3.1.0')
   const { requestBody, responses } = paths['/projects']!.post!
-  expect(requestBody!.content['application/json'].schema).toMatchObject({
+  expect(requestBody!.content['application/json']!.schema).toMatchObject({
     properties: { name: { type: 'string', maxLength: 60 }, deploy: {} },
     required: ['name'],
   })
@@ -87,7 +87,7 @@ test('a schema is written where it says what the checks take', async () => {
     { name: 'cursor', in: 'query', required: false },
     { name: 'limit', in: 'query', required: false, schema: { maximum: 500 } },
   ])
-  const asked = paths['/projects/{id}/settings']!.put!.requestBody!.content['application/json']
+  const asked = paths['/projects/{id}/settings']!.put!.requestBody!.content['application/json']!
   expect(asked.schema.properties!.buildArgs).toMatchObject({
     anyOf: [{ type: 'object', additionalProperties: { type: 'string' } }, { type: 'null' }],
   })
@@ -98,7 +98,7 @@ test('a body or query without a schema that says something is not documented as 
   const { paths } = await documentOf()
   const unsaid = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { parameters, requestBody }]) => {
-      const { properties = {} } = requestBody?.content['application/json'].schema ?? {}
+      const { properties = {} } = requestBody?.content['application/json']?.schema ?? {}
       const schemas = [...parameters.map(({ schema }) => schema), ...Object.values(properties)]
       return schemas.some((schema) => Object.keys(schema).length === 0) ? [`${method} ${path}`] : []
     }),

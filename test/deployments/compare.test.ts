@@ -24,13 +24,21 @@ test('a deployment is compared with the live one, without values of secrets', as
     deploymentId: first.id,
     isLive: false,
     commit: {
-      from: { ...second.commit, pulled: null },
-      to: { ...first.commit, pulled: null },
+      from: { ...second.commit, pulled: null, upload: null },
+      to: { ...first.commit, pulled: null, upload: null },
     },
     between: {
       direction: 'back',
       count: 1,
-      items: [{ deploymentId: second.id, number: second.number, ...second.commit, pulled: null }],
+      items: [
+        {
+          deploymentId: second.id,
+          number: second.number,
+          ...second.commit,
+          pulled: null,
+          upload: null,
+        },
+      ],
     },
     image: { from: second.image, to: first.image },
     variables: [{ key: 'COLOUR', change: 'removed', secret: false, from: 'blue', to: null }],

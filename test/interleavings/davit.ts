@@ -235,6 +235,7 @@ function gitOver(connection: Connection): Git {
         ...{ mirror: '/nowhere', url, commit, hasHistory: false, refType: null },
         branch: branch ?? 'main',
       })),
+    importUpload: async () => ({ commit: commit.hash, files: 1, bytes: 1 }),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
     listRefs: async () => `${commit.hash}\trefs/heads/main\n`,
     pathsOf: async () => null,

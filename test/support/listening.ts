@@ -10,9 +10,9 @@ type Served = {
 }
 
 /** Serves the app on a port of its own until the test ends. */
-export function listening({ app }: Served) {
+export function listening({ app }: Served, { port = 0 } = {}) {
   const server = Bun.serve({
-    port: 0,
+    port,
     hostname: '127.0.0.1',
     idleTimeout: 0,
     websocket: webSockets,

@@ -28,6 +28,7 @@ export const ownedRoutes: Record<
   'GET /projects/:id/deployments': {},
   'POST /projects/:id/deployments': {},
   'POST /projects/:id/deploy': {},
+  'POST /projects/:id/uploads': {},
   'GET /projects/:id/deployments/:deploymentId': {},
   'GET /projects/:id/deployments/:deploymentId/status': {},
   'GET /projects/:id/deployments/:deploymentId/compare': {},

@@ -26,7 +26,14 @@ import { counted } from '../../web/units.ts'
 export async function clone(run: Run): Promise<Snapshot> {
   const { project, deployment, git, keys, config, log, signal } = run
   await checkRoom(config.dataDir, { whose: 'Davit', what: 'a build' })
-  const { repositoryUrl: url, branch, refType, requestedCommit } = deployment
+  const { repositoryUrl: url, branch, refType, requestedCommit, upload } = deployment
+  if (upload) {
+    const from = upload.commit ? `, from commit ${upload.commit.slice(0, 12)}` : ''
+    const state = upload.commit && upload.dirty ? ', dirty' : ''
+    log(`Uploaded by ${deployment.triggeredBy}: ${counted(upload.files, 'file')}${from}${state}`)
+    if (project.gitDirectory) log('The build gets no .git, because its files were uploaded.')
+    return run.uploads.open(deployment)
+  }
   const what = requestedCommit ? requestedCommit.slice(0, 12) : (branch ?? 'the default branch')
   log(`Cloning ${url} (${what})`)
   const history = project.gitDirectory

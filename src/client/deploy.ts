@@ -1,0 +1,127 @@
+import { AppError } from '../platform/errors.ts'
+import { counted } from '../web/units.ts'
+import { print, readArguments, warn } from '../cli/command.ts'
+import type { Command } from '../cli/command.ts'
+import type { Server } from './call.ts'
+import { follow } from './follow.ts'
+import { interruption } from './interruption.ts'
+import { bold, green, note, printJson, printLine, red } from './say.ts'
+import { environmentPath, findApp, targetOptions, targetUsage } from './target.ts'
+import type { Deployment } from './types.ts'
+import { upload } from './upload.ts'
+import { readWorkingCopy } from './working-copy.ts'
+import type { WorkingCopy } from './working-copy.ts'
+
+const usage = `davit deploy [--dirty] [--no-cache] [--detach] ${targetUsage}`
+
+/** Deploys the files of this folder's repository, and follows it to its end. */
+export const deploy: Command = async (args, env) => {
+  const asked = readArguments(args, {
+    usage,
+    names: [] as const,
+    options: {
+      ...targetOptions,
+      dirty: { type: 'boolean' },
+      'no-cache': { type: 'boolean' },
+      detach: { type: 'boolean' },
+    },
+  })
+  const copy = await readWorkingCopy({ untracked: asked.dirty === true })
+  const { server, project, environment } = await findApp(asked, env)
+  note(`Deploying ${wordsOf(copy)} to ${project.name} ${environment.name} on ${server.url}`)
+  if (copy.leftOut > 0)
+    note(`${counted(copy.leftOut, 'file')} that git doesn’t track left out; --dirty sends them.`)
+  using interrupted = interruption()
+  const deployment = await upload(server, copy, {
+    path: `/projects/${project.id}/uploads?${queryOf(copy, { environmentId: environment.id, noCache: asked['no-cache'] })}`,
+    signal: interrupted.signal,
+  })
+  if (deployment === null) {
+    note('Interrupted. Nothing was deployed.')
+    return interrupted.status
+  }
+  const page = `${server.url}${pathOf(deployment)}`
+  note(`Deployment #${deployment.number}: ${page}`)
+  if (asked.detach) {
+    if (asked.json) printJson(deployment)
+    else print(page)
+    return 0
+  }
+  try {
+    await show(server, deployment, interrupted.signal)
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+    note(
+      `Deployment #${deployment.number} goes on. To cancel it: davit cancel${asked.env ? ` --env ${asked.env}` : ''}`,
+    )
+    return interrupted.status
+  }
+  const ended = await server.get<Deployment>(pathOf(deployment))
+  if (asked.json) printJson(ended)
+  return ended.status === 'running' ? succeeded(ended, asked.json) : failed(ended)
+}
+
+const pathOf = ({ projectId, id }: Deployment) => `/projects/${projectId}/deployments/${id}`
+
+const wordsOf = ({ paths, commit, dirty }: WorkingCopy) =>
+  [
+    counted(paths.length, 'file'),
+    ...(commit ? [` from commit ${commit.slice(0, 7)}`] : []),
+    ...(commit && dirty ? [', dirty,'] : []),
+  ].join('')
+
+function queryOf(
+  { commit, message, branch, dirty }: WorkingCopy,
+  { environmentId, noCache }: { environmentId: string; noCache: boolean | undefined },
+) {
+  const said = { environmentId, commit, message, branch, dirty: dirty ? '1' : null }
+  const given = Object.entries({ ...said, noCache: noCache ? '1' : null })
+  return new URLSearchParams(
+    given.flatMap(([key, value]): [string, string][] => (value ? [[key, value]] : [])),
+  )
+}
+
+async function show(server: Server, deployment: Deployment, signal: AbortSignal) {
+  const path = `${pathOf(deployment)}/logs?format=json`
+  for await (const event of follow(server, path, { signal }))
+    if ('line' in event) printLine(event.line, process.stderr)
+}
+
+function succeeded({ number, url }: Deployment, json: boolean | undefined) {
+  note(green(`Deployment #${number} is running.`, process.stderr))
+  if (url && !json) print(url)
+  return 0
+}
+
+function failed({ number, status, error }: Deployment) {
+  note(red(bold(`Deployment #${number} is ${status}.`, process.stderr), process.stderr))
+  if (error) warn(`${error.message} ${error.hint ?? ''}`.trim())
+  return 1
+}
+
+/** Cancels what is under way in an environment. */
+export const cancel: Command = async (args, env) => {
+  const asked = readArguments(args, {
+    usage: `davit cancel ${targetUsage}`,
+    names: [] as const,
+    options: targetOptions,
+  })
+  const { server, project, environment } = await findApp(asked, env)
+  const { items } = await server.get<{ items: Deployment[] }>(
+    `${environmentPath(environment)}/deployments?limit=10`,
+  )
+  const open = items.find(({ status }) => isUnderWay(status))
+  if (!open)
+    throw new AppError(
+      'conflict',
+      `No deployment of ${project.name} ${environment.name} is under way.`,
+    )
+  const cancelled = await server.post<Deployment>(`${pathOf(open)}/cancel`)
+  if (asked.json) printJson(cancelled)
+  else
+    print(`Deployment #${open.number} is ${isUnderWay(cancelled.status) ? 'being ' : ''}cancelled.`)
+  return 0
+}
+
+export const isUnderWay = (status: Deployment['status']) =>
+  ['pending', 'cloning', 'building', 'deploying'].includes(status)

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../platform/errors.ts'
+import type { Server } from './call.ts'
+import { note } from './say.ts'
+import type { LogLine } from './types.ts'
+
+type FollowEvent<Line> = { line: Line } | { status: string }
+
+/** Milliseconds between two attempts, and for all of them until the server is given up. */
+const pauses = { first: 500, longest: 10_000, all: 10 * 60_000 }
+
+/** Milliseconds without a byte, where the server sends one every 15 seconds. */
+const silence = 45_000
+
+/**
+ * Follows a log to its end, or without an end. What a lost connection missed comes with the next one:
+ * each line has a number, from which the server resumes.
+ */
+export async function* follow<Line extends LogLine = LogLine>(
+  server: Server,
+  path: string,
+  { signal, after = 0 }: { signal: AbortSignal; after?: number },
+): AsyncGenerator<FollowEvent<Line>> {
+  let last = after
+  let pause = pauses.first
+  let lostAt: number | null = null
+  for (;;) {
+    try {
+      for await (const { id, event, data } of events(server, path, { last, signal })) {
+        if (lostAt !== null) note('Connected again.')
+        lostAt = null
+        pause = pauses.first
+        if (event === 'done') return
+        if (event === 'status') yield { status: data }
+        if (event !== null) continue
+        last = Number(id ?? last)
+        yield { line: JSON.parse(data) as Line }
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isPassing(error)) throw error
+      if (lostAt === null) note(`${(error as Error).message} Trying again…`)
+      lostAt ??= performance.now()
+      if (performance.now() - lostAt > pauses.all) throw error
+      pause = Math.max((error as AppError).retryAfter ?? 0, 0) * 1000 || pause
+    }
+    await sleep(pause, undefined, { signal })
+    pause = Math.min(pause * 2, pauses.longest)
+  }
+}
+
+const isPassing = (error: unknown) =>
+  error instanceof AppError &&
+  ['unavailable', 'bad_gateway', 'timeout', 'too_many'].includes(error.code)
+
+type ServerEvent = { id: string | null; event: string | null; data: string }
+
+async function* events(
+  server: Server,
+  path: string,
+  { last, signal }: { last: number; signal: AbortSignal },
+): AsyncGenerator<ServerEvent> {
+  const quiet = new AbortController()
+  const lost = () =>
+    quiet.abort(new AppError('unavailable', `The connection to ${server.url} was lost.`))
+  const timer = setTimeout(lost, silence)
+  try {
+    const response = await server.ask(path, {
+      headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(last) },
+      signal: AbortSignal.any([signal, quiet.signal]),
+    })
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const bytes of response.body!) {
+      timer.refresh()
+      text += decoder.decode(bytes, { stream: true })
+      const blocks = text.split('\n\n')
+      text = blocks.pop()!
+      for (const block of blocks) {
+        const found = readEvent(block)
+        if (found) yield found
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (error instanceof AppError) throw error
+    throw new AppError('unavailable', `The connection to ${server.url} was lost.`, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Null for a comment, with which the server keeps the connection open. */
+function readEvent(block: string): ServerEvent | null {
+  const fields = block.split('\n').map((line) => /^(\w+): ?(.*)$/.exec(line))
+  const valueOf = (name: string) => fields.find((field) => field?.[1] === name)?.[2] ?? null
+  const data = fields.flatMap((field) => (field?.[1] === 'data' ? [field[2]!] : []))
+  if (data.length === 0) return null
+  return { id: valueOf('id'), event: valueOf('event'), data: data.join('\n') }
+}

@@ -1,0 +1,42 @@
+import { inLines, inOneLine } from '../platform/terminal-text.ts'
+import { colouredText, plainText } from '../web/ansi.ts'
+import type { LogLine } from './types.ts'
+
+type Out = NodeJS.WriteStream
+
+/** Only on a terminal, and only without NO_COLOR (no-color.org). */
+const hasColours = (out: Out) => out.isTTY === true && !process.env.NO_COLOR
+
+const style = (code: number) => (text: string, out: Out) =>
+  hasColours(out) ? `\u001b[${code}m${text}\u001b[0m` : text
+
+const [bold, red, green, dim] = [1, 31, 32, 2].map(style) as [Style, Style, Style, Style]
+type Style = ReturnType<typeof style>
+export { bold, dim, green, red }
+
+/** For a person, beside the result on standard output. */
+export const note = (text: string) => void process.stderr.write(`${inLines(text)}\n`)
+
+export const printJson = (value: unknown) =>
+  void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+
+/** One object a line, for what goes on. */
+export const printJsonLine = (value: unknown) =>
+  void process.stdout.write(`${JSON.stringify(value)}\n`)
+
+/** A line that a build or an app wrote: it may have colours, and nothing else may reach the terminal. */
+export function printLine({ text, stream }: Pick<LogLine, 'text' | 'stream'>, out: Out) {
+  const shown = hasColours(out) ? colouredText(text) : plainText(text)
+  out.write(`${stream === 'system' ? dim(shown, out) : shown}\n`)
+}
+
+/** Aligned columns. */
+export const table = (rows: string[][]) => {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]!.length))) ?? []
+  return rows.map((row) =>
+    row
+      .map((cell, at) => inOneLine(cell).padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}

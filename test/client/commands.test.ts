@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'bun:test'
+import { aLaptop, withServer } from './laptop.ts'
+
+describe('the project of a folder', () => {
+  test('is found by its remote however that is written, and by the folder of a monorepo', async () => {
+    const { ada, project, davit, git, folder, write } = await withServer({ jobsWait: true })
+    const name = async (cwd = folder) => {
+      const { stdout, stderr, status } = await davit(['status', '--json'], { cwd })
+      return status === 0 ? JSON.parse(stdout).project.name : stderr
+    }
+    await ada.put(`/projects/${project.id}`, { repositoryUrl: 'https://git.example.com/Team/site' })
+    for (const remote of [
+      'git@git.example.com:team/site.git',
+      'ssh://git@git.example.com/team/site',
+    ])
+      expect([git('remote', 'set-url', 'origin', remote), await name()]).toEqual(['', 'site'])
+
+    const second = { name: 'docs', repositoryUrl: 'https://git.example.com/team/site.git' }
+    const { json } = await ada.post('/projects', second)
+    expect(await name()).toContain('--project')
+    await ada.put(`/projects/${json.id}/settings`, { contextDir: 'apps/docs' })
+    await write({ 'apps/docs/deep/file': '' })
+    expect(await name(`${folder}/apps/docs/deep`)).toBe('docs')
+    expect(await name()).toBe('site')
+
+    git('remote', 'remove', 'origin')
+    expect(await name()).toContain('davit link')
+    expect((await davit(['link', 'docs'])).status).toBe(0)
+    expect(await name()).toBe('docs')
+    await ada.delete(`/projects/${json.id}`)
+    expect(await name()).toContain('davit link')
+    expect((await davit(['link', '--remove'])).status).toBe(0)
+    expect(git('config', '--get-regexp', '^(user|davit)\\.|^core.bare')).not.toContain('davit')
+    const unknown = await davit(['status', '--project', 'nothing'])
+    expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('site')])
+  })
+
+  test('has the environment of the branch, or the one that is named', async () => {
+    const { ada, project, davit, git } = await withServer({ jobsWait: true })
+    await ada.post(`/projects/${project.id}/envs`, { name: 'staging', branch: 'next' })
+    const unclear = await davit(['env'])
+    expect([unclear.status, unclear.stderr]).toEqual([2, expect.stringContaining('--env')])
+    expect((await davit(['env', 'set', 'A=1', '--env', 'production'])).status).toBe(0)
+    git('checkout', '--quiet', '-b', 'next')
+    expect((await davit(['env', '--json'])).stdout).toContain('"items": []')
+    expect((await davit(['env', '--env', 'production'])).stdout).toBe('A  1\n')
+    expect((await davit(['env', '--env', 'nothing'])).status).toBe(1)
+  })
+})
+
+describe('env', () => {
+  test('sets from the line, from standard input and from a file, and removes', async () => {
+    const { davit, write, folder } = await withServer({ jobsWait: true })
+    expect((await davit(['env', 'set', 'A=1', 'B=x=y'])).status).toBe(0)
+    const piped = await davit(['env', 'set', 'API_TOKEN'], { input: 'hush\nhush\n' })
+    expect([piped.status, piped.stdout + piped.stderr]).not.toContain('hush')
+    await davit(['env', 'set', 'A=2'])
+    await write({ '.env': 'C="3 4"\nD=5\n' })
+    expect((await davit(['env', 'set', '--file', '.env', '--plain'])).status).toBe(0)
+    const { items } = JSON.parse((await davit(['env', '--json'])).stdout)
+    const values = Object.fromEntries(items.map((one: any) => [one.key, one.value]))
+    expect(values).toEqual({ A: '2', B: 'x=y', C: '3 4', D: '5', API_TOKEN: null })
+    expect((await davit(['env', 'unset', 'A', 'B'])).status).toBe(0)
+    expect((await davit(['env'])).stdout).toBe(
+      'API_TOKEN  (secret)\nC          3 4\nD          5\n',
+    )
+
+    expect((await davit(['env', 'unset', 'A'])).status).toBe(1)
+    expect((await davit(['env', 'set', '1A=x'])).status).toBe(1)
+    for (const args of [['set'], ['set', 'X', 'Y'], ['unset'], ['sett', 'A=1'], ['set', 'E']])
+      expect((await davit(['env', ...args])).status, args.join(' ')).toBe(2)
+    for (const args of [
+      ['set', '--file', '.env'],
+      ['set', '--file', `${folder}/none`, '--plain'],
+    ])
+      expect((await davit(['env', ...args])).status, args.join(' ')).toBe(2)
+  })
+})
+
+describe('logs', () => {
+  test('shows a deployment’s by its number, whole or what is asked for', async () => {
+    const { davit } = await withServer()
+    await davit(['deploy'])
+    const { status, stdout } = await davit(['logs', '--deployment', '1'])
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Uploaded by [^]*\nRunning at .*\n$/),
+    ])
+    const followed = await davit([
+      'logs',
+      '--follow',
+      '--deployment',
+      'latest',
+      '-n',
+      '1',
+      '--json',
+    ])
+    expect(JSON.parse(followed.stdout)).toMatchObject({ stream: 'system' })
+    const found = await davit(['logs', '--deployment', '1', '--search', 'Uploaded'])
+    expect(found.stdout.split('\n')).toHaveLength(2)
+    expect((await davit(['logs'])).status).toBe(0)
+    expect((await davit(['logs', '--deployment', '7'])).status).toBe(1)
+    for (const args of [
+      ['-n', '0'],
+      ['-f', '--search', 'x'],
+      ['--process', 'web', '--deployment', '1'],
+    ])
+      expect((await davit(['logs', ...args])).status, args.join(' ')).toBe(2)
+  })
+})
+
+test('help and wrong arguments need no server', async () => {
+  const { davit } = aLaptop()
+  for (const args of [['help'], ['deploy', '--help'], ['run', '--help']])
+    expect(await davit(args)).toMatchObject({ status: 0, stdout: expect.stringContaining('davit') })
+  for (const args of [
+    ['deploy', 'x'],
+    ['run'],
+    ['login'],
+    ['status', '--nothing'],
+    ['run', '--timeout', 'x', 'ls'],
+  ])
+    expect((await davit(args)).status, args.join(' ')).toBe(2)
+  for (const args of [['deploy'], ['run', 'ls', '--help'], ['run', '--', '--help']])
+    expect((await davit(args)).status, args.join(' ')).not.toBe(0)
+})

@@ -1,0 +1,139 @@
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { listening } from '../support/listening.ts'
+import { until } from '../support/until.ts'
+import { aLiveEnvironment } from '../runs/runs.ts'
+import { aLaptop, tokenFor } from './laptop.ts'
+
+/** A laptop whose only server has an environment in which busybox is live. */
+async function withBusybox() {
+  const live = await aLiveEnvironment()
+  const { t, ada } = live
+  const server = listening(t)
+  const address = server.url.origin
+  const laptop = aLaptop()
+  const env = { DAVIT_SERVER: address, DAVIT_TOKEN: tokenFor(t, ada.user.id) }
+  const run = (...args: string[]) => laptop.davit(['run', '--project', 'site', ...args], { env })
+  const lastRun = async () => (await ada.get(live.path)).json.items[0]
+  /** What `stty` wrote of the terminal, but for its size, which changes. */
+  const settings = async (file: string) =>
+    (await Bun.file(`${laptop.folder}/${file}`).text()).replace(/rows \d+; columns \d+/, '')
+  return { ...live, ...laptop, server, settings, env, run, lastRun }
+}
+
+/** A command of Davit on a terminal of its own. */
+function onTerminal(
+  { start, env }: Pick<Awaited<ReturnType<typeof withBusybox>>, 'start' | 'env'>,
+  script: (davit: string) => string,
+) {
+  const { cmd, ...rest } = start([], { env })
+  const words = [...cmd, 'run', '--project', 'site'].map((word) => `'${word}'`).join(' ')
+  let text = ''
+  const child = Bun.spawn(['sh', '-c', script(words)], {
+    ...rest,
+    terminal: {
+      ...{ cols: 100, rows: 30 },
+      data: (_: unknown, bytes: Uint8Array) => (text += Buffer.from(bytes).toString()),
+    },
+  })
+  onTestFinished(() => child.kill('SIGKILL'))
+  return {
+    child,
+    type: (keys: string) => child.terminal!.write(keys),
+    resize: (columns: number, rows: number) => child.terminal!.resize(columns, rows),
+    shows: (wanted: string) => until(() => text.includes(wanted), 30),
+    get text() {
+      return text
+    },
+  }
+}
+
+describe('run without a terminal', () => {
+  test('passes on both outputs, words as they are, and the exit status', async () => {
+    const { run } = await withBusybox()
+    const { status, stdout, stderr } = await run(
+      ...['sh', '-c', 'echo "$0 out"; echo err >&2; exit 7', 'a b'],
+    )
+    expect({ status, stdout, stderr }).toEqual({ status: 7, stdout: 'a b out\n', stderr: 'err\n' })
+    const json = await run('--json', 'echo one two')
+    const [line, , ended] = json.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text))
+      .slice(-3)
+    expect([json.status, line.text, ended.exitCode]).toEqual([0, 'one two', 0])
+    expect((await run('--', 'ls', '--help')).status).toBe(0)
+  })
+
+  test('says why a command could not run, and what was stopped', async () => {
+    const { run } = await withBusybox()
+    const missing = await run('nothing-like-this')
+    expect([missing.status, missing.stderr]).toEqual([
+      127,
+      expect.stringContaining('nothing-like-this'),
+    ])
+    expect((await run('--timeout', '1', 'sleep', '60')).status).not.toBe(0)
+  })
+
+  test('Ctrl-C cancels it', async () => {
+    const { start, env, lastRun } = await withBusybox()
+    const child = Bun.spawn({
+      ...start(['run', '--project', 'site', 'sh', '-c', 'echo begun; sleep 99'], { env }),
+      ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+    })
+    for await (const chunk of child.stdout)
+      if (Buffer.from(chunk).includes('begun')) child.kill('SIGINT')
+    expect(await child.exited).toBe(130)
+    expect((await lastRun()).status).toBe('cancelled')
+  })
+})
+
+describe('run on a terminal', () => {
+  test('joins both, with keys, size and exit status, and restores this one', async () => {
+    const laptop = await withBusybox()
+    const script = (davit: string) =>
+      `stty -a >before; ${davit} sh; echo "status $?"; stty -a >after; echo done`
+    const terminal = onTerminal(laptop, script)
+    await terminal.shows('/ #')
+    terminal.type('stty size\n')
+    await terminal.shows('30 100')
+    terminal.resize(120, 40)
+    terminal.type('sleep 0.2; stty size\n')
+    await terminal.shows('40 120')
+    terminal.type('sleep 99\n')
+    await until(() => terminal.text.includes('sleep 99'))
+    terminal.type('\u0003') // it ends the command in the shell, not the shell
+    await until(() => /sleep 99[^]*\/ #/.test(terminal.text))
+    terminal.type('exit 5\n')
+    await terminal.shows('status 5')
+    await terminal.shows('done')
+    expect(await laptop.settings('after')).toBe(await laptop.settings('before'))
+    expect((await laptop.lastRun()).exitCode).toBe(5)
+  })
+
+  test('restores this one and cancels the command when it is ended from outside', async () => {
+    const laptop = await withBusybox()
+    const script = (davit: string) =>
+      `stty -a >before; ${davit} sh; echo "status $?"; stty -a >after; echo done`
+    const terminal = onTerminal(laptop, script)
+    await terminal.shows('/ #')
+    Bun.spawnSync(['pkill', '-TERM', '-P', String(terminal.child.pid)])
+    await terminal.shows('status 143')
+    await terminal.shows('done')
+    expect(await laptop.settings('after')).toBe(await laptop.settings('before'))
+    await until(async () => (await laptop.lastRun()).status === 'cancelled')
+  })
+
+  test('joins again when the connection was lost', async () => {
+    const laptop = await withBusybox()
+    const terminal = onTerminal(laptop, (davit) => `${davit} sh; echo "status $?"`)
+    await terminal.shows('/ #')
+    const { port } = laptop.server
+    await laptop.server.stop(true)
+    await terminal.shows('connection was lost')
+    listening(laptop.t, { port: port! })
+    terminal.type('echo $((6 * 7))\n')
+    await terminal.shows('42')
+    terminal.type('exit 3\n')
+    await terminal.shows('status 3')
+  })
+})
