@@ -38,6 +38,8 @@ export const deliveries = sqliteTable(
     commitHash: text(),
     commitMessage: text(),
     signatureOk: flag().notNull(),
+    /** The owner's other project whose secret signed it; null for this one's. */
+    signedBy: text(),
     /** Set before the response, in the transaction that stored the delivery. */
     decision: text({ enum: deliveryDecisions }),
     reason: text(),

@@ -14,9 +14,10 @@ import {
   listJobSubjects,
   listOwnRepositories,
   listNamedImages,
+  listSiblings,
 } from './store.ts'
 import type { Project } from './store.ts'
-import { removeWebhook } from './webhook.ts'
+import { registerWebhook, removeWebhook } from './webhook.ts'
 import type { WebhookDeps } from './webhook.ts'
 
 export type RemovalDeps = WebhookDeps & RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs }
@@ -54,6 +55,7 @@ export const removeProject = (
 export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Promise<Removed[]> {
   if (project.webhookId === null) return []
   try {
+    if (await handOver(deps, project)) return []
     await removeWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
     return [{ kind: 'webhook', name: project.repository ?? project.repositoryUrl }]
   } catch (error) {
@@ -64,6 +66,16 @@ export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Pro
     })
     return []
   }
+}
+
+/** To another project of the owner that got its deliveries; false without one. */
+async function handOver(deps: WebhookDeps, project: Project): Promise<boolean> {
+  const heir = listSiblings(deps.db, project).find(
+    ({ sourceId, webhookId }) => sourceId !== null && webhookId === null,
+  )
+  if (!heir) return false
+  await registerWebhook(deps, { project: heir, signal: AbortSignal.timeout(10_000) })
+  return true
 }
 
 /** Removes the logs of a project's deployments and apps, or those of one environment. */

@@ -125,11 +125,8 @@ export const lastCommit = (db: Db, { id, repositoryUrl }: Pick<Project, 'id' | '
     .limit(1)
     .get()?.hash ?? null
 
-/** The owner's other projects of this repository, opened in the same way, oldest first. */
-export const listSiblings = (
-  db: Db,
-  project: Pick<Project, 'id' | 'ownerId' | 'repositoryUrl' | 'sourceId'>,
-) =>
+/** The owner's other projects of this repository, oldest first. */
+export const listSiblings = (db: Db, project: Pick<Project, 'id' | 'ownerId' | 'repositoryUrl'>) =>
   project.repositoryUrl === ''
     ? []
     : listRows(
@@ -138,20 +135,17 @@ export const listSiblings = (
         and(
           eq(projects.ownerId, project.ownerId),
           eq(projects.repositoryUrl, project.repositoryUrl),
-          project.sourceId === null
-            ? isNull(projects.sourceId)
-            : eq(projects.sourceId, project.sourceId),
           ne(projects.id, project.id),
           isNull(projects.deletingAt),
         ),
       )
 
-/** Several projects may build one repository, each with its own webhook there. */
-export const isWebhookOfAnother = (
+/** Another project of the repository that has this webhook; several may build it, of several owners. */
+export const findWebhookHolder = (
   db: Db,
   { project, webhookId }: { project: Project; webhookId: string },
 ) =>
-  countRows(
+  listRows(
     db,
     projects,
     and(
@@ -159,7 +153,7 @@ export const isWebhookOfAnother = (
       eq(projects.repositoryUrl, project.repositoryUrl),
       eq(projects.webhookId, webhookId),
     ),
-  ) > 0
+  )[0]
 
 /** For the whole project or one environment. The ids are the keys of log rows. */
 export const listDeploymentIds = (

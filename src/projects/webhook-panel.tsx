@@ -35,7 +35,7 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
     </div>
     <div class="form">
       <State webhook={webhook} trouble={trouble} />
-      {webhook?.url && !project.deletingAt && (
+      {webhook?.url && !webhook.sharedWith && !project.deletingAt && (
         <div class="form-actions start">
           <Register project={project} webhook={webhook} />
           {webhook.registered && <Remove project={project} />}
@@ -47,7 +47,7 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
 
 const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string | null }) => {
   if (!webhook) return <p role="status">{trouble}</p>
-  const { provider, url, registered, own } = webhook
+  const { provider, url, registered, own, sharedWith } = webhook
   if (provider === null) return <p>Add it by hand, as described below.</p>
   const { title } = providers[provider]
   if (url === null)
@@ -55,6 +55,14 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
       <p>Set DAVIT_URL to the address at which {title} can reach Davit. Then it can be added.</p>
     )
   if (!registered) return <p>{title} doesn’t report pushes to Davit yet.</p>
+  if (sharedWith)
+    return (
+      <p class="saved">
+        <Icon name="check" />
+        {title} reports every push to Davit, through the webhook of{' '}
+        <a href={`/projects/${sharedWith.id}/deliveries`}>{sharedWith.name}</a>.
+      </p>
+    )
   return own ? (
     <p class="saved" data-announce="Registered">
       <Icon name="check" />

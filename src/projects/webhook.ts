@@ -8,7 +8,7 @@ import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { findProject, isWebhookOfAnother, updateProject } from './store.ts'
+import { findProject, findWebhookHolder, updateProject } from './store.ts'
 import type { Project } from './store.ts'
 
 export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
@@ -23,6 +23,8 @@ export type Webhook = {
   registered: boolean
   /** True when Davit registered it, with the project's secret. */
   own: boolean
+  /** The owner's other project of the repository that has it for both. */
+  sharedWith: Pick<Project, 'id' | 'name'> | null
 }
 
 /** Asks the provider. */
@@ -33,13 +35,17 @@ export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhoo
     if (!place?.url) return { provider: place?.name ?? null, url: null, ...absent }
     const { provider, access, repository, name, url } = place
     const found = await provider.findWebhook(access, { repository, url })
-    const others = found !== null && isWebhookOfAnother(deps.db, { project, webhookId: found.id })
+    const holder = found && findWebhookHolder(deps.db, { project, webhookId: found.id })
+    const isShared = holder?.ownerId === project.ownerId && !project.webhookId
     // If several have this address, the provider returns the first.
-    if (!found || (others && !project.webhookId)) return { provider: name, url, ...absent }
-    return { provider: name, url, registered: true, own: others || found.id === project.webhookId }
+    if (!found || (holder && !isShared && !project.webhookId))
+      return { provider: name, url, ...absent }
+    const sharedWith = isShared ? { id: holder.id, name: holder.name } : null
+    const own = holder !== undefined || found.id === project.webhookId
+    return { provider: name, url, registered: true, own, sharedWith }
   })
 
-/** Uses the project's secret, and replaces an existing webhook. */
+/** Uses the project's secret, and replaces an existing webhook, also one that it shared. */
 export const registerWebhook = (
   deps: WebhookDeps,
   { secret, ...options }: Options & { secret?: string },
@@ -50,7 +56,11 @@ export const registerWebhook = (
     const { provider, access, repository, name, url } = place
     if (!url) throw noAddress()
     const old = await findReplaceable(deps, { ...place, project, url })
-    for (const id of old) await provider.deleteWebhook(access, { repository, id })
+    for (const id of old) {
+      await provider.deleteWebhook(access, { repository, id })
+      const holder = findWebhookHolder(deps.db, { project, webhookId: id })
+      if (holder) updateProject(deps.db, holder.id, { webhookId: null })
+    }
     updateProject(deps.db, project.id, { webhookId: null })
     const { id } = await provider.createWebhook(access, {
       repository,
@@ -58,7 +68,7 @@ export const registerWebhook = (
       secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
     })
     updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })
-    return { provider: name, url, registered: true, own: true }
+    return { provider: name, url, registered: true, own: true, sharedWith: null }
   })
 
 /** Returns the secret once. Throws `conflict` if it was already shown. */
@@ -104,11 +114,13 @@ export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void
     const ids = unknown
       ? await findReplaceable(deps, { ...place, project, url })
       : [project.webhookId]
+    const holder = ids.map((id) => id && findWebhookHolder(deps.db, { project, webhookId: id }))[0]
+    if (unknown && holder) throw heldBy(holder)
     for (const id of ids) if (id) await provider.deleteWebhook(access, { repository, id })
     updateProject(deps.db, project.id, { webhookId: null })
   })
 
-const absent = { registered: false, own: false }
+const absent = { registered: false, own: false, sharedWith: null }
 
 type WebhookTarget = {
   name: ProviderName
@@ -151,7 +163,8 @@ async function findReplaceable(
   }: WebhookTarget & { project: Project; url: string },
 ): Promise<string[]> {
   const found = await provider.findWebhook(access, { repository, url })
-  const isAnothers = found && isWebhookOfAnother(db, { project, webhookId: found.id })
+  const holder = found && findWebhookHolder(db, { project, webhookId: found.id })
+  const isAnothers = holder && holder.ownerId !== project.ownerId
   if (isAnothers && name === 'github') throw taken(repository)
   const ids = [project.webhookId, isAnothers ? null : found?.id]
   return [...new Set(ids.filter((id) => typeof id === 'string'))]
@@ -163,10 +176,16 @@ const noAddress = () =>
     'Davit doesn’t know its public address for the provider. Set DAVIT_URL to it, then restart Davit.',
   )
 
+const heldBy = ({ name }: Project) =>
+  new AppError(
+    'conflict',
+    `The webhook is the one of your project ${name}, and works for both. Remove it there.`,
+  )
+
 const taken = (repository: string) =>
   new AppError(
     'conflict',
-    `Another project has the webhook of ${repository}, and GitHub allows one for each address. Set the same webhook secret in both projects instead.`,
+    `Someone else’s project has the webhook of ${repository}, and GitHub allows one for each address. Set the same webhook secret in both projects instead.`,
   )
 
 /** Reports provider errors as upstream failures: a 404 would mean the project. */

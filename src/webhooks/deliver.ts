@@ -3,8 +3,8 @@ import { deployPush } from './deploy-push.ts'
 import type { Deployed } from './deploy-push.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import type { Push } from './push.ts'
-import { forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
-import type { Receiver } from './store.ts'
+import { countReports, forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
+import type { Delivery, Receiver } from './store.ts'
 
 /** The push of a delivery, or the reason why it has none. */
 export type Content =
@@ -26,17 +26,22 @@ const maxPaths = 20_000
 
 /**
  * Stores a delivery in a project's inbox together with its deployments. Runs inside a transaction, so both
- * are stored before the response.
+ * are stored before the response. The secret of the project `signer` signed it, if one did.
  */
-export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Deployed, 'isFull'> {
+export function deliver(
+  db: Db,
+  { signer, ...receiver }: Receiver & { signer: string | null },
+  arrival: Arrival,
+): Omit<Deployed, 'isFull'> {
   const { project } = receiver
   const { provider, signatureOk, now, push, untouched } = arrival
+  const signedBy = signer === project.id ? null : signer
   const kept = insertDelivery(db, {
     projectId: project.id,
     provider,
     deliveryId: arrival.id,
     event: plain(arrival.event, 100),
-    signatureOk,
+    ...{ signatureOk, signedBy },
     createdAt: new Date(now),
     ...(push ? factsOf(push) : { decision: arrival.decision, reason: arrival.reason }),
   })
@@ -44,6 +49,11 @@ export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Depl
   forgetOldDeliveries(db, { projectId: project.id, signatureOk, now })
   if (!push) return { queued: [], reason: arrival.reason }
 
+  if (isRepeated(db, kept, { now })) {
+    const reason = 'This push was received before, through another webhook of the repository.'
+    updateDelivery(db, kept.id, { decision: 'ignored', reason })
+    return { queued: [], reason }
+  }
   const triggeredBy = plain(push.pusher ?? '', 100) || provider
   const deployed = deployPush(db, receiver, { push, untouched, triggeredBy })
   updateDelivery(db, kept.id, {
@@ -52,6 +62,19 @@ export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Depl
     deploymentIds: deployed.queued.map(({ deployment }) => deployment.id),
   })
   return deployed
+}
+
+/** In milliseconds: how long after one webhook of a repository another one reports the same push. */
+const mostApart = 3_600_000
+
+/**
+ * Projects of one owner get what is signed for one of them, so two webhooks of a repository report each push
+ * twice. A ref may come back to a commit, so the reports are counted.
+ */
+function isRepeated(db: Db, delivery: Delivery, { now }: { now: number }) {
+  const counts = countReports(db, { ...delivery, since: new Date(now - mostApart) })
+  const own = counts.get(delivery.signedBy) ?? 0
+  return [...counts].some(([signer, count]) => signer !== delivery.signedBy && count >= own)
 }
 
 const factsOf = (push: Push) => ({

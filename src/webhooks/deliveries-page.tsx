@@ -28,6 +28,8 @@ type DeliveriesPageProps = {
   nextCursor: string | null
   /** Deployments by id. */
   made: Map<string, CreatedDeployment>
+  /** The names of the owner's projects of the repository, by id. */
+  siblings: Map<string, string>
 }
 
 export const DeliveriesPage = ({
@@ -39,6 +41,7 @@ export const DeliveriesPage = ({
   items,
   nextCursor,
   made,
+  siblings,
 }: DeliveriesPageProps) => (
   <ProjectFrame project={project} tab="webhooks" environments={environments}>
     {project.sourceId && <WebhookPanelLoader project={project} />}
@@ -63,6 +66,7 @@ export const DeliveriesPage = ({
         {items.map((delivery) => (
           <Row
             delivery={delivery}
+            siblings={siblings}
             deployments={delivery.deploymentIds.flatMap((id) => made.get(id) ?? [])}
             isReplayable={!project.deletingAt && canReplay(delivery)}
           />
@@ -73,9 +77,13 @@ export const DeliveriesPage = ({
   </ProjectFrame>
 )
 
-type RowProps = { delivery: Delivery; deployments: CreatedDeployment[]; isReplayable: boolean }
+type RowProps = Pick<DeliveriesPageProps, 'siblings'> & {
+  delivery: Delivery
+  deployments: CreatedDeployment[]
+  isReplayable: boolean
+}
 
-const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
+const Row = ({ delivery, siblings, deployments, isReplayable }: RowProps) => (
   <li class="row deployment-row">
     <Badge {...looks[delivery.decision ?? 'ignored']} />
     <div class="row-main">
@@ -86,6 +94,12 @@ const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
         {delivery.ref && <bdi>{branchOf({ ref: delivery.ref }) ?? delivery.ref}</bdi>}
         {delivery.provider in titles && (
           <span>{delivery.signatureOk ? 'signature valid' : 'signature invalid'}</span>
+        )}
+        {delivery.signedBy !== null && (
+          <span>
+            through the webhook of{' '}
+            <bdi>{siblings.get(delivery.signedBy) ?? 'a deleted project'}</bdi>
+          </span>
         )}
       </p>
       <p class="row-facts">

@@ -4,7 +4,7 @@ import { deploymentJson } from '../deployments/json.ts'
 import { imageStateOf } from '../deployments/new-images/panel.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { aboutProject, ownKey } from '../projects/own-project.ts'
-import { findLiveProject, findProject, listTargets } from '../projects/store.ts'
+import { findLiveProject, findProject, listSiblings, listTargets } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { shownHook } from '../projects/registry-hook.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
@@ -95,6 +95,7 @@ export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
           {...{ project, receivers, secret, ...list }}
           image={project.image === null ? null : imageStateOf(deps, project)}
           environments={listTargets(db, project.id)}
+          siblings={new Map(listSiblings(db, project).map(({ id, name }) => [id, name]))}
           made={listMade(
             db,
             list.items.flatMap(({ deploymentIds }) => deploymentIds),

@@ -9,6 +9,8 @@ export const webhook = componentOf('Webhook', () => ({
   url: z.url().nullable(),
   registered: z.boolean(),
   own: z.boolean(),
+  /** Your other project of the repository that has the webhook for both. */
+  sharedWith: z.object({ id, name: z.string() }).nullable(),
 }))
 
 export const delivery = componentOf('Delivery', () => ({
@@ -21,6 +23,8 @@ export const delivery = componentOf('Delivery', () => ({
   branch: z.string().nullable(),
   commit: z.object({ hash: z.string().nullable(), message: z.string().nullable() }),
   signatureOk: z.boolean(),
+  /** Your other project of the repository whose secret signed it; null for this one's. */
+  signedBy: id.nullable(),
   decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
   reason: z.string().nullable(),
   deploymentIds: z.array(id),

@@ -10,7 +10,7 @@ import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
-import { findReceivers } from './repository-names.ts'
+import { findReceivers, repositoryAddressOf } from './repository-names.ts'
 import type { Named } from './repository-names.ts'
 import { formField } from './form-field.ts'
 import { notAnEvent, readPayload } from './payload.ts'
@@ -61,7 +61,8 @@ export async function receive(
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
   const content = await contentOf(provider, { event, payload })
-  const watching = signed.flatMap(({ id }) => {
+  const reached = [...signed, ...siblingsOf(signed, named)]
+  const watching = reached.flatMap(({ id }) => {
     const receiver = getReceiver(deps.db, id)
     return receiver
       ? { project: receiver.project, environments: listEnvironments(deps.db, id) }
@@ -69,7 +70,7 @@ export async function receive(
   })
   const untouched = await untouchedBy(content.push, watching)
   const arrival = { ...about, signatureOk: true, untouched, ...content }
-  const outcomes = deliverAll(deps, signed, arrival)
+  const outcomes = deliverAll(deps, reached, arrival, signed)
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
   return {
     deployments: outcomes.flatMap(({ queued }) => queued.map(({ deployment }) => deployment)),
@@ -134,15 +135,29 @@ async function findSigners(
   return []
 }
 
+/** The other projects of the same owner and repository: one webhook is enough for all of them. */
+function siblingsOf(signed: Named[], named: Named[]): Named[] {
+  const keyOf = ({ ownerId, repositoryUrl }: Named) => {
+    const address = repositoryAddressOf(repositoryUrl)
+    return address && [ownerId, address.host, address.path].join('\n')
+  }
+  const keys = new Set(signed.map(keyOf).filter((key) => key !== null))
+  const ids = new Set(signed.map(({ id }) => id))
+  return named.filter((other) => !ids.has(other.id) && keys.has(keyOf(other) ?? ''))
+}
+
 const notSigned = () => new AppError('unauthorized', 'The signature is missing or invalid.')
 
 /** One transaction, so that a retry never finds half of the deployments. */
-function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival) {
+function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival, signed: Named[] = []) {
+  const signerOf = ({ id, ownerId }: Named) =>
+    (signed.find((one) => one.id === id) ?? signed.find((one) => one.ownerId === ownerId))?.id
   const outcomes = deps.db.transaction(
     () =>
-      named.flatMap(({ id }) => {
-        const receiver = getReceiver(deps.db, id)
-        return receiver ? deliver(deps.db, receiver, arrival) : [] // the project was deleted meanwhile
+      named.flatMap((one) => {
+        const receiver = getReceiver(deps.db, one.id)
+        if (!receiver) return [] // the project was deleted meanwhile
+        return deliver(deps.db, { ...receiver, signer: signerOf(one) ?? null }, arrival)
       }),
     { behavior: 'immediate' },
   )

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listPage, listValues, preparedOnce } from '../db/queries.ts'
 import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
@@ -41,6 +41,34 @@ export function getReceiver(db: Db, id: string): Receiver | null {
 /** Undefined when the project already has this delivery. */
 export const insertDelivery = (db: Db, values: DeliveryValues) =>
   db.insert(deliveries).values(values).onConflictDoNothing().returning().get()
+
+/** How often each project's secret signed a report of the same push. */
+export const countReports = (
+  db: Db,
+  {
+    projectId,
+    ref,
+    commitHash,
+    since,
+  }: Pick<Delivery, 'projectId' | 'ref' | 'commitHash'> & { since: Date },
+) =>
+  new Map(
+    db
+      .select({ signer: deliveries.signedBy, reports: count() })
+      .from(deliveries)
+      .where(
+        and(
+          eq(deliveries.projectId, projectId),
+          eq(deliveries.signatureOk, true),
+          eq(deliveries.ref, ref ?? ''),
+          eq(deliveries.commitHash, commitHash ?? ''),
+          gte(deliveries.createdAt, since),
+        ),
+      )
+      .groupBy(deliveries.signedBy)
+      .all()
+      .map(({ signer, reports }) => [signer, reports]),
+  )
 
 export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValues>) =>
   db.update(deliveries).set(values).where(eq(deliveries.id, id)).returning().get()

@@ -40,7 +40,7 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a webhook at %s', (kind) 
     const ada = testApp(env).logIn('ada@example.com')
     const { hook, secret, repository } = await aProject(ada, kind)
     const url = `${davit}/webhooks/${kind}`
-    const absent = { provider: kind, url, registered: false, own: false }
+    const absent = { provider: kind, url, registered: false, own: false, sharedWith: null }
     expect((await ada.get(hook)).json).toEqual(absent)
 
     const made = await ada.post(hook)
@@ -89,22 +89,46 @@ describe('registering', () => {
     expect(repository.hooks).toMatchObject([{ id: 2 }, { url, secret }])
   })
 
-  test('leaves the webhook of another project on the same repository alone', async () => {
-    const ada = testApp(env).logIn('ada@example.com')
+  test.each(['github', 'gitea', 'gitlab'] as const)(
+    'is one at %s for all projects of an owner on one repository',
+    async (provider) => {
+      const ada = testApp(env).logIn('ada@example.com')
+      const first = await aProject(ada, provider, 'first')
+      const second = await aProject(ada, provider, 'second')
+      const secrets = () => first.repository.hooks.map(({ secret }) => secret)
+      const state = async ({ hook }: typeof first) => (await ada.get(hook)).json
+      await ada.post(first.hook)
+      expect(await state(second)).toMatchObject({ registered: true, sharedWith: { name: 'first' } })
+      expect((await ada.delete(second.hook)).status).toBe(409)
+      expect(secrets()).toEqual([first.secret])
+
+      await ada.post(second.hook)
+      expect(secrets()).toEqual([second.secret])
+      expect(await state(first)).toMatchObject({ registered: true, sharedWith: { name: 'second' } })
+
+      await ada.delete(second.path)
+      expect(secrets()).toEqual([first.secret])
+      expect(await state(first)).toMatchObject({ registered: true, own: true, sharedWith: null })
+    },
+  )
+
+  test('leaves that of someone else’s project on the same repository alone', async () => {
+    const t = testApp(env)
+    const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
     const first = await aProject(ada, 'gitea', 'first')
-    const second = await aProject(ada, 'gitea', 'second')
+    const second = await aProject(bob, 'gitea', 'second')
     await ada.post(first.hook)
-    expect((await ada.get(second.hook)).json.registered).toBe(false)
-    await ada.post(second.hook)
+    expect((await bob.get(second.hook)).json).toMatchObject({ registered: false, sharedWith: null })
+    await bob.post(second.hook)
     const secrets = () => first.repository.hooks.map(({ secret }) => secret)
     expect(secrets()).toEqual([first.secret, second.secret])
-    await ada.delete(second.hook)
+    await bob.delete(second.hook)
     expect(secrets()).toEqual([first.secret])
 
     const third = await aProject(ada, 'github', 'third')
-    const fourth = await aProject(ada, 'github', 'fourth')
+    const fourth = await aProject(bob, 'github', 'fourth')
     await ada.post(third.hook)
-    const refused = await ada.post(fourth.hook)
+    const refused = await bob.post(fourth.hook)
     expect(refused.status).toBe(409)
     expect(refused.json.detail).toContain('one for each address')
     expect(third.repository.hooks.map(({ secret }) => secret)).toEqual([third.secret])

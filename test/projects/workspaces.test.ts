@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { aProject, logOf } from '../deployments/apps.ts'
 import { npm } from '../detection/workspaces.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
@@ -41,6 +43,17 @@ test('another project of the repository is made from a link that fills in the fo
   const repositoryUrl = project.repository.url
   const made = await ada.post('/projects', { name: 'api', repositoryUrl, ...place })
   expect(made).toMatchObject({ status: 201, json: place })
+})
+
+test('projects of one repository share its mirror, also while both are deployed', async () => {
+  const { t, ada, project, path } = await start()
+  const { url } = project.repository
+  await ada.put(`${path}/settings`, { contextDir: 'apps/web' })
+  const other = await aProject(t, ada, {}, { name: 'api', url })
+  await ada.put(`/projects/${other.id}/settings`, place)
+  const deployed = await Promise.all([project.deploy(), other.deploy()])
+  expect(deployed).toMatchObject([{ status: 'running' }, { status: 'running' }])
+  expect(readdirSync(join(t.dataDir, 'mirrors'))).toHaveLength(1)
 })
 
 test('a form without a name takes that of the directory', async () => {

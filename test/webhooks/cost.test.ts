@@ -97,7 +97,7 @@ test('projects of others do not crowd out the one whose secret signed', async ()
 test('projects that share the secret of a delivery all get it', async () => {
   const t = aReceiver()
   const ids = [(await aProject(t.owner)).id, (await aProject(t.owner)).id].sort()
-  await aProject(t.owner, { webhookSecret: 'another secret of 16' })
+  await aProject(t.logIn('bob@example.com'), { webhookSecret: 'another secret of 16' })
   const { json } = await post(t, sent.github(aPush()))
   const deployed = json.deployments.map(({ projectId }: { projectId: string }) => projectId)
   expect(deployed.sort()).toEqual(ids)
