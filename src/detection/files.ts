@@ -1,4 +1,5 @@
 import { Failure } from '../platform/errors.ts'
+import { procfileLines } from '../platform/procfile.ts'
 import { readYaml } from '../platform/yaml.ts'
 import { plain } from '../platform/yaml-source.ts'
 
@@ -100,9 +101,9 @@ export const stringOf = (value: unknown): string | null =>
 
 /** The command of the process “web”, a line for a shell; null without one. */
 export const webOfProcfile = (files: Files) =>
-  linesOf(files.text('Procfile')).flatMap(
-    (line) => /^web\s*:\s*(\S.*)$/i.exec(line)?.[1] ?? [],
-  )[0] ?? null
+  procfileLines(files.text('Procfile')).find(
+    ({ name, command }) => name === 'web' && command !== '',
+  )?.command ?? null
 
 /** Apart from each other, as a pattern over all of a text may take the square of its length. */
 const linesOf = (text: string) =>

@@ -117,3 +117,17 @@ function appOf(files: Files, pattern: RegExp, name: string): string {
     `Create it at the top of main.py, as in “app = ${name}(…)”, or set the start command.`,
   )
 }
+
+/**
+ * Django says where static files go only when they are to be collected. Its settings may insist on a secret key,
+ * which isn't used for that, and which a build isn't given unless it is a variable of the build.
+ */
+export function collectStatic(files: Files): string | null {
+  const path = files.find(/^[\w/]*settings(\/(base|production|__init__))?\.py$/)
+  const text = path === undefined ? '' : files.text(path)
+  if (!/^[ \t]*STATIC_ROOT\s*=/m.test(text)) return null
+  const [, from = '', name] =
+    /^[ \t]*SECRET_KEY\s*=([^'"]{0,120})['"]([A-Za-z_]\w{0,99})['"]/m.exec(text) ?? []
+  const key = /env|config/i.test(from) ? `${name}=\${${name}:-only-for-this-build} ` : ''
+  return `${key}python manage.py collectstatic --noinput`
+}

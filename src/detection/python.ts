@@ -4,7 +4,7 @@ import { linksOfPackages } from './links.ts'
 import { appFiles } from './manifests.ts'
 import { lacking } from './plan.ts'
 import type { Found, Options, Rule } from './plan.ts'
-import { frameworks, startOf } from './python-start.ts'
+import { collectStatic, frameworks, startOf } from './python-start.ts'
 import {
   buildArguments,
   command,
@@ -266,14 +266,6 @@ function packagesOf(files: Files, project: JsonObject): Set<string> {
   const pipfile = objectOf(files.toml('Pipfile')['packages'])
   Object.keys(pipfile).forEach(add)
   return names
-}
-
-/** Django says where static files go only when they are to be collected. */
-function collectStatic(files: Files) {
-  const settings = files.find(/^[\w/]*settings(\/(base|production|__init__))?\.py$/)
-  return settings !== undefined && /^[ \t]*STATIC_ROOT\s*=/m.test(files.text(settings))
-    ? 'python manage.py collectstatic --noinput'
-    : null
 }
 
 /** Packages whose wheels aren't on the index: they are compiled, and need a library when they run. */

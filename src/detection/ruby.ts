@@ -16,6 +16,15 @@ import {
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
+/** `ruby '>= 3.2', '< 3.5'`, also on several lines. `~> 3.3` is any 3 from 3.3 on, `~> 3.3.1` any 3.3. */
+const requiredIn = (gemfile: string) =>
+  Array.from(
+    (
+      /^[ \t]*ruby[ \t(]+((?:["'][^"'\n]{1,40}["'](?:,\s{0,80})?){1,5})/m.exec(gemfile)?.[1] ?? ''
+    ).matchAll(/["']([^"']+)["']/g),
+    ([, range]) => range!.replace(/~>\s*(?=\d+\.\d+\.)/, '~').replace('~>', '^'),
+  ).join(' ')
+
 export const ruby: Rule = {
   looksFor: ['Gemfile'],
   plan({ files, settings, buildVariables }) {
@@ -25,12 +34,7 @@ export const ruby: Rule = {
     const version = chooseVersion('Ruby', settings, [
       { range: files.line('.ruby-version'), from: '.ruby-version' },
       { range: /^ruby\s+(\S+)/m.exec(files.text('.tool-versions'))?.[1], from: '.tool-versions' },
-      {
-        range: /^[ \t]*ruby\s+['"]([^'"]+)['"]/m
-          .exec(files.text('Gemfile'))?.[1]
-          ?.replace('~>', '~'),
-        from: 'Gemfile',
-      },
+      { range: requiredIn(files.text('Gemfile')), from: 'Gemfile' },
     ])
     const isRails = has('rails')
     const isJekyll = has('jekyll') && !isRails

@@ -3,6 +3,8 @@ import type { ProcfileEntry } from '../db/schema.ts'
 import { isFromCode } from './code-settings.ts'
 import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
+import { procfileLines } from '../platform/procfile.ts'
+import type { ProcfileLine } from '../platform/procfile.ts'
 import { joinWords, scriptOf } from '../platform/shell-words.ts'
 import { command } from '../web/fields.ts'
 
@@ -16,13 +18,8 @@ export type Procfile = { entries: ProcfileEntry[]; note: string | null }
 export function readProcfile(text: string): Procfile {
   const entries = new Map<string, ProcfileEntry>()
   const ignored: string[] = []
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n|\r|\n/)
-    .entries()) {
-    const content = line.trim()
-    if (content === '' || content.startsWith('#')) continue
-    const entry = readLine(content)
+  for (const line of procfileLines(text)) {
+    const entry = readLine(line)
     const problem =
       typeof entry === 'string'
         ? entry
@@ -31,7 +28,7 @@ export function readProcfile(text: string): Procfile {
           : entries.size === maxProcesses
             ? `is the ${maxProcesses + 1}th process`
             : null
-    if (problem !== null) ignored.push(`line ${index + 1} ${problem}`)
+    if (problem !== null) ignored.push(`line ${line.number} ${problem}`)
     else if (typeof entry !== 'string') entries.set(entry.name, entry)
   }
   return { entries: [...entries.values()], note: noteOf(ignored) }
@@ -45,11 +42,8 @@ const releaseCommand = command()
 const onlyProcess = processes()
 
 /** Returns the error for an invalid line. */
-function readLine(line: string): ProcfileEntry | string {
-  const colon = line.indexOf(':')
-  const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase().replaceAll('_', '-')
+function readLine({ name, command: given }: ProcfileLine): ProcfileEntry | string {
   if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) return 'isn’t “name: command”'
-  const given = line.slice(colon + 1).trim()
   const asked = inShell(given)
   const canRun = [given, asked].every((command) =>
     name === 'release'

@@ -138,3 +138,45 @@ test('texts made to be hard are read at once', () => {
     expect(performance.now() - begun).toBeLessThan(2000)
   }
 })
+
+describe('files of collected assets of Django need no secret', () => {
+  const settings = (line: string) => ({
+    'manage.py': '',
+    'requirements.txt': 'django',
+    'shop/wsgi.py': '',
+    'shop/settings.py': `${line}\nSTATIC_ROOT = BASE_DIR / 'static'\n`,
+  })
+
+  test.each([
+    [`SECRET_KEY = os.environ['SECRET_KEY']`, 'SECRET_KEY'],
+    [`SECRET_KEY = os.environ.get(\n    "DJANGO_KEY"\n)`, 'DJANGO_KEY'],
+    [`SECRET_KEY = env('KEY')`, 'KEY'],
+  ])('%s gets another one for the build alone', (line, name) => {
+    const { dockerfile } = plan(settings(line))
+    const [build, last] = dockerfile.split(/(?<=\n)(?=FROM python[^\n]*\n)(?![^]*AS build)/)
+    expect(build).toContain(
+      `RUN ${name}=\${${name}:-only-for-this-build} python manage.py collectstatic`,
+    )
+    expect(last).not.toContain(name)
+  })
+
+  test.each([
+    `SECRET_KEY = 'django-insecure-x'`,
+    `SECRET_KEY = env("a b; id")`,
+    `SECRET_KEY = env("$(id)")`,
+  ])('%s doesn’t', (line) => {
+    expect(plan(settings(line)).dockerfile).toContain(
+      'RUN python manage.py collectstatic --noinput',
+    )
+  })
+})
+
+test.each([
+  [`ruby '>= 3.2', '< 3.4'`, '3.3'],
+  [`ruby "~> 3.2.0",\n     "< 4"`, '3.2'],
+  [`ruby '~> 3.2'`, '3.4'],
+  [`ruby(">= 3.3")`, '3.4'],
+])('Ruby of %j is %s', (line, version) => {
+  const { dockerfile } = plan({ Gemfile: `${line}\ngem 'sinatra'\ngem 'puma'`, 'config.ru': '' })
+  expect(dockerfile).toContain(`ruby:${version}-slim`)
+})
