@@ -1,4 +1,4 @@
-import { BuildError, saidOf } from '../docker/index.ts'
+import { BuildError, EngineError, saidOf } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { explain } from '../runtime/explain.ts'
 import type { Rule } from '../runtime/explain.ts'
@@ -24,7 +24,7 @@ export const explainStep = (error: unknown, step: StepName | null): Failure =>
 /** No one changes a Dockerfile that Davit wrote, but what it was written from. */
 export function explainWritten(error: unknown) {
   const isBase = error instanceof Failure && error.code === 'base_image_not_found'
-  if (!isBase && !(error instanceof BuildError)) return error
+  if (!isBase && !(error instanceof EngineError)) return error
   const { code, message, hint } = explainStep(error, 'building')
   return new Failure(code, message, written[code] ?? hint, { cause: error })
 }

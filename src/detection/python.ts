@@ -165,9 +165,12 @@ const listDependencies = `python -c 'import tomllib; print(*tomllib.load(open("p
 /** Each installs into the virtual environment that is active. */
 function installerOf(files: Files, project: JsonObject): Installer {
   const has = (path: string) => files.has(path)
+  // Its packages may be folders or archives of the repository.
+  const needsCode = /\{[^}\n]*\b(path|file)\s*=/.test(files.text('pyproject.toml'))
+  const ofProject = { from: 'pyproject.toml', needsCode }
   if (has('uv.lock'))
     return {
-      from: 'pyproject.toml',
+      ...ofProject,
       reason: 'uv from uv.lock',
       manifests: ['pyproject.toml', 'uv.lock'],
       install: [
@@ -177,7 +180,7 @@ function installerOf(files: Files, project: JsonObject): Installer {
     }
   if (has('poetry.lock'))
     return {
-      from: 'pyproject.toml',
+      ...ofProject,
       reason: 'Poetry from poetry.lock',
       manifests: ['pyproject.toml', 'poetry.lock'],
       install: [
@@ -187,7 +190,7 @@ function installerOf(files: Files, project: JsonObject): Installer {
     }
   if (has('pdm.lock'))
     return {
-      from: 'pyproject.toml',
+      ...ofProject,
       reason: 'PDM from pdm.lock',
       manifests: ['pyproject.toml', 'pdm.lock'],
       install: [
@@ -209,7 +212,7 @@ function installerOf(files: Files, project: JsonObject): Installer {
     }
   if (has('requirements.txt')) {
     // It may name other lists, and this directory itself.
-    const refers = /^[ \t]*(-r|-c|-e|--requirement|--constraint|--editable|\.)/m.test(
+    const refers = /^[ \t]*(-r|-c|-e|--requirement|--constraint|--editable|\.|[\w.-]+\/)/m.test(
       files.text('requirements.txt'),
     )
     return {

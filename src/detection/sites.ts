@@ -159,7 +159,8 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
       '.dockerignore',
       '.gitignore',
       '.github',
-      ...(made === null ? [] : [usual]),
+      // Files that are only served may be there too.
+      ...(made === null ? ['!node_modules', '!**/node_modules'] : [usual]),
     ),
     settings: effective({ directory, spa, ...(build !== null && { build }) }, settings),
     links: [],

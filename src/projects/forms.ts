@@ -184,7 +184,8 @@ const versionText = line('a version such as 22 or 3.13', { max: 40 }).regex(
 )
 
 const packageName = line('a package of Debian', { max: 100 }).regex(
-  /^[a-z0-9][a-z0-9+.-]+$/,
+  // One that ends in a hyphen would be removed.
+  /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/,
   'must be names of Debian’s packages, such as libpq5.',
 )
 

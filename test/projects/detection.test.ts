@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { EngineError } from '../../src/docker/index.ts'
 import { aProject, logOf } from '../deployments/apps.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
@@ -15,7 +16,7 @@ async function start(files: Files) {
   const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, files)
   const path = `/projects/${project.id}`
-  return { ada, project, path, detected: async () => (await ada.get(`${path}/detection`)).json }
+  return { t, ada, project, path, detected: async () => (await ada.get(`${path}/detection`)).json }
 }
 
 test('a repository without a Dockerfile is deployed with the one that its settings show', async () => {
@@ -38,6 +39,38 @@ test('what nothing tells apart is said with its reason, on the page too', async 
   expect(await detected()).toMatchObject({ kind: null, problem: { code: 'not_recognized' } })
   expect((await ada.get(`${path}/detection?format=dockerfile`)).status).toBe(409)
   expect((await ada.htmx('GET', `${path}/detection`)).status).toBe(200)
+})
+
+const python = { 'main.py': '' }
+const large = JSON.stringify({ scripts: { start: 'node x' }, long: 'x'.repeat(20 * 1024 * 1024) })
+
+test.each<[string, string, Files]>([
+  ['a package.json of 20 MB', 'manifest_too_large', { 'package.json': large }],
+  ['a package.json cut short', 'manifest_invalid', { 'package.json': '{"name":' }],
+  ['Node 99', 'not_recognized', { ...express, '.nvmrc': '99' }],
+  ['Go 9.9', 'not_recognized', { 'go.mod': 'module x\n\ngo 9.9\n', 'main.go': '' }],
+  ['Python 2.7', 'not_recognized', { ...python, 'runtime.txt': 'python-2.7.18' }],
+  ['a Procfile that ends amid a command', 'not_recognized', { ...python, Procfile: 'web: x \\' }],
+])('the settings and a deployment say the same of %s: %s', async (_, code, files) => {
+  const { project, detected } = await start(files)
+  const { problem } = await detected()
+  expect(problem).toMatchObject({ code })
+  const { status, error } = await project.deploy()
+  expect({ status, code: error.code }).toEqual({ status: 'failed', code })
+  expect(error.message).toContain(problem.message)
+  expect(error.hint).toContain(problem.hint)
+})
+
+test('an image of a version that there is none of is asked for where it was written', async () => {
+  const { t, project, detected } = await start({ ...express, '.nvmrc': '22.99' })
+  expect((await detected()).dockerfile).toContain('FROM node:22.99-slim')
+  t.faults.pullImage = () => {
+    throw new EngineError(404, 'manifest for node:22.99-slim not found: manifest unknown')
+  }
+  const { error } = await project.deploy()
+  expect(error).toMatchObject({ code: 'base_image_not_found' })
+  expect(error.message).toContain('node:22.99-slim')
+  expect(error.hint).toContain('Without a Dockerfile')
 })
 
 test('what is set wins over what was found, from JSON and from the form, until it is cleared', async () => {
@@ -66,6 +99,7 @@ test.each([
   ['version', '1; rm'],
   ['directory', '../up'],
   ['packages', 'curl; reboot'],
+  ['packages', 'curl-'],
   ['unknown', 'x'],
 ])('the setting %s can’t be %j', async (name, value) => {
   const { ada, path } = await start(express)
