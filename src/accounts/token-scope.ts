@@ -13,6 +13,7 @@ export const deployRoutes = [
   'POST /projects/:id/deployments/:deploymentId/rollback',
   'POST /projects/:id/deployments/:deploymentId/cancel',
   'POST /projects/:id/deliveries/:deliveryId/replay',
+  'POST /projects/:id/image/check',
 ]
 
 /** Deploys from a pipeline, only with a token that is limited to a project. */
@@ -24,6 +25,7 @@ const projectRoutes = [
   deployHook,
   'GET /projects/:id',
   'GET /projects/:id/envs',
+  'GET /projects/:id/image',
   'GET /projects/:id/envs/:envId',
   'GET /projects/:id/deployments',
   'GET /projects/:id/deployments/:deploymentId',

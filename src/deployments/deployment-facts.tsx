@@ -76,7 +76,7 @@ const isUploaded = ({ upload, trigger }: Deployment) => upload !== null && trigg
 const triggers: Record<Deployment['trigger'], string> = {
   manual: 'Started by',
   webhook: 'Pushed by',
-  image: 'Found in the registry by',
+  image: 'New image of',
   rollback: 'Rolled back by',
   promotion: 'Promoted by',
   api: 'Started by (API)',

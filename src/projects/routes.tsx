@@ -7,6 +7,7 @@ import { auditor } from '../audit/record.ts'
 import { LookupPage } from '../git/lookup-views.tsx'
 import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
+import { isTag } from '../registries/tag-pattern.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -104,6 +105,8 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       const { id } = current
       const { webhookSecret, ...changes } = c.var.input
       refuseShared(current, changes)
+      if (changes.checkTag && !(current.image && isTag(current.image)))
+        throw invalidField('checkTag', onlyTags)
       refuseUnfit(current, changes)
       // Null requests a new secret.
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
@@ -271,6 +274,9 @@ function withStored(draft: Draft, project: Project): Draft {
   note('watch_paths', project.watchPaths.map(whyNotWatched).find(Boolean) ?? null)
   return { ...draft, errors }
 }
+
+const onlyTags =
+  'is for an image with a tag: a pattern is always checked, and a digest never changes.'
 
 const isDetection = (values: Draft['values']) =>
   Object.keys(values).some((name) => name.startsWith('build_settings.'))

@@ -4,6 +4,7 @@ import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { DetectionForm } from './detection.tsx'
+import { isTag } from '../registries/tag-pattern.ts'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
@@ -77,7 +78,7 @@ export const BuildForm = ({ project, code, draft }: FormProps) =>
         value={project.autoDeploy}
         hint="Those that its registry reports, or that Davit finds there. Environments use this unless they set their own."
       />
-      {!project.image.includes('*') && (
+      {isTag(project.image) && (
         <Checkbox
           name="check_tag"
           label="Check the tag"

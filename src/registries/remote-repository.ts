@@ -21,6 +21,8 @@ export type RemoteDeps = {
 type Options = {
   reference: ImageReference
   auth: RegistryAuth | undefined
+  /** Whose project it is for. */
+  ownerId: string
   signal: AbortSignal
   /** Milliseconds for one response. */
   timeout?: number
@@ -80,10 +82,10 @@ export class RemoteRepository {
   }
 
   async #newestOf(text: string, asked: { pattern: string; newest: string | null }) {
-    const { signal } = this.options
+    const { signal, ownerId: owner } = this.options
     const tooLong = () => this.failure('registry_garbled')
     const args: Parameters<typeof readTags> = [text, asked]
-    const found = await parse<typeof readTags>('readTags', args, { tooLong, signal })
+    const found = await parse<typeof readTags>('readTags', args, { tooLong, owner, signal })
     if (!found) throw this.failure('registry_garbled')
     return found.newest
   }

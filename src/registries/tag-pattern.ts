@@ -27,6 +27,12 @@ export function parseImage(text: string): ImageChoice | null {
   return isTagged || !readPattern(pattern) ? null : { reference, pattern }
 }
 
+/** True for a tag, which may move; not for a pattern, nor for a digest. */
+export function isTag(image: string) {
+  const { reference, pattern } = parseImage(image)!
+  return pattern === null && reference.digest === null
+}
+
 /** The image with this tag in place of its own, written as it was entered. */
 export const withTag = (image: string, tag: string) =>
   `${image.replace(/@[^/]*$/, '').replace(/:[^/]*$/, '')}:${tag}`

@@ -22,6 +22,7 @@ function repository(auth?: typeof user) {
     { config: { allowHosts: ['127.0.0.1'] }, docker },
     {
       reference,
+      ownerId: 'ada',
       auth: auth && { ...auth, serveraddress: registry.host },
       signal: new AbortController().signal,
     },

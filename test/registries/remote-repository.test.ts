@@ -34,6 +34,7 @@ function repository({ auth, timeout = 5000, name = `${host}/team/app`, onBusy }:
       auth,
       timeout,
       onBusy,
+      ownerId: 'ada',
       signal: new AbortController().signal,
     },
   )

@@ -61,6 +61,7 @@ test('what the log says is what was sent, by status, bytes, host, path and port,
     ),
   )
   await edge.get('http://stranger.test/200/1')
+  await edge.get('http://stranger.test/hooks/registry/hidden-address?a=b')
   const own = new URLSearchParams({ host: 'app.test' })
   await until(async () => {
     while (await collector.collect());

@@ -81,9 +81,13 @@ async function ask(
   { project, image, tag: named, known, onBusy, signal }: Check & { image: string },
 ) {
   const { reference, pattern } = parseImage(image)!
+  if (reference.digest !== null) throw new AppError('conflict', whyPinned)
   const auth = authFor(deps, { ownerId: project.ownerId, image })
-  const remote = new RemoteRepository(deps, { reference, auth, onBusy, signal })
-  let tag = named ?? reference.tag
+  const remote = new RemoteRepository(deps, {
+    ...{ reference, auth, onBusy, signal },
+    ownerId: project.ownerId,
+  })
+  let tag: string | null = named ?? reference.tag!
   let etag: string | null = null
   if (named === undefined && pattern !== null) {
     const newest = await remote.newest(pattern, known?.etag)
@@ -92,7 +96,6 @@ async function ask(
     etag = isSame ? known!.etag : newest.etag
     if (tag === null) throw noMatchingTag(image)
   }
-  if (tag === null) throw new AppError('conflict', whyPinned)
   const digest = await remote.digest(tag)
   return { found: { tag, digest }, etag }
 }
@@ -111,7 +114,7 @@ function decide({ db }: CheckDeps, { project, image, found, by }: Decision) {
     else if (!mayWait(db, { project, environment }))
       reasons.push(`${name}: ${whyNoMore('deployments')}`)
     else {
-      reasons.push(`${name}: ${found.tag} is deployed.`)
+      reasons.push(`${name}: ${found.tag} is being deployed.`)
       const { tag, digest } = found
       const trigger = { project, environmentId: environment.id, image: withTag(image, tag), digest }
       queued.push(enqueue(db, { ...trigger, ...by }))

@@ -148,7 +148,7 @@ export class ImageWatch {
 
   /** Due where something would be deployed, unless a failure was a moment ago. */
   #isDue(project: Project, now: number) {
-    if ((this.#stateOf(project)?.nextAt ?? 0) > now) return false
+    if ((this.#stateOf(project)?.nextAt ?? 0) > now || project.image!.includes('@')) return false
     return listEnvironments(this.deps.db, project.id).some(
       ({ autoDeploy, promoteFrom, deletingAt }) =>
         !deletingAt && promoteFrom === null && (autoDeploy ?? project.autoDeploy),

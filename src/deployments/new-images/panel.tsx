@@ -51,7 +51,7 @@ export const ImagePanel = ({ project, state }: { project: Project; state: ImageS
         {state.environments.map(({ name, pulled }) => (
           <Fact name={name}>
             {pulled ? (
-              <PulledRef {...pulled} copied />
+              <PulledRef reference={tagOf(pulled.reference)} digest={pulled.digest} copied />
             ) : (
               <span class="muted">nothing deployed</span>
             )}
@@ -77,12 +77,18 @@ const LastCheck = ({ last }: Pick<ImageState, 'last'>) =>
     <>
       {last.found && <PulledRef reference={last.found.tag} digest={last.found.digest} />}
       <p class={last.hasFailed ? 'field-error' : 'muted'} dir="auto">
-        {last.outcome} <Ago at={last.at} />
+        {last.outcome}
+      </p>
+      <p class="muted">
+        Checked <Ago at={last.at} />
       </p>
     </>
   ) : (
     <span class="muted">not checked yet</span>
   )
+
+/** The repository stands at the head of the page. */
+const tagOf = (reference: string) => parseImage(reference)?.reference.tag ?? ''
 
 const says: Record<ImageState['follows'], string> = {
   pattern: 'The registry is asked every five minutes for the newest tag that the pattern matches.',

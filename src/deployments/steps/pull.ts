@@ -16,7 +16,7 @@ export async function pull(run: Run, asked: string) {
   const { ownerId } = project
   const { reference, pattern } = parseImage(asked)!
   const auth = authFor(run, { ownerId, image: asked })
-  const remote = new RemoteRepository(run, { reference, auth, signal })
+  const remote = new RemoteRepository(run, { reference, auth, ownerId, signal })
   const tag = pattern === null ? reference.tag : await newestOf(remote, { pattern, asked })
   const name = pattern === null ? asked : withTag(asked, tag!)
   if (pattern !== null) log(`The newest version of ${asked} is ${tag}`)
