@@ -4,6 +4,7 @@ import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
+import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
@@ -144,5 +145,6 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     jobs.handle(kind, async () => (await import('./services/service-jobs.ts')).serviceKind(working))
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)
-  return { ...watching, ...working, cleanUps, images }
+  const checks = new CheckWatch(working)
+  return { ...watching, ...working, cleanUps, images, checks }
 }

@@ -104,6 +104,7 @@ export async function serve(config: Config) {
     (signal) => keepEvents(deps, { signal }),
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),
+    (signal) => deps.checks.run({ signal }),
     (signal) => deps.releases.run(deps.scheduler, { signal }),
     (signal) => deps.images.run(deps.scheduler, { signal }),
   ])

@@ -5,11 +5,10 @@ import type { Occurrence } from '../audit/record.ts'
 import { cancelAppJobs } from '../apps/app-jobs.ts'
 import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
-import type { Db } from '../db/index.ts'
-import { cancelDeployment } from '../deployments/trigger.ts'
+import { cancelDeployment } from '../deployments/cancel.ts'
+import type { TriggerDeps } from '../deployments/trigger.ts'
 import { getJob, isEnded } from '../deployments/store.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
-import type { Jobs } from '../jobs/jobs.ts'
 import { notFound } from '../platform/errors.ts'
 import { cancelRun } from '../runs/start.ts'
 import { getRunIn, isEnded as isRunEnded } from '../runs/store.ts'
@@ -24,12 +23,7 @@ import { listActivity } from './activity.ts'
 import { ActivityList, activityPath } from './activity-page.tsx'
 
 /** Queued and running jobs of all users. Admins may cancel them. */
-export const activityRoutes = (deps: {
-  config: Config
-  db: Db
-  jobs: Jobs
-  cleanUps: CleanUps
-}) => {
+export const activityRoutes = (deps: TriggerDeps & { config: Config; cleanUps: CleanUps }) => {
   const { db, cleanUps } = deps
   const audit = auditor(db)
 

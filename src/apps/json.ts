@@ -32,6 +32,7 @@ export const environment = componentOf('Environment', () => ({
   name: z.string(),
   branch: z.string().nullable(),
   tags: z.string().nullable(),
+  waitForChecks: z.boolean(),
   promoteFrom: id.nullable(),
   promoteAutomatically: z.boolean(),
   port: z.int().nullable(),

@@ -132,6 +132,8 @@ export const environments = sqliteTable(
     }),
     /** As soon as they are live there. */
     promoteAutomatically: flag().notNull().default(false),
+    /** A pushed commit is deployed once the provider says that all its checks passed. */
+    waitForChecks: flag().notNull().default(false),
     /** The app's port in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
     port: integer(),
     /** Port of this host on which it is reached without a domain; never changes by itself. */

@@ -155,6 +155,7 @@ export type Upload = {
 }
 
 export const deploymentStatuses = [
+  'waiting',
   'pending',
   'cloning',
   'building',
@@ -165,6 +166,16 @@ export const deploymentStatuses = [
   'superseded',
   'stopped',
 ] as const
+
+/** What the provider said last of a commit that waits, or has waited, for it. */
+export type CommitChecks = {
+  passed: number
+  /** Names of those that haven't ended, and of those that failed. */
+  pending: string[]
+  failed: string[]
+  /** Why the provider didn't say it; null if it did. */
+  problem: string | null
+}
 
 export type Step = { name: string; startedAt: string; finishedAt: string | null }
 
@@ -208,6 +219,10 @@ export const deployments = sqliteTable(
     url: text(),
     /** Of its commit, which a rollback uses too; null without any. */
     codeSettings: text({ mode: 'json' }).$type<CodeSettings>(),
+    /** Null when it didn't wait for any. */
+    checks: text({ mode: 'json' }).$type<CommitChecks>(),
+    /** When it gives up to wait. */
+    waitUntil: time(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),

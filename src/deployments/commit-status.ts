@@ -156,6 +156,7 @@ function resultOf({
       return containerId
         ? { state: 'success', description: 'Replaced by a newer deployment' }
         : { state: 'failure', description: 'Superseded by a newer deployment' }
+    case 'waiting':
     case 'pending':
       return null
   }

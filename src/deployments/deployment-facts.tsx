@@ -1,9 +1,12 @@
 import { deploymentPath, refTitle } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
 import { CommitRef, Fact, PulledRef, UploadRef } from '../web/components.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { Person } from '../web/person.tsx'
-import { Ago, duration } from '../web/times.tsx'
+import { Ago, duration, In } from '../web/times.tsx'
+import { checksInWords } from './checks.ts'
 import type { Origin } from './overview-store.ts'
+import { VersionFields } from './row-menu.tsx'
 import { isEnded, pulledOf } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -31,6 +34,9 @@ export const Facts = ({
     <Fact name={isUploaded(deployment) ? 'Uploaded by' : triggers[deployment.trigger]}>
       <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
     </Fact>
+    {deployment.checks && deployment.status !== 'waiting' && (
+      <Fact name="Checks">{checksInWords(deployment.checks)}</Fact>
+    )}
     {origin && (
       <Fact name={deployment.trigger === 'promotion' ? 'Promoted from' : 'Image of'}>
         <a href={deploymentPath(origin)}>
@@ -83,3 +89,32 @@ const triggers: Record<Deployment['trigger'], string> = {
 }
 
 const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for ${duration(ms)}`)
+
+/** Why a deployment waits, and until when. */
+export const WaitingNote = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => {
+  const { projectId, environmentId, requestedCommit, checks, waitUntil } = deployment
+  return (
+    <section class="note" aria-labelledby="waiting-heading">
+      <h2 id="waiting-heading">Waits for the checks of its commit</h2>
+      <p dir="auto">{checks ? checksInWords(checks) : 'The provider is being asked.'}</p>
+      <p class="muted">
+        It is deployed when all have passed, and fails when one of them does
+        {waitUntil && (
+          <>
+            {' '}
+            or, <In at={waitUntil} />, when they haven’t ended
+          </>
+        )}
+        . A newer push replaces it.
+      </p>
+      <PostForm action={`/projects/${projectId}/deployments`} class="actions">
+        <input type="hidden" name="environment_id" value={environmentId} />
+        <VersionFields {...{ deployment, project }} />
+        {requestedCommit && <input type="hidden" name="commit" value={requestedCommit} />}
+        <Button small variant="outline">
+          Deploy without waiting
+        </Button>
+      </PostForm>
+    </section>
+  )
+}

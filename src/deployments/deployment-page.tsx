@@ -5,7 +5,7 @@ import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
-import { Facts } from './deployment-facts.tsx'
+import { Facts, WaitingNote } from './deployment-facts.tsx'
 import { comparePath } from './compare-page.tsx'
 import { ActionsMenu, againOf, isSameSource, VersionFields } from './row-menu.tsx'
 import { whyNoPromotion } from './promote.ts'
@@ -79,6 +79,7 @@ export const DeploymentStatus = ({
       />
     </PageHead>
     {hasFailed(deployment) && <DeploymentError {...{ project, environment, deployment, quote }} />}
+    {deployment.status === 'waiting' && <WaitingNote {...{ deployment, project }} />}
     <div class="progress-line">
       <StepTimeline
         deployment={deployment}

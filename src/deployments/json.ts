@@ -57,6 +57,17 @@ export const deployment = componentOf('Deployment', () => ({
     author: z.string().nullable(),
     message: z.string().nullable(),
   }),
+  /** What the provider said of the commit's checks; null when it didn't wait for any. */
+  checks: z
+    .object({
+      passed: z.int(),
+      pending: z.array(z.string()),
+      failed: z.array(z.string()),
+      problem: z.string().nullable(),
+    })
+    .nullable(),
+  /** When it gives up to wait for them. */
+  waitUntil: time.nullable(),
   noCache: z.boolean(),
   image: z.string().nullable(),
   containerId: z.string().nullable(),

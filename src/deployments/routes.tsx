@@ -30,6 +30,7 @@ import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
+import { cancelDeployment } from './cancel.ts'
 import { compareWithLive } from './compare.ts'
 import { ComparePage } from './compare-page.tsx'
 import { DeploymentPage, DeploymentStatus } from './deployment-page.tsx'
@@ -46,7 +47,6 @@ import { rollBack, rollbackForm } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import {
-  cancelDeployment,
   refuseWithoutImage,
   refuseWithoutRoom,
   triggerDeployment,

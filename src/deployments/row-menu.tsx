@@ -63,12 +63,12 @@ export const againOf = (isSame: boolean) => (isSame ? 'Deploy again' : 'Deploy')
 
 /** Name the branch or the image again; nothing once the project has another source. */
 export const VersionFields = ({ deployment, project }: OfSource) => {
-  const { branch, pullReference } = deployment
+  const { branch, refType, pullReference } = deployment
   if (!isSameSource(deployment, project)) return null
   const isNamed = pullReference && parseImage(pullReference)?.pattern === null
   return (
     <>
-      {branch && <input type="hidden" name="branch" value={branch} />}
+      {branch && <input type="hidden" name={refType === 'tag' ? 'tag' : 'branch'} value={branch} />}
       {isNamed && <input type="hidden" name="image" value={pullReference} />}
     </>
   )

@@ -12,7 +12,13 @@ import type { Deployment } from './store.ts'
 
 type Field = Exclude<
   keyof typeof environmentForm.shape & keyof Environment,
-  'branch' | 'tags' | 'promoteFrom' | 'promoteAutomatically' | 'autoDeploy' | 'drainSeconds'
+  | 'branch'
+  | 'tags'
+  | 'waitForChecks'
+  | 'promoteFrom'
+  | 'promoteAutomatically'
+  | 'autoDeploy'
+  | 'drainSeconds'
 >
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */

@@ -46,6 +46,9 @@ export const imageNumber = sql<
   number | null
 >`(SELECT of.number FROM ${deployments} AS of WHERE of.id = ${deployments.imageOf})`
 
+/** Before the pipeline. */
+export const queuedStatuses = ['waiting', 'pending'] as const satisfies Status[]
+
 /** The states in which the pipeline is working on a deployment. */
 export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
 
@@ -56,8 +59,9 @@ export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmen
 })
 
 /** True when the pipeline has finished with it and its log is complete. */
-export const isEnded = (status: Status) =>
-  status !== 'pending' && !(activeStatuses as readonly Status[]).includes(status)
+export const isEnded = (status: Status) => !unended.includes(status)
+
+const unended: Status[] = [...queuedStatuses, ...activeStatuses]
 
 /** Numbers are unique in a project, and never used again. */
 export const insertDeployment = (
@@ -160,10 +164,7 @@ export const hasUnended = (db: Db, environmentId: string) =>
   countRows(
     db,
     deployments,
-    and(
-      eq(deployments.environmentId, environmentId),
-      inArray(deployments.status, ['pending', ...activeStatuses]),
-    ),
+    and(eq(deployments.environmentId, environmentId), inArray(deployments.status, unended)),
   ) > 0
 
 /** A queued or running deployment of exactly this commit or image; a tag or branch may move meanwhile. */

@@ -20,7 +20,7 @@ import { repositoryOf } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { flag, line } from '../web/fields.ts'
-import { getCurrent, getStatus, hasUnended } from './store.ts'
+import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
 import {
   countOthersWaiting,
@@ -88,6 +88,8 @@ type Trigger = Partial<z.output<ReturnType<typeof triggerForm>>> & {
   upload?: Upload
   /** The input of its job. */
   input?: string | null
+  /** It starts when the checks of its commit have passed. */
+  waitsForChecks?: boolean
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
@@ -99,23 +101,23 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
   return queued.deployment
 }
 
-/** Resolves once everything that the deployment created is removed. */
-export const cancelDeployment = (
-  { db, jobs }: { db: Db; jobs: Jobs },
-  { deployment: { id }, by }: { deployment: Deployment; by: string },
-) =>
-  jobs.cancelFor(by, [id], {
-    refusal: () =>
-      `This deployment has already ended (${getStatus(db, id)}), so it can’t be cancelled.`,
-  })
-
 /**
  * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the
  * commit, publish superseded deployments and wake the jobs.
  */
 export function enqueue(
   db: Db,
-  { project, trigger, triggeredBy, imageOf, digest, upload, input, ...asked }: Trigger,
+  {
+    project,
+    trigger,
+    triggeredBy,
+    imageOf,
+    digest,
+    upload,
+    input,
+    waitsForChecks,
+    ...asked
+  }: Trigger,
 ): Queued {
   if (project.deletingAt)
     throw new AppError(
@@ -135,6 +137,7 @@ export function enqueue(
     trigger,
     triggeredBy,
     input,
+    waitsForChecks,
     repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
     upload,
     ...(project.image === null && !source && !upload && refOf({ project, environment }, asked)),

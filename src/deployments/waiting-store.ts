@@ -8,29 +8,77 @@ import type { Logs } from '../logs/logs.ts'
 import { deleteSome } from '../logs/store.ts'
 import { report } from '../platform/journal.ts'
 import type { Project } from '../projects/store.ts'
-import { insertDeployment, logOf } from './store.ts'
+import { insertDeployment, logOf, moveDeployment, queuedStatuses } from './store.ts'
 import type { Deployment } from './store.ts'
 
 /** Kept per environment: deployments that ended before they started. */
 const neverBegunKept = 500
 
-/** Call it in a transaction. */
+/** In milliseconds: how long a commit waits for its checks. */
+const checksTimeout = 3_600_000
+
+/** Call it in a transaction. One that waits for checks gets its job when it starts. */
 export function insertWaiting(
   db: Db,
   {
     ownerId,
     input = null,
+    waitsForChecks = false,
     ...values
   }: Omit<typeof deployments.$inferInsert, 'status' | 'number'> & {
     ownerId: string
     /** The input of the job. */
     input?: string | null | undefined
+    waitsForChecks?: boolean | undefined
   },
 ): Deployment {
-  const deployment = insertDeployment(db, values)
-  const { id, environmentId: subjectId } = deployment
-  insertJob(db, { id, kind: 'deploy', subjectId, ownerId, slot: slotFor(deployment), input })
+  const waits = {
+    status: 'waiting' as const,
+    waitUntil: new Date(Date.now() + checksTimeout),
+  }
+  const deployment = insertDeployment(db, { ...values, ...(waitsForChecks && waits) })
+  if (!waitsForChecks) insertDeployJob(db, deployment, { ownerId, input })
   return deployment
+}
+
+function insertDeployJob(
+  db: Db,
+  deployment: Deployment,
+  more: { ownerId: string; input: string | null },
+) {
+  const { id, environmentId: subjectId } = deployment
+  insertJob(db, { id, kind: 'deploy', subjectId, slot: slotFor(deployment), ...more })
+}
+
+/** Queues it. Null when it doesn't wait anymore. */
+export const startWaiting = (
+  db: Db,
+  { deployment, ownerId }: { deployment: Deployment; ownerId: string },
+) =>
+  db.transaction(
+    () => {
+      const { id } = deployment
+      if (!moveDeployment(db, { id, from: ['waiting'], status: 'pending' })) return null
+      insertDeployJob(db, deployment, { ownerId, input: null })
+      return supersedeOlder(db, { ...deployment, status: 'pending' })
+    },
+    { behavior: 'immediate' },
+  )
+
+/** False when it doesn't wait for checks anymore. */
+export function endWaiting(
+  deps: { db: Db; logDb: LogDb; logs: Logs },
+  { id, environmentId }: Deployment,
+  end: { status: 'failed' | 'cancelled' } & Partial<Deployment>,
+  line: string,
+): boolean {
+  if (!moveDeployment(deps.db, { id, from: ['waiting'], ...end, finishedAt: new Date() }))
+    return false
+  const log = new LogWriter(deps, logOf({ id, environmentId }))
+  log.write(line)
+  log.end()
+  deps.logs.publish(id, { status: end.status })
+  return true
 }
 
 /** A deployment with an existing image, or one to pull, needs no build slot. */
@@ -48,7 +96,7 @@ export const countOthersWaiting = (
     .innerJoin(projects, eq(projects.id, deployments.projectId))
     .where(
       and(
-        eq(deployments.status, 'pending'),
+        inArray(deployments.status, [...queuedStatuses]),
         eq(projects.ownerId, project.ownerId),
         ne(deployments.environmentId, environment.id),
       ),
@@ -57,7 +105,10 @@ export const countOthersWaiting = (
 
 export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
-/** Only the newest queued deployment of an environment is worth running. */
+/**
+ * Only the newest queued deployment of an environment is worth running. One that still waits for its checks may
+ * never run, so it replaces only others that wait.
+ */
 export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
   db.transaction(() => {
     const superseded = db
@@ -66,7 +117,10 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
       .where(
         and(
           eq(deployments.environmentId, deployment.environmentId),
-          eq(deployments.status, 'pending'),
+          inArray(
+            deployments.status,
+            deployment.status === 'waiting' ? ['waiting'] : [...queuedStatuses],
+          ),
           lt(deployments.id, deployment.id),
         ),
       )

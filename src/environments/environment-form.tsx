@@ -56,7 +56,7 @@ type Stored = Pick<
 }
 
 /** They don't apply to a project that deploys an image. */
-const ofRepositories: EnvironmentField[] = ['branch', 'tags']
+const ofRepositories: EnvironmentField[] = ['branch', 'tags', 'waitForChecks']
 
 type FieldsProps = {
   project: Project

@@ -1,5 +1,6 @@
 import { isRefPattern, refMatcher } from '../git/ref-pattern.ts'
 import type { NamedRef, RefType } from '../git/ref-pattern.ts'
+import { invalidField } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
@@ -47,4 +48,16 @@ export function followedInWords(of: Of): string {
     ...(branch === undefined ? [] : [branch ?? 'default branch']),
     ...(tags === null ? [] : [`tags ${tags}`]),
   ].join(', ')
+}
+
+/** Throws where no provider can say whether the checks of a commit passed. */
+export function refuseUnaskable(
+  { sourceId, repository }: Pick<Project, 'sourceId' | 'repository'>,
+  { waitForChecks }: { waitForChecks?: boolean | null | undefined },
+) {
+  if (!waitForChecks || (sourceId !== null && repository !== null)) return
+  throw invalidField(
+    'waitForChecks',
+    'needs a git source, which is asked for the checks. Choose one in the settings of the project.',
+  )
 }

@@ -62,6 +62,12 @@ export const environmentForm = z.object({
     isNarrow: true,
   }),
   autoDeploy: field(flag().nullish(), { label: 'Deploy on push', group: 'general', options: [] }),
+  waitForChecks: field(flag().nullish(), {
+    label: 'Wait for checks',
+    group: 'general',
+    hint: 'Deploys a pushed commit when all its checks at the provider have passed. Needs a git source.',
+    isFlag: true,
+  }),
   promoteFrom: field(line('the id of an environment', { max: 100 }).nullish(), {
     label: 'Promote from',
     group: 'general',

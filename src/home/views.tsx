@@ -195,7 +195,7 @@ const RowView = (row: Row) => (
   </li>
 )
 
-const underway = ['pending', 'cloning', 'building', 'deploying']
+const underway = ['waiting', 'pending', 'cloning', 'building', 'deploying']
 
 /** Links to a deployment that is under way. */
 const State = ({ look, latest }: Row) =>

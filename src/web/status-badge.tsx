@@ -22,6 +22,7 @@ export const RunBadge = ({ status }: { status: RunStatus }) => <Badge {...runLoo
 export const lookOfStatus = (status: Status): Look => looks[status]
 
 const looks: Record<Status, Look> = {
+  waiting: { word: 'Waiting', tone: 'quiet', icon: 'clock' },
   pending: { word: 'Queued', tone: 'quiet', icon: 'clock' },
   cloning: { word: 'Cloning', tone: 'active', icon: 'loader-circle' },
   building: { word: 'Building', tone: 'active', icon: 'loader-circle' },

@@ -46,6 +46,7 @@ export function deployPush(
     const branch = branchOf(push)
     const asked = {
       environmentId: environment.id,
+      waitsForChecks: environment.waitForChecks,
       // a tag may be an object of its own, or point to no commit; it is then deployed by name
       ...(branch === null
         ? { tag: tagOf(push), commit: push.tagged?.toLowerCase() }

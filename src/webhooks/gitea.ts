@@ -20,6 +20,7 @@ export const gitea: Provider = {
   signsField: true,
   eventHeader: 'X-Gitea-Event',
   pushEvents: ['push'],
+  checkEvents: ['status', 'workflow_run'],
   signatureHeaders: ['X-Gitea-Signature'],
   idHeaders: ['X-Gitea-Delivery'],
   isSignedWith: async (secret, { headers, body }) =>

@@ -19,6 +19,7 @@ export const github: Provider = {
   mediaTypes: ['application/json', form],
   eventHeader: 'X-GitHub-Event',
   pushEvents: ['push'],
+  checkEvents: ['check_run', 'check_suite', 'status', 'workflow_run'],
   signatureHeaders: ['X-Hub-Signature-256'],
   idHeaders: ['X-GitHub-Delivery'],
   // Gitea and Forgejo also send GitHub's headers, with a valid signature.

@@ -27,6 +27,7 @@ export const gitlab: Provider = {
   mediaTypes: ['application/json'],
   eventHeader: 'X-Gitlab-Event',
   pushEvents: ['Push Hook', 'Tag Push Hook'],
+  checkEvents: ['Pipeline Hook', 'Job Hook'],
   signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
   idHeaders: ['Idempotency-Key', 'webhook-id', 'X-Gitlab-Event-UUID'],
   isSignedWith: async (secret, received) =>

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { isCommit } from '../git/ref-names.ts'
 import { AppError } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
 import { membersIn } from './members.ts'
@@ -21,19 +23,44 @@ export type Payload = {
   names: RepositoryNames | null
   /** Null when the body describes no push. Expensive: only call it for signed bodies. */
   readPush: () => Promise<Push | null>
+  /** The commit whose checks the body is about; null when it names none. */
+  readCommit: () => string | null
 }
+
+/** One of them has the commit. */
+const checkMembers = ['check_run', 'check_suite', 'workflow_run', 'object_attributes', 'sha']
+
+/** In characters, for one of them. */
+const maxCheck = 128 * 1024
+
+const hash = z.string().refine(isCommit)
+const commitOfChecks = z.union([
+  hash,
+  z.object({ head_sha: hash }).transform(({ head_sha }) => head_sha),
+  z.object({ sha: hash }).transform(({ sha }) => sha),
+])
 
 /** Reads only the members that are needed. */
 export async function readPayload(provider: Provider, json: Buffer): Promise<Payload> {
   const { name, members, repository: keys } = provider
-  const found = await membersIn(json, members)
+  const found = await membersIn(json, [...members, ...checkMembers])
   if (found === null) throw notAnEvent('The body isn’t a JSON object.')
   const repository = found.get(keys.member) ?? ''
   const isReadable = repository !== '' && repository.length <= maxRepository
   return {
+    readCommit() {
+      const texts = checkMembers.flatMap((member) => found.get(member) ?? [])
+      for (const text of texts) {
+        if (text.length > maxCheck) continue
+        const { data } = commitOfChecks.safeParse(parseJson(text))
+        if (data) return data.toLowerCase()
+      }
+      return null
+    },
     names: isReadable ? namesIn(parseJson(repository), keys) : null,
     readPush() {
-      const args: [typeof name, string] = [name, textOf(found)]
+      const own = [...found].filter(([member]) => members.includes(member))
+      const args: [typeof name, string] = [name, textOf(own)]
       if (args[1].length <= maxHere) return Promise.resolve(readPush(...args))
       return parse<typeof readPush>('readPush', args, {
         owner: 'webhooks',

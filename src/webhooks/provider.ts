@@ -23,6 +23,8 @@ export type Provider = {
   /** Names the event; `pushEvents` are its values for pushes to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
+  /** Those about the checks of a commit. */
+  checkEvents: string[]
   /** One of these headers has the signature. */
   signatureHeaders: string[]
   /** The first one present has the sender's id of the delivery, which is the same for a repeat. */

@@ -2,6 +2,7 @@ import type { Db, LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { listEnvironments } from '../environments/store.ts'
+import type { CheckWatch } from '../deployments/checks.ts'
 import { publishSuperseded } from '../deployments/waiting-store.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
@@ -20,7 +21,13 @@ import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets }
+export type ReceiveDeps = {
+  db: Db
+  logDb: LogDb
+  logs: Logs
+  secrets: Secrets
+  checks: CheckWatch
+}
 
 /** `reason` explains the outcome for all of a delivery's projects. */
 export type Outcome = { deployments: Deployment[]; reason: string }
@@ -60,8 +67,9 @@ export async function receive(
     throw notSigned()
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
-  const content = await contentOf(provider, { event, payload })
   const reached = [...signed, ...siblingsOf(signed, named)]
+  if (provider.checkEvents.includes(event)) return hearChecks(deps, { reached, event, payload })
+  const content = await contentOf(provider, { event, payload })
   const watching = reached.flatMap(({ id }) => {
     const receiver = getReceiver(deps.db, id)
     return receiver
@@ -171,6 +179,20 @@ const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> }
   push: null,
   decision: 'refused',
   reason: 'Its signature is missing, or wasn’t made with the secret of this project.',
+}
+
+/** Not stored: there are many, and they only make Davit ask the provider. */
+function hearChecks(
+  { checks }: ReceiveDeps,
+  { reached, event, payload }: { reached: Named[]; event: string; payload: Payload },
+): Outcome {
+  const commit = payload.readCommit()
+  const isHeard =
+    commit !== null && checks.hear({ projectIds: reached.map(({ id }) => id), commit })
+  const reason = isHeard
+    ? `Davit asks for the checks of ${commit.slice(0, 7)}.`
+    : `${titled(event)} is about no commit that waits for its checks.`
+  return { deployments: [], reason }
 }
 
 async function contentOf(

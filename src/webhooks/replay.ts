@@ -1,3 +1,4 @@
+import type { CheckWatch } from '../deployments/checks.ts'
 import type { ImageWatch } from '../deployments/new-images/image-watch.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
@@ -15,7 +16,7 @@ import { untouchedBy } from './watch-paths.ts'
 
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
-export type ReplayDeps = TriggerDeps & { images: ImageWatch }
+export type ReplayDeps = TriggerDeps & { images: ImageWatch; checks: CheckWatch }
 type Replay = { project: Project; delivery: Delivery; triggeredBy: string; signal: AbortSignal }
 
 /** Uses the project's current settings. */
@@ -45,6 +46,7 @@ export async function replay(deps: ReplayDeps, asked: Replay): Promise<Deploymen
   )
   for (const one of queued) publishSuperseded(deps, one)
   deps.jobs.wake()
+  deps.checks.wake()
   return queued.map(({ deployment }) => deployment)
 }
 

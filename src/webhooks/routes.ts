@@ -70,6 +70,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
     waking ??= setTimeout(() => {
       waking = undefined
       deps.jobs.wake()
+      deps.checks.wake()
     }, wakeDelay)
   }
 }

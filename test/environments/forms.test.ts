@@ -106,6 +106,7 @@ const wrong = {
     7,
     [],
   ],
+  waitForChecks: ['maybe', 'constructor', 7, []],
   promoteFrom: ['x', endless, 7, []],
   promoteAutomatically: ['maybe', 'constructor', 7, [], true],
   healthTimeout: ['0', '3601', '-1', 'soon', 0, 3601, 1.5, []],
@@ -137,7 +138,7 @@ const wrong = {
   ],
 }
 
-const shown = { notShown: ['autoDeploy', 'promoteFrom', 'promoteAutomatically'] }
+const shown = { notShown: ['autoDeploy', 'waitForChecks', 'promoteFrom', 'promoteAutomatically'] }
 
 test('a new environment with a wrong field is refused by its name', async () => {
   const { t, ada, path } = await aProject()
@@ -211,6 +212,7 @@ test('a change touches only the fields that were sent, and null goes back to the
   const defaults = {
     branch: null,
     tags: null,
+    waitForChecks: false,
     promoteFrom: null,
     promoteAutomatically: false,
     port: null,

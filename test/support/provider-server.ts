@@ -78,6 +78,7 @@ const emptyRepository = () => ({
   tags: [],
   hooks: [] as FakeHook[],
   statuses: [],
+  checks: [],
 })
 
 async function answer(server: ProviderServer, request: Request, gitUrl: string | null) {

@@ -24,25 +24,25 @@ const gitlabProject = {
 /** Of each provider's documentation: what a webhook of a repository sends besides pushes. */
 const ofRepositories: Record<ProviderName, string[]> = {
   github: [
-    ...['branch_protection_rule', 'check_run', 'check_suite', 'code_scanning_alert', 'create'],
+    ...['branch_protection_rule', 'code_scanning_alert', 'create'],
     ...['commit_comment', 'delete', 'dependabot_alert', 'deploy_key', 'deployment', 'discussion'],
     ...['deployment_status', 'fork', 'gollum', 'issue_comment', 'issues', 'label', 'member'],
     ...['merge_group', 'meta', 'milestone', 'package', 'page_build', 'ping', 'public', 'star'],
     ...['pull_request', 'pull_request_review', 'pull_request_review_comment', 'registry_package'],
     ...['release', 'repository', 'repository_dispatch', 'repository_import', 'repository_ruleset'],
-    ...['repository_vulnerability_alert', 'secret_scanning_alert', 'status', 'sub_issues'],
-    ...['team_add', 'watch', 'workflow_dispatch', 'workflow_job', 'workflow_run'],
+    ...['repository_vulnerability_alert', 'secret_scanning_alert', 'sub_issues'],
+    ...['team_add', 'watch', 'workflow_dispatch', 'workflow_job'],
   ],
   gitlab: [
-    ...['Issue Hook', 'Confidential Issue Hook', 'Work Item Hook', 'Note Hook', 'Job Hook'],
-    ...['Confidential Note Hook', 'Merge Request Hook', 'Wiki Page Hook', 'Pipeline Hook'],
+    ...['Issue Hook', 'Confidential Issue Hook', 'Work Item Hook', 'Note Hook'],
+    ...['Confidential Note Hook', 'Merge Request Hook', 'Wiki Page Hook'],
     ...['Deployment Hook', 'Feature Flag Hook', 'Release Hook', 'Emoji Hook', 'Milestone Hook'],
     ...['Resource Access Token Hook', 'Vulnerability Hook', 'System Hook'],
   ],
   gitea: [
     ...['create', 'delete', 'fork', 'issues', 'issue_comment', 'pull_request', 'wiki', ''],
     ...['pull_request_approved', 'pull_request_rejected', 'pull_request_comment', 'repository'],
-    ...['release', 'package', 'schedule', 'status', 'workflow_run', 'workflow_job'],
+    ...['release', 'package', 'schedule', 'workflow_job'],
   ],
 }
 
@@ -236,3 +236,25 @@ test('a push deploys nothing that is promoted from another environment', async (
   expect(deployments).toMatchObject([{ environmentId: first }])
   expect(deployments).toBeArrayOfSize(1)
 })
+
+test.each<[ProviderName, string[]]>([
+  ['github', ['check_run', 'check_suite', 'status', 'workflow_run']],
+  ['gitlab', ['Pipeline Hook', 'Job Hook']],
+  ['gitea', ['status', 'workflow_run']],
+])(
+  'events of %s about checks are not kept, and a forged one is refused',
+  async (provider, events) => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner)
+    const payload = { sha: 'c'.repeat(40), repository: hello, project: gitlabProject }
+    for (const event of events) {
+      const headers = { [headerOf[provider]]: event }
+      const { status, json } = await post(t, sent[provider](payload, { headers }))
+      expect([status, json.deployments]).toEqual([200, []])
+      expect(json.reason).toContain('no commit that waits')
+      expect(inbox(t, id).filter(({ signature_ok }) => signature_ok === 1)).toEqual([])
+      const forged = sent[provider](payload, { headers, key: 'not the secret of it' })
+      expect((await post(t, forged)).status).toBe(401)
+    }
+  },
+)

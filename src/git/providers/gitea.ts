@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
+import { commitStatuses } from './checks.ts'
 import { account, gitHubLike, newHook } from './github-like.ts'
 import { ProviderError } from './provider-error.ts'
 import { restProvider } from './rest.ts'
@@ -16,7 +17,8 @@ export const gitea = restProvider({
   username: 'oauth2',
   firstPage: 'limit=50&page=1',
   repositories: '/user/repos?limit=50&page=1',
-  newHook: (config) => newHook({ type: 'gitea' }, config),
+  checks: (asked) => commitStatuses(asked, 'limit=50'),
+  newHook: (config) => newHook({ type: 'gitea' }, config, ['status']),
 
   async whoIs(api) {
     // Gitea doesn't report the scopes of a token, but each refusal names the one that is needed.

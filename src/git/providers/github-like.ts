@@ -41,10 +41,10 @@ export const gitHubLike = {
   status: { context: 'context', failure: 'failure' },
 } satisfies Partial<Dialect>
 
-/** Creates a webhook for pushes; `kind` and `config` add what differs between providers. */
-export const newHook = (kind: object, config: object) => ({
+/** Creates a webhook for pushes and checks; `kind` and `config` add what differs between providers. */
+export const newHook = (kind: object, config: object, checks: string[]) => ({
   ...kind,
   active: true,
-  events: ['push'],
+  events: ['push', ...checks],
   config: { content_type: 'json', ...config },
 })

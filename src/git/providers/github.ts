@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
+import { checkRuns, commitStatuses } from './checks.ts'
 import { account, gitHubLike, newHook } from './github-like.ts'
 import { isDenied, ProviderError } from './provider-error.ts'
 import type { Api } from './provider.ts'
@@ -21,7 +22,10 @@ export const github = restProvider({
   username: 'x-access-token',
   firstPage: 'per_page=100',
   repositories: '/user/repos?per_page=100',
-  newHook: (config) => newHook({ name: 'web' }, { ...config, insecure_ssl: '0' }),
+  checks: async (asked) =>
+    (await Promise.all([checkRuns(asked), commitStatuses(asked, 'per_page=100')])).flat(),
+  newHook: (config) =>
+    newHook({ name: 'web' }, { ...config, insecure_ssl: '0' }, ['check_suite', 'status']),
 
   async whoIs(api) {
     const asked = { path: '/user', what: 'account', schema: account }

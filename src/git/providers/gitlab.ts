@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ask } from './ask.ts'
+import { pipelineJobs } from './checks.ts'
 import { isDenied } from './provider-error.ts'
 import type { Api } from './provider.ts'
 import { restProvider } from './rest.ts'
@@ -37,9 +38,10 @@ export const gitlab = restProvider({
   hook: z
     .object({ id: z.number(), url: z.string() })
     .transform(({ id, url }) => ({ id: String(id), url })),
+  checks: pipelineJobs,
   newHook: ({ url, secret }) => ({
     ...{ url, token: secret, enable_ssl_verification: true },
-    ...{ push_events: true, tag_push_events: true },
+    ...{ push_events: true, tag_push_events: true, pipeline_events: true },
   }),
   status: { context: 'name', failure: 'failed' },
 

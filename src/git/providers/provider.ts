@@ -61,6 +61,11 @@ export type CommitStatus = {
   url: string
 }
 
+export type CheckState = 'pending' | 'success' | 'failure'
+
+/** What a provider, or a system that reports to it, says of a commit. */
+export type Check = { name: string; state: CheckState }
+
 /**
  * A kind of git host. Every operation ends with the access's signal and within ten seconds. It throws a
  * ProviderError when there is no usable response, with Davit's own message, which has none of the provider's
@@ -91,4 +96,6 @@ export type Provider = {
   /** Succeeds when there is none. */
   deleteWebhook(access: Access, options: Named & { id: string }): Promise<void>
   setCommitStatus(access: Access, options: Named & CommitStatus): Promise<void>
+  /** The newest of each name. */
+  listChecks(access: Access, options: Named & { commit: string }): Promise<Check[]>
 }

@@ -4,6 +4,7 @@ import { readAll } from './pages.ts'
 import type {
   Api,
   Access,
+  Check,
   Named,
   Provider,
   Ref,
@@ -33,6 +34,8 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   ref: z.ZodType<Ref>
   hook: z.ZodType<Webhook>
   newHook: (hook: { url: string; secret: string }) => object
+  /** Of the commit at the path. */
+  checks: (asked: { api: Api; path: string; what: string }) => Promise<Check[]>
   /** The provider's names for the context of a commit status, and for a failed one. */
   status: { context: string; failure: string }
 }
@@ -112,6 +115,13 @@ export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
         schema: z.unknown(),
       }).catch(unlessGone)
     },
+
+    listChecks: (access, { repository, commit }) =>
+      of.checks({
+        api: open(access),
+        path: `${of.path(repository)}${of.refs}/commits/${encodeURIComponent(commit)}`,
+        what: `checks of ${repository}`,
+      }),
 
     async setCommitStatus(access, { repository, commit, context, state, description, url }) {
       await ask(open(access), {

@@ -63,6 +63,14 @@ function route(fake: Fake, asked: Asked): Response {
     found.hooks.splice(at, 1)
     return new Response(null, { status: 204 })
   }
+  const [, of] = /^\/commits\/([0-9a-f]{40})\/status$/.exec(rest) ?? []
+  if (of) {
+    const all = found.checks.filter((one) => one.sha === of)
+    const { searchParams } = asked.url
+    const { items } = pageOf(fake, all, searchParams.get('limit'), searchParams.get('page'))
+    const statuses = items.map(({ name, state }) => ({ context: name, status: state }))
+    return Response.json({ state: 'pending', statuses: statuses.length > 0 ? statuses : null })
+  }
   const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? []
   if (sha && method === 'POST') {
     found.statuses.push({ sha, ...body })

@@ -1,6 +1,7 @@
 import {
   type Asked,
   type Fake,
+  type FakeCheck,
   type FakeHook,
   linkHeader,
   newHook,
@@ -66,6 +67,17 @@ function route(fake: Fake, asked: Asked): Response {
       found.branches.map(({ commit }) => ({ sha: commit })),
     )
   }
+  const [, of, which] = /^\/commits\/([0-9a-f]{40})\/(check-runs|status)$/.exec(rest) ?? []
+  if (of) {
+    const isStatus = which === 'status'
+    const all = found.checks.filter((one) => one.sha === of && Boolean(one.isStatus) === isStatus)
+    const { searchParams } = asked.url
+    const { items } = pageOf(fake, all, searchParams.get('per_page'), searchParams.get('page'))
+    const answer = isStatus
+      ? { state: 'pending', statuses: items.map(({ name, state }) => ({ context: name, state })) }
+      : { check_runs: items.map(runJson) }
+    return Response.json({ ...answer, total_count: all.length })
+  }
   if (!token.scopes.includes(token.fineGrained ? 'hooks' : 'repo')) return needs('repo')
   if (rest === '/hooks' && method === 'POST') {
     if (found.hooks.some(({ url }) => url === body.config.url)) {
@@ -90,6 +102,12 @@ function route(fake: Fake, asked: Asked): Response {
   }
   return refusals.missing()
 }
+
+const runJson = ({ name, state }: FakeCheck) => ({
+  name,
+  status: state === 'pending' ? 'in_progress' : 'completed',
+  conclusion: state === 'pending' ? null : state,
+})
 
 const needs = (right: string) =>
   problem(403, 'Resource not accessible by personal access token', {

@@ -1,4 +1,4 @@
-import { type Asked, type Fake, newHook, pageOf, type Shape } from './shape.ts'
+import { type Asked, type Fake, type FakeCheck, newHook, pageOf, type Shape } from './shape.ts'
 
 /** As docs.gitlab.com/api has it: pages by number in headers, rights by the token's scopes. */
 export const gitlabShape: Shape = {
@@ -77,6 +77,11 @@ function route(fake: Fake, asked: Asked): Response {
     found.hooks.splice(at, 1)
     return new Response(null, { status: 204 })
   }
+  const [, of] = /^\/repository\/commits\/([0-9a-f]{40})\/statuses$/.exec(rest) ?? []
+  if (of) {
+    const all = found.checks.filter((one) => one.sha === of)
+    return list(fake, asked, all.map(jobJson))
+  }
   const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? []
   const states = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped']
   if (sha && method === 'POST' && states.includes(body.state)) {
@@ -98,6 +103,13 @@ function list(fake: Fake, { url }: Asked, all: unknown[]) {
     },
   })
 }
+
+const jobJson = ({ name, state, isOptional = false }: FakeCheck, at: number) => ({
+  id: 90 + at,
+  name,
+  status: state === 'failure' ? 'failed' : state === 'pending' ? 'running' : state,
+  allow_failure: isOptional,
+})
 
 const projectJson = (found: Fake['repositories'][number]) => ({
   id: 278964,

@@ -9,6 +9,15 @@ export type FakeToken = {
 export type FakeRef = { name: string; commit: string }
 export type FakeHook = { id: number; url: string; secret: string; events: unknown }
 
+/** By another system if it is a status. */
+export type FakeCheck = {
+  sha: string
+  name: string
+  state: 'pending' | 'success' | 'failure'
+  isStatus?: boolean
+  isOptional?: boolean
+}
+
 export type FakeRepository = {
   fullName: string
   defaultBranch: string
@@ -17,6 +26,7 @@ export type FakeRepository = {
   tags: FakeRef[]
   hooks: FakeHook[]
   statuses: Record<string, unknown>[]
+  checks: FakeCheck[]
 }
 
 export type Fake = {
