@@ -246,10 +246,11 @@ export class Jobs {
    * necessary; after a stop the next process resumes it.
    */
   async #giveUp(job: Job, end: End) {
-    while (!this.#stop.signal.aborted)
+    for (let tries = 0; !this.#stop.signal.aborted; tries++)
       try {
         return await this.#endQueued(job, end)
-      } catch {
+      } catch (error) {
+        if (tries === 0) report('the end of a job could not be stored yet', error, fieldsOf(job))
         await sleep(retryDelay, undefined, { signal: this.#stop.signal }).catch(() => {})
       }
   }

@@ -210,7 +210,7 @@ const Look = ({ project }: { project: Project }) => (
   <div
     class="repository-look waits"
     hx-get={`/projects/${project.id}/detection`}
-    hx-trigger="load"
+    hx-trigger="revealed"
     aria-live="polite"
   />
 )

@@ -37,7 +37,10 @@ const relevantEvents =
 export class ObservedContainers {
   readonly crashes = new CrashCount()
   readonly #docker: Docker
-  readonly #known = new Map<string, { turn: number; condition: Condition }>()
+  /** Null for one that was removed, as long as an earlier inspection of it hasn't returned. */
+  readonly #known = new Map<string, { turn: number; condition: Condition | null }>()
+  /** How many inspections of a container haven't returned. */
+  readonly #open = new Map<string, number>()
   /** The turn at the last event about a container. */
   readonly #heard = new Map<string, number>()
   readonly #changes = new Hub<void>()
@@ -54,6 +57,20 @@ export class ObservedContainers {
 
   /** Null when it doesn't exist. Inspects it again when something happened to it meanwhile. */
   async inspect(id: string, options: { signal?: AbortSignal } = {}) {
+    this.#open.set(id, (this.#open.get(id) ?? 0) + 1)
+    try {
+      return await this.#inspectNow(id, options)
+    } finally {
+      const open = this.#open.get(id)! - 1
+      if (open > 0) this.#open.set(id, open)
+      else {
+        this.#open.delete(id)
+        if (this.#known.get(id)?.condition === null) this.#known.delete(id)
+      }
+    }
+  }
+
+  async #inspectNow(id: string, options: { signal?: AbortSignal }) {
     let turn = 0
     let container: Container | null = null
     for (let tries = 0; tries < mostTries; tries++) {
@@ -62,8 +79,7 @@ export class ObservedContainers {
       if (turn > (this.#heard.get(id) ?? 0)) break
     }
     if (turn < (this.#known.get(id)?.turn ?? 0)) return container
-    if (container) this.#known.set(id, { turn, condition: conditionOf(container) })
-    else this.#known.delete(id)
+    this.#known.set(id, { turn, condition: container && conditionOf(container) })
     this.#seen.publish(id, container)
     return container
   }

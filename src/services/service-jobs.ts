@@ -24,7 +24,7 @@ import { componentsOf } from './definition.ts'
 import { firstStartValues } from './first-start.ts'
 import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
-import { serviceJobs, settle, workloadOf } from './state.ts'
+import { noError, serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
@@ -71,6 +71,7 @@ export const serviceKind =
     const log = new LogWriter(deps, { sourceId: id, logId: job.id })
     let volumes: string[] | undefined
     let isBegun = false
+    let wasUp = false
     return {
       log,
       mask: () => maskOf(deps, id),
@@ -83,7 +84,9 @@ export const serviceKind =
         try {
           await begin(deps, job, log)
           volumes = await volumesOf(deps, { serviceId: id })
-          await reconcile(deps, workloadOf(service), { orphans: true, signal: work.signal })
+          const options = { orphans: true, signal: work.signal }
+          const seen = await reconcile(deps, workloadOf(service), options)
+          wasUp = seen?.some(({ instance }) => isWanted(instance)) ?? false
           await verbs[job.kind as ServiceJob](deps, { service, work, progress, log })
         } finally {
           deps.pulls.delete(id)
@@ -93,8 +96,9 @@ export const serviceKind =
       async end(end, signal) {
         const why = end.status === 'cancelled' ? wasCancelled : null
         const failure = end.status === 'failed' ? end.failure : why
-        const isGivenUp = end.status === 'failed' && !isBegun
-        if (failure) await fail(deps, { service, job, failure, isGivenUp, volumes, signal })
+        // what ran before a restart runs again
+        const isBack = why ? wasUp : !isBegun
+        if (failure) await fail(deps, { service, job, failure, isBack, volumes, signal })
         const now = getService(deps.db, id)
         if (!now) return undefined
         if (now.errorMessage) log.write(`${now.errorMessage} ${now.errorHint ?? ''}`)
@@ -142,8 +146,8 @@ type Failed = {
   service: Service
   job: Job
   failure: Failure
-  /** Crashes may have left it half done. */
-  isGivenUp: boolean
+  /** It starts again what a restart has stopped: crashes may have left it half done, or it was cancelled. */
+  isBack: boolean
   /** The volumes that existed before. */
   volumes?: string[] | undefined
   signal: AbortSignal
@@ -180,17 +184,19 @@ async function fail(deps: ServiceDeps, failed: Failed) {
     report('a failed start could not be cleaned up', error, { service: id })
     if (job.kind !== 'start') status = 'unhealthy' // until it can be observed
   }
-  settle(deps, { job, store }, status, error)
+  const isRunning = (status as Service['status']) === 'running'
+  const isAsBefore = job.kind === 'restart' && failure === wasCancelled && isRunning
+  settle(deps, { job, store }, status, isAsBefore ? noError : error)
 }
 
 /** After a change that was undone, waits until the previous containers run again. */
 async function settleContainers(deps: ServiceDeps, failed: Failed) {
-  const { service, job, isGivenUp, signal } = failed
+  const { service, job, isBack, signal } = failed
   const workload = workloadOf(service)
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
   const isUndone = job.kind === 'change' && seen.some(({ instance }) => isWanted(instance))
-  const isStopped = job.kind === 'restart' && isGivenUp
+  const isStopped = job.kind === 'restart' && isBack
   if (!isUndone && !isStopped) return seen
   const starting = isUndone ? restartUndone(deps, failed) : startStopped(deps, { workload, signal })
   await starting.catch((error) => {

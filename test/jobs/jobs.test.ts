@@ -141,10 +141,13 @@ test('an end that can’t be stored is reported, and tried until it is', async (
   await turn()
   const over = end('one')
   while (ended.length < 2) await turn()
-  expect(broke.mock.calls.map(([message]) => message)).toEqual(['a job failed unexpectedly'])
   expect(hasJob(db, 'one')).toBe(true)
   db.$client.run('DROP TRIGGER broken')
   await over
+  expect(broke.mock.calls.map(([message]) => message)).toEqual([
+    'a job failed unexpectedly',
+    'the end of a job could not be stored yet', // once, however often it is tried
+  ])
   expect(ended[0]![1].status).toBe('done')
   expect(ended.at(-1)![1].status).toBe('failed')
   expect(published).toHaveLength(1)

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { testApp } from '../support/app.ts'
+import { testApp, withAda } from '../support/app.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
 import { openAs } from '../support/browser.ts'
 
@@ -31,4 +31,20 @@ test('the form of a project looks at the repository while it is typed, and takes
   await page.getByText('There is no repository at').waitFor()
   expect(await name.inputValue()).toBe('invoices')
   expect(complaints).toEqual([])
+})
+
+test('the repository is asked what it is once that part of the settings comes into view', async () => {
+  const { t, ada } = withAda(testApp())
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const { page } = await openAs(t, ada.user)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.setViewportSize({ width: 1280, height: 600 })
+  await page.goto(`/projects/${project.id}/settings`)
+  const look = page.waitForRequest(`**/projects/${project.id}/detection`)
+  await page.evaluate('new Promise((done) => setTimeout(done))') // htmx has set its observers up
+  expect(asked).not.toContain(`/projects/${project.id}/detection`)
+  await page.getByRole('heading', { name: 'Without a Dockerfile' }).scrollIntoViewIfNeeded()
+  await look
 })

@@ -28,6 +28,16 @@ test('what was asked first and comes last isn’t what is known', async () => {
   expect(observed.condition(id)?.exitCode).toBe(2)
 })
 
+test('a removed container isn’t known again by a look that was asked before', async () => {
+  const { asked, observed } = anEngine()
+  const looks = [observed.inspect(id), observed.inspect(id)]
+  asked[1]!(null)
+  expect(await looks[1]).toBeNull()
+  asked[0]!(container(1))
+  await looks[0]
+  expect(observed.condition(id)).toBeNull()
+})
+
 test('a container that changes while it is inspected is inspected again', async () => {
   const { asked, observed } = anEngine()
   const hub = new Hub<EngineEvent | typeof resync>()

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { whileHeld } from '../api/under-way.ts'
 import { simulatedApp, testApp, withAda } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, reaches, settled, site } from './instances.ts'
 
@@ -108,6 +109,30 @@ test('a service is stopped, and started again with its containers', async () => 
   const remade = await settled(t, ada, service)
   expect(remade.status).toBe('running')
   expect(remade.containers[0].id).not.toBe(service.containers[0].id)
+})
+
+test('a restart that is cancelled leaves it running, and a start leaves it stopped', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const path = `/services/${service.id}`
+  const cancel = () => ada.post(`${path}/cancel`)
+  await whileHeld(t, 'stopContainer', { begin: () => ada.post(`${path}/restart`), end: cancel })
+  expect(await settled(t, ada, service)).toMatchObject({
+    status: 'running',
+    error: null,
+    containers: [{ state: 'running' }],
+  })
+  await ada.post(`${path}/stop`)
+  const start = Promise.withResolvers<never>()
+  const asked = Promise.withResolvers<void>()
+  t.faults.startContainer = () => (asked.resolve(), start.promise)
+  void ada.post(`${path}/restart`)
+  await asked.promise
+  const cancelled = cancel()
+  delete t.faults.startContainer
+  start.reject(new Error('gone'))
+  await cancelled
+  expect((await settled(t, ada, service)).containers).toMatchObject([{ state: 'exited' }])
 })
 
 test('an engine that repeats a secret in its refusal does not bring it to the page', async () => {
