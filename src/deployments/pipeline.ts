@@ -1,5 +1,5 @@
 import { withCode } from '../environments/code-settings.ts'
-import { aboveLimits } from '../environments/davit-form.ts'
+import { davitRules } from '../environments/davit-form.ts'
 import { applyCode } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { Failure } from '../platform/errors.ts'
@@ -71,7 +71,7 @@ export async function runPipeline(
     throw imageMissing('The image of this deployment was cleaned up.')
   if (own) progress.log('With the variables of the deployment that it rolls back to.')
   const { image, codeSettings } = deployment.image
-    ? reusedBuild(job)
+    ? reusedBuild(job, deps)
     : await withinDeadline(run, fromSource)
   work.releaseSlot()
   const environment = withCode(job.environment, codeSettings)
@@ -155,8 +155,11 @@ export async function runPipeline(
 }
 
 /** The limits of the environment may be lower than when it was built. */
-function reusedBuild({ deployment: { image, codeSettings }, environment }: Job) {
-  const [above] = codeSettings ? aboveLimits(codeSettings.settings, environment) : []
+function reusedBuild(
+  { deployment: { image, codeSettings }, environment }: Job,
+  { edge }: Pick<PipelineDeps, 'edge'>,
+) {
+  const [above] = codeSettings ? davitRules({ environment, edge }).check(codeSettings.settings) : []
   if (above)
     throw davitFileInvalid([`${codeSettings!.file}: ${keyOf(above.path)} ${above.message}`])
   return { image: image!, codeSettings }

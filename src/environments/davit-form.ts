@@ -9,7 +9,7 @@ import { asSent } from '../web/json-schema.ts'
 import { withCode } from './code-settings.ts'
 import { environmentForm } from './forms.ts'
 import { codeSchedules } from './schedule-form.ts'
-import { refuseUnfit, web } from './processes.ts'
+import { refuseUnfit, refuseUnspread, web } from './processes.ts'
 import type { Environment } from './store.ts'
 
 const { processes, releaseCommand, port, healthPath, healthTimeout } = environmentForm.shape
@@ -38,13 +38,16 @@ const davitForm = z
     ) as CodeSettings['settings']
   })
 
+/** Where the settings are to be used. */
+type Place = { environment: Environment; edge: { isOn: boolean } }
+
 /** What the settings must fit to; without an environment only to each other. */
-export const davitRules = (environment?: Environment): Rules<CodeSettings['settings']> => ({
+export const davitRules = (place?: Place): Required<Rules<CodeSettings['settings']>> => ({
   schema: davitForm,
   unknown: whyUnknown,
   check: (settings) => [
-    ...(environment ? aboveLimits(settings, environment) : []),
-    ...unfit(settings, environment),
+    ...(place ? aboveLimits(settings, place.environment) : []),
+    ...unfit(settings, place),
   ],
 })
 
@@ -59,7 +62,7 @@ function whyUnknown(path: readonly PropertyKey[]) {
 }
 
 /** A commit can't give its processes more than the environment's owner does. */
-export function aboveLimits(
+function aboveLimits(
   { processes = [] }: CodeSettings['settings'],
   environment: Pick<Environment, 'memoryMb' | 'cpus'>,
 ): Mistake[] {
@@ -73,22 +76,21 @@ export function aboveLimits(
   )
 }
 
-/** A port needs a process that has it. */
-function unfit(settings: CodeSettings['settings'], environment?: Environment): Mistake[] {
-  const own = environment ?? { port: null, processes: [{ name: web } as Process] }
-  const { port, processes } = {
-    ...own,
-    ...(environment && withCode(environment, null)),
-    ...settings,
-  }
+/** A port needs a process that has it, and requests must reach each of its replicas. */
+function unfit(settings: CodeSettings['settings'], place?: Place): Mistake[] {
+  const own = place && withCode(place.environment, null)
+  const { port, processes } = { ...(own ?? { port: null, processes: [onlyWeb] }), ...settings }
   try {
     refuseUnfit({ port, processes })
+    if (own) refuseUnspread({ port, processes, portSet: own.portSet }, place.edge)
     return []
   } catch (error) {
     const [field] = (error as AppError).fields
     return [{ path: [settings.processes ? 'processes' : 'port'], message: field!.message }]
   }
 }
+
+const onlyWeb = { name: web } as Process
 
 /** For editors; made from the rules. */
 export function davitSchema() {

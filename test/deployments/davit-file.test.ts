@@ -83,6 +83,34 @@ test('a process gets no more than the environment, not by a rollback either', as
   expect(again.error).toMatchObject({ code: 'davit_file_invalid' })
 })
 
+test('it has no more replicas than requests reach', async () => {
+  const spread = 'processes:\n  - name: web\n    replicas: 2\n'
+  const { ada, project, path } = await start({ ...anApp('one'), 'davit.yaml': spread })
+  expect((await project.deploy()).error).toMatchObject({ code: 'davit_file_invalid' })
+  await ada.put(path, { port: 0 }) // a worker needs no requests
+  expect(await project.deploy()).toMatchObject({ status: 'running', error: null })
+})
+
+test('schedules are those of the live commit, also after a rollback', async () => {
+  const scheduled = (time: string) =>
+    `schedules:\n  - {name: clean, command: 'true', schedule: '${time}'}\n`
+  const { ada, project } = await start({ ...anApp('one'), 'davit.yaml': scheduled('0 3 * * *') })
+  const first = await project.deploy()
+  const times = async () => {
+    const { items } = (await ada.get(`/envs/${project.environmentId}/schedules`)).json
+    return items.map(({ schedule }: { schedule: string }) => schedule)
+  }
+  expect(await times()).toEqual(['0 3 * * *'])
+  project.repository.commit({ 'davit.yaml': scheduled('@hourly') })
+  await project.deploy()
+  expect(await times()).toEqual(['@hourly'])
+  project.repository.commit({ 'davit.yaml': null })
+  await project.deploy()
+  expect(await times()).toEqual([])
+  await finished(ada, (await rollBack(ada, first)).json)
+  expect(await times()).toEqual(['0 3 * * *'])
+})
+
 test('how a repository without a Dockerfile is built can be in its davit.yaml', async () => {
   const { ada, project, settings } = await start({
     'package.json': JSON.stringify({

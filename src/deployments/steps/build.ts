@@ -143,8 +143,11 @@ export async function buildContext(
   })
 }
 
-export async function readCode({ project, environment, log, signal }: Run, directory: Directory) {
-  const rules = davitRules(environment)
+export async function readCode(
+  { project, environment, edge, log, signal }: Run,
+  directory: Directory,
+) {
+  const rules = davitRules({ environment, edge })
   const code = await readDavitFile(directory, rules, { owner: project.ownerId, signal })
   if (code) log(`From ${code.file}: ${Object.keys(code.settings).map(snakeCase).join(', ')}`)
   return code
