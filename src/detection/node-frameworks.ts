@@ -1,3 +1,4 @@
+import { joinWords } from '../platform/shell-words.ts'
 import type { Files } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
 import type { JsonObject } from './files.ts'
@@ -164,7 +165,7 @@ function angular({ files, has }: { files: Files; has: (name: string) => boolean 
   const build = objectOf(objectOf(architect)['build'])
   const { outputPath } = objectOf(build['options'])
   const base = stringOf(outputPath) ?? stringOf(objectOf(outputPath)['base']) ?? `dist/${name}`
-  if (has('@angular/ssr')) return { start: `node ${base}/server/server.mjs` }
+  if (has('@angular/ssr')) return { start: joinWords(['node', `${base}/server/server.mjs`]) }
   const isFlat = /:browser$/.test(stringOf(build['builder']) ?? '')
   const browser = stringOf(objectOf(outputPath)['browser']) ?? (isFlat ? '' : 'browser')
   return { directory: [base, browser].filter((part) => part !== '').join('/'), spa: true }

@@ -73,7 +73,9 @@ const buildsFirst = /^(npm run|yarn( run)?|pnpm( run)?|bun run) build && /
 /** The dependencies for development that a start command names, which it then needs when it runs. */
 export function developmentIn(start: string, manifest: JsonObject) {
   const names = objectOf(manifest['devDependencies'])
-  const words = start.split(/[\s'"]/).map((word) => programs[word] ?? word)
+  const words = start
+    .split(/[\s'"]/)
+    .map((word) => (Object.hasOwn(programs, word) ? programs[word]! : word))
   return [...new Set(words)].filter((word) => Object.hasOwn(names, word))
 }
 

@@ -181,7 +181,7 @@ function buildOf({
   const line = framework?.build
   if (line === undefined) return null
   const named = Object.keys(scripts).find((name) => stringOf(scripts[name])?.startsWith(line))
-  return named === undefined || !/^[\w:.-]+$/.test(named)
+  return named === undefined || !/^\w[\w:.-]*$/.test(named)
     ? manager.execute(line)
     : manager.runScript(named)
 }

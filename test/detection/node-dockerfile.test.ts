@@ -79,6 +79,17 @@ describe('a Dockerfile for package.json', () => {
     expect(dockerfile).toContain('RUN npm run docs:build')
   })
 
+  test('has names of scripts and folders as data', () => {
+    const evil = { '--version': 'vitepress build', 'a b': 'vitepress build' }
+    const vitepress = node({ scripts: evil, devDependencies: { vitepress: '1' } })
+    expect(plan(vitepress).dockerfile).toContain('RUN npx vitepress build\n')
+    const angular = json({ projects: { 'a b\nRUN evil': {} } })
+    const dependencies = { '@angular/core': '22', '@angular/ssr': '22' }
+    const { dockerfile } = plan(node({ dependencies }, { 'angular.json': angular }))
+    expect(dockerfile).not.toMatch(/^RUN evil/m)
+    expect(dockerfile).toContain(`'dist/a b\\nRUN evil/server/server.mjs'"]`)
+  })
+
   test('leaves the caches of a build out of the image', () => {
     const { dockerfile } = plan(node({ dependencies: { next: '16' } }))
     expect(dockerfile).toContain('next build && rm -rf .next/cache\n')
