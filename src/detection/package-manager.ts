@@ -138,7 +138,10 @@ const managers: Record<
   yarn: (files, { version: named, isLocked }) => {
     const version = named ?? yarnOf(files.text('yarn.lock'))
     const isClassic = /^1\b/.test(version)
-    const cache = isClassic ? ['/usr/local/share/.cache/yarn'] : ['/root/.yarn/berry/cache']
+    // Two installations at once break the cache of Yarn 1.
+    const cache = isClassic
+      ? ['/usr/local/share/.cache/yarn,sharing=locked']
+      : ['/root/.yarn/berry/cache']
     const frozen = isLocked ? (isClassic ? ' --frozen-lockfile' : ' --immutable') : ''
     const program = isClassic ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`
     return {
