@@ -1,5 +1,10 @@
 import { KeyedLock } from '../platform/semaphore.ts'
 
+/** An image that a build uses. The platform is empty for the engine's own. */
+export type WantedImage = { image: string; platform: string }
+
+export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
+
 /** Counts the builds that use each image, by its public name on the engine. */
 export class BaseImages {
   readonly #locks = new KeyedLock()

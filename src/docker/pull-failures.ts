@@ -66,6 +66,12 @@ export const noAnswer = (ref: string, cause: Failure) =>
     { cause },
   )
 
+/** What Davit found out itself, as the engine would say it. */
+export function pullFailure(code: string, ref: string) {
+  const { says, hint } = explanations.find((one) => one.code === code)!
+  return new Failure(code, says(ref), hint)
+}
+
 /** Explains from the engine's message why an image couldn't be pulled. */
 export function explainPull(ref: string, error: EngineError): Failure {
   const known = explanations.find(({ means }) => means.test(error.message))

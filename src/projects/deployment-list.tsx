@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { deployments, environments } from '../db/schema.ts'
+import { shortDigest } from '../web/components.tsx'
 import { Person } from '../web/person.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
@@ -55,9 +56,7 @@ const Row = ({
           <span>{deployment.upload.dirty ? 'uploaded, dirty' : 'uploaded'}</span>
         )}
         {deployment.pullDigest && (
-          <code title={deployment.pullDigest}>
-            {deployment.pullDigest.replace(/^sha256:/, '').slice(0, 7)}
-          </code>
+          <code title={deployment.pullDigest}>{shortDigest(deployment.pullDigest)}</code>
         )}
         {deployment.noCache && <span>without cache</span>}
         {deployment.imageOf && (

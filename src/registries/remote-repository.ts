@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Docker, RegistryAuth } from '../docker/index.ts'
+import { pullFailure } from '../docker/pull-failures.ts'
 import { Failure } from '../platform/errors.ts'
 import { inCidrs, isLoopback } from '../platform/hosts.ts'
 import type { Lookup } from '../platform/hosts.ts'
 import { jsonOrNull } from '../platform/json.ts'
 import { parse } from '../platform/parse.ts'
 import { pinnedFetch } from '../platform/pinned-fetch.ts'
+import type { Pinning } from '../platform/pinned-fetch.ts'
 import { dockerHub, repositoryOf } from './image-registry.ts'
 import type { ImageReference } from './image-registry.ts'
 import type { readTags } from './tags.ts'
@@ -115,17 +117,24 @@ export class RemoteRepository {
     const host = this.options.reference.registry
     const origin = await this.#origin(host === dockerHub ? 'registry-1.docker.io' : host)
     const url = new URL(`${origin}/v2/${this.options.reference.path}/${path}`)
-    let response = await this.#fetch(url, ask)
+    // what the registry redirects to may name no server of logins
+    let response = await this.#fetch(url, ask, { keepsRedirect: true })
     if (response.status === 401) {
       await this.#logIn(url, response.headers.get('WWW-Authenticate') ?? '')
-      response = await this.#fetch(url, ask)
+      response = await this.#fetch(url, ask, { keepsRedirect: true })
     }
+    if (/^30[12378]$/.test(String(response.status)))
+      response = await this.#fetch(url, ask, { mayLeave: true })
     this.#noteLimit(response)
     if (response.ok || (response.status === 304 && ask.etag)) return response
     throw this.failure(codes[response.status] ?? 'registry_failed', response.status)
   }
 
-  #fetch(url: URL, { method, accept, etag, maxBytes: most = maxBytes.manifest }: Ask) {
+  #fetch(
+    url: URL,
+    { method, accept, etag, maxBytes: most = maxBytes.manifest }: Ask,
+    redirects: Pick<Pinning, 'keepsRedirect' | 'mayLeave'>,
+  ) {
     const { signal, timeout } = this.options
     const headers = {
       Accept: accept ?? 'application/json',
@@ -135,7 +144,7 @@ export class RemoteRepository {
     return pinnedFetch(
       url,
       { headers, ...(method && { method }) },
-      { ...this.#pinning, signal, maxBytes: most, mayLeave: true, ...(timeout && { timeout }) },
+      { ...this.#pinning, signal, maxBytes: most, ...redirects, ...(timeout && { timeout }) },
     )
   }
 
@@ -198,10 +207,12 @@ export class RemoteRepository {
     this.options.onBusy?.(Date.now() + wait)
   }
 
-  failure(code: Code, status?: number) {
-    const { says, hint } = explanations.find((one) => one.code === code)!
-    const name = repositoryOf(this.options.reference).replace(/^docker\.io\/(library\/)?/, '')
-    return new Failure(code, says(name, this.options.reference.registry, status), hint)
+  failure(code: OwnCode | PullCode, status?: number) {
+    const { reference } = this.options
+    const name = repositoryOf(reference).replace(/^docker\.io\/(library\/)?/, '')
+    const own = explanations.find((one) => one.code === code)
+    if (!own) return pullFailure(code, name)
+    return new Failure(code, own.says({ name, registry: reference.registry, status }), own.hint)
   }
 }
 
@@ -223,46 +234,33 @@ function queryOfNext({ headers }: Response): string | null {
   return target === undefined ? null : (URL.parse(target, 'https://registry.invalid')?.search ?? '')
 }
 
-const codes: Record<number, Code> = {
+const codes: Record<number, Parameters<RemoteRepository['failure']>[0]> = {
   401: 'registry_unauthorized',
   403: 'registry_unauthorized',
   404: 'image_not_found',
   429: 'registry_busy',
 }
 
-type Code = (typeof explanations)[number]['code']
-type Says = (name: string, registry: string, status: number | undefined) => string
-
+/** Those that Docker doesn't have, as it neither lists tags nor reads what it doesn't pull. */
 const explanations = [
   {
-    code: 'registry_unauthorized',
-    says: (name) => `The registry refused the login for ${name}.`,
-    hint: 'Add or correct the login of the registry under Settings, Registries.',
-  },
-  {
-    code: 'image_not_found',
-    says: (name) => `The registry has no image ${name}, or no such tag of it.`,
-    hint: 'Check its name and its tag.',
-  },
-  {
-    code: 'registry_busy',
-    says: (_, registry) => `The rate limit of the registry ${registry} was reached.`,
-    hint: 'Wait a while, or add a login for the registry under Settings, Registries.',
-  },
-  {
     code: 'registry_failed',
-    says: (_, registry, status) => `The registry ${registry} failed with status ${status}.`,
+    says: ({ registry, status }: About) => `The registry ${registry} failed with status ${status}.`,
     hint: 'Try again later. If it keeps failing, check the registry.',
   },
   {
     code: 'registry_garbled',
-    says: (_, registry) =>
+    says: ({ registry }: About) =>
       `The registry ${registry} sent something that isn’t a list of tags, a manifest or a token.`,
     hint: 'Check that the host is a registry, and what stands before it.',
   },
   {
     code: 'too_many_tags',
-    says: (name) => `${name} has too many tags to follow a pattern.`,
+    says: ({ name }: About) => `${name} has too many tags to follow a pattern.`,
     hint: 'Delete old tags, or deploy new versions with the deploy hook.',
   },
-] as const satisfies { code: string; says: Says; hint: string }[]
+] as const
+
+type About = { name: string; registry: string; status: number | undefined }
+type OwnCode = (typeof explanations)[number]['code']
+type PullCode = 'registry_unauthorized' | 'image_not_found' | 'registry_busy'

@@ -237,6 +237,8 @@ export const UploadRef = ({
   </span>
 )
 
+export const shortDigest = (digest: string) => digest.replace(/^sha256:/, '').slice(0, 12)
+
 /** An image that was pulled, as its owner wrote it. */
 export const PulledRef = ({
   reference,
@@ -250,7 +252,7 @@ export const PulledRef = ({
 }) => (
   <span class="commit">
     <bdi>{reference}</bdi>
-    {digest && <code title={digest}>{digest.replace(/^sha256:/, '').slice(0, 12)}</code>}
+    {digest && <code title={digest}>{shortDigest(digest)}</code>}
     {digest && copied && <CopyButton text={digest} what="the image’s digest" />}
   </span>
 )

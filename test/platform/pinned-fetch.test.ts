@@ -214,3 +214,34 @@ describe('an answer', () => {
     expect(spoken.message.replace(/:\d+/, '')).toBe(closed.message.replace(/:\d+/, ''))
   })
 })
+
+describe('a redirect to another host', () => {
+  const secureUrl = `https://git.example:${secure.port}/b`
+  const leaving = { mayLeave: true, lookup, ca: gitExample.cert }
+  const logins: (string | null)[] = []
+  const headers = { Authorization: 'Basic secret', Accept: 'text/plain' }
+  const redirecting = (to: string) => (request: Request) => {
+    logins.push(request.headers.get('Authorization'))
+    if (request.url.endsWith('/b')) return new Response('b')
+    return new Response(null, { status: 307, headers: { Location: to } })
+  }
+
+  test('is followed by HTTPS where that is allowed, without the login', async () => {
+    answer = redirecting(secureUrl)
+    const response = await ask(`${address}/a`, leaving, { headers })
+    expect(await response.text()).toBe('b')
+    expect(logins.splice(0)).toEqual(['Basic secret', null])
+    expect(requests.map(({ accept }) => accept)).toEqual(['text/plain', 'text/plain'])
+  })
+
+  test('is refused by plain HTTP, to a private address, and where it is not allowed', async () => {
+    for (const [to, code, options] of [
+      [`http://127.0.0.1:${elsewhere.port}/b`, 'redirected', leaving],
+      ['https://10.1.2.3/b', 'host_refused', leaving],
+      [secureUrl, 'redirected', { lookup, ca: gitExample.cert }],
+    ] as const) {
+      answer = redirecting(to)
+      expect((await failure(`${address}/a`, options, { headers })).code).toBe(code)
+    }
+  })
+})

@@ -82,6 +82,18 @@ describe('the newest tag', () => {
     expect(await repository().newest('1.*', '"one"')).toBe('unchanged')
   })
 
+  test('is found where the registry redirects within its host, with the login', async () => {
+    answer = (request, { pathname }) => {
+      if (request.headers.get('Authorization') === null)
+        return new Response(null, {
+          status: 401,
+          headers: { 'WWW-Authenticate': 'Basic realm="r"' },
+        })
+      return pathname.startsWith('/v2/') ? Response.redirect('/moved', 307) : tags(['1.0'])
+    }
+    expect(await repository({ auth: login }).newest('1.*')).toMatchObject({ tag: '1.0' })
+  })
+
   test('is none in a repository without tags', async () => {
     answer = () => tags(null)
     expect(await repository().newest('*')).toEqual({ tag: null, etag: null })

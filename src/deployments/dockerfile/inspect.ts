@@ -1,4 +1,6 @@
 import { Failure } from '../../platform/errors.ts'
+import { keyOf } from '../base-images.ts'
+import type { WantedImage } from '../base-images.ts'
 import { imageUses } from './base-images.ts'
 import { syntaxesOf } from './directives.ts'
 import { exposedPorts } from './exposed-ports.ts'
@@ -9,8 +11,6 @@ import type { Replacements } from './rewrite.ts'
 import { addsOf, refuseOddCharacters, refuseSources } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
 import type { Base, StageArguments } from './stages.ts'
-import { keyOf } from './wanted-image.ts'
-import type { WantedImage } from './wanted-image.ts'
 
 export type Reader = {
   buildArgs: Record<string, string>

@@ -12,6 +12,7 @@ import { authFor } from '../../registries/auth.ts'
 import { repositoryOf } from '../../registries/image-registry.ts'
 import { RemoteRepository } from '../../registries/remote-repository.ts'
 import { newestTag, parseImage, withTag } from '../../registries/tag-pattern.ts'
+import { shortDigest } from '../../web/components.tsx'
 import { getCurrent, isEnded } from '../store.ts'
 import type { Deployment } from '../store.ts'
 import { noMatchingTag } from '../steps/pull.ts'
@@ -153,8 +154,6 @@ function whyNot(
   const newest = newestTag([...tags, tag], pattern)
   return newest === tag ? null : `${tag} is older than ${newest}. Deploy it by hand to go back.`
 }
-
-const shortDigest = (digest: string) => digest.replace(/^sha256:/, '').slice(0, 12)
 
 /** Why a check failed, in words for the user; null for a bug. */
 export function whyFailed(error: unknown) {

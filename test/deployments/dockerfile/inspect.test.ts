@@ -5,7 +5,7 @@ import {
   rewriteDockerfile,
 } from '../../../src/deployments/dockerfile/inspect.ts'
 import type { StageReader } from '../../../src/deployments/dockerfile/inspect.ts'
-import { keyOf } from '../../../src/deployments/dockerfile/wanted-image.ts'
+import { keyOf } from '../../../src/deployments/base-images.ts'
 import { refuseTriggers } from '../../../src/deployments/dockerfile/sources.ts'
 import { readDockerfile } from '../../../src/deployments/dockerfile/instructions.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { inspectStages } from '../../../src/deployments/dockerfile/inspect.ts'
-import { keyOf } from '../../../src/deployments/dockerfile/wanted-image.ts'
+import { keyOf } from '../../../src/deployments/base-images.ts'
 import { collect, sandbox } from '../../docker/sandbox.ts'
 import { tarContext } from '../../support/images.ts'
 

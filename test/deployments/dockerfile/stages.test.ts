@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { inspectStages, rewriteDockerfile } from '../../../src/deployments/dockerfile/inspect.ts'
 import type { StageReader } from '../../../src/deployments/dockerfile/inspect.ts'
-import { keyOf } from '../../../src/deployments/dockerfile/wanted-image.ts'
+import { keyOf } from '../../../src/deployments/base-images.ts'
 import type { Base } from '../../../src/deployments/dockerfile/stages.ts'
 
 const readerWith = (buildArgs: Record<string, string>, base?: Partial<Base>): StageReader => ({
