@@ -1,6 +1,6 @@
 import { BuildError } from '../../src/docker/index.ts'
 import { actions } from './actions.ts'
-import { Installation } from './davit.ts'
+import { composeFile, Installation } from './davit.ts'
 import type { Snapshot } from './davit.ts'
 import { Order } from './order.ts'
 import { Random } from './random.ts'
@@ -12,6 +12,8 @@ export type Beginning = {
   settings: Record<string, unknown>
   isDeployed: boolean
   isTwofold?: boolean
+  /** Runs a Compose file: each deployment builds one of its services anew. */
+  isStack?: boolean
   /** Decides which service there is, if any. */
   serviceSeed?: number
 }
@@ -60,7 +62,7 @@ export function begunWith(beginning: Beginning) {
   return making
 
   async function make() {
-    const { settings, isDeployed, isTwofold = false, serviceSeed } = beginning
+    const { settings, isDeployed, isTwofold = false, isStack = false, serviceSeed } = beginning
     world.reset(0)
     const schedule = new Schedule(new Random(0), calm)
     const installation = new Installation(schedule, () => apps.well)
@@ -72,6 +74,7 @@ export function begunWith(beginning: Beginning) {
     const path = `/projects/${idOf('projects')}`
     if (isTwofold) await order.request('POST', `${path}/envs`, { name: 'staging' })
     await order.request('PUT', `${path}/envs/${idOf('environments')}`, settings)
+    if (isStack) await order.request('PUT', `${path}/settings`, { composeFile })
     if (isDeployed) await order.request('POST', `${path}/deployments`)
     if (serviceSeed) await actions.makeService!.run(order, new Random(serviceSeed))
     while (await order.step(world.now + 60_000)) continue // health checks come late

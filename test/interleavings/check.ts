@@ -1,3 +1,4 @@
+import { deployedImage } from '../../src/runtime/images/stack-store.ts'
 import { addressesOf } from './edge.ts'
 import { world } from './world.ts'
 import type { Order } from './order.ts'
@@ -224,7 +225,7 @@ function checkLeftovers(order: Order, say: Say, { isStrict }: Strictness) {
   const kept = new Set(images.map(({ image }) => image))
   const tags = [...engine.images.values()].flatMap((image) => image.tags)
   for (const tag of tags)
-    if (isStrict && tag.startsWith('davit/') && !kept.has(tag))
+    if (isStrict && tag.startsWith('davit/') && !kept.has(deployedImage(tag)))
       say(`the image ${tag} is in no row of a deployment`)
   const addresses = [...engine.containers.values()].flatMap(({ endpoints }) =>
     [...endpoints].flatMap(([name, { wanted }]) => (wanted ? `${wanted} on ${name}` : [])),

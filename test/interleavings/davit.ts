@@ -226,7 +226,15 @@ function routesOf(deps: Deps) {
   return app
 }
 
-/** A git whose repositories have one commit. */
+export const composeFile = 'compose.yaml'
+
+const compose = `services:
+  web: {build: ., depends_on: [db]}
+  worker: {build: worker}
+  db: {image: "postgres:17", volumes: ["data:/var/lib/postgresql/data"]}
+volumes: {data: {}}`
+
+/** A git whose repositories have one commit; at the root a build sees other files each time. */
 function gitOver(connection: Connection): Git {
   const commit = { hash: 'c0ffee'.padEnd(40, '0'), author: 'Ada', message: 'A change' }
   return {
@@ -240,16 +248,20 @@ function gitOver(connection: Connection): Git {
     listRefs: async () => `${commit.hash}\trefs/heads/main\n`,
     pathsOf: async () => null,
     directory: async () => ({
-      paths: [],
-      read: async () => '',
+      paths: [composeFile],
+      read: async () => compose,
       readAll: async () => new Map(),
       follow: async (path) => path,
     }),
     readTip: async () => ({ dockerfiles: ['Dockerfile'], composeFiles: [], files: null }),
-    context: async ({ mirror }) => ({
+    context: async ({ mirror }, { contextDir }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
       ...{ spareName: 'Dockerfile.other', shows: null },
-      ...{ procfile: null, planned: null, digest: '' },
+      ...{
+        procfile: null,
+        planned: null,
+        digest: contextDir === '.' ? String(world.now) : contextDir,
+      },
     }),
     readDockerfile: async () => 'FROM busybox\n',
     archive: () => new ReadableStream({ start: (controller) => controller.close() }),

@@ -6,6 +6,7 @@ const withVolume = { settings: { volumes: ['data:/data'] }, isDeployed: true }
 const worker = { settings: { port: 0 }, isDeployed: true }
 const withService = { settings: {}, isDeployed: false, serviceSeed: 11 }
 const withFailedService = { ...withService, serviceSeed: 9 }
+const stack = { settings: {}, isDeployed: true, isStack: true }
 const withRelease = { settings: { releaseCommand: ['sleep', '1'] }, isDeployed: true }
 const bare = { settings: {}, isDeployed: false }
 const twofold = { ...withVolume, isTwofold: true }
@@ -28,6 +29,18 @@ export const stories: Record<string, Story> = {
     beginning: { ...withRelease, settings: { releaseCommand: ['false'] } },
     acts: ['deploy'],
   },
+  'a first deployment of a Compose file': {
+    beginning: { ...stack, isDeployed: false },
+    acts: ['deploy'],
+  },
+  'a deployment that keeps services of a Compose file': { beginning: stack, acts: ['deploy'] },
+  'a deployment of a Compose file that doesn’t respond': {
+    beginning: stack,
+    acts: ['deploy'],
+    app: 'ill',
+  },
+  'a rollback of a Compose file': { beginning: stack, acts: ['deploy', 'rollBack'] },
+  'a restart of a Compose file': { beginning: stack, acts: ['deploy', 'restartApp'] },
   'a run of a command': { beginning: served, acts: ['runCommand'] },
   'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
