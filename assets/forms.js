@@ -175,6 +175,7 @@ export function fillFrom(choice) {
   if (!form) return
   for (const [name, value] of Object.entries(JSON.parse(choice.dataset.fills))) {
     const field = form.elements[name]
+    if (!field) continue
     field.value = value
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }

@@ -99,7 +99,7 @@ export const RepositoryFound = ({
   defaultBranch,
   branches,
   dockerfiles,
-  composeFiles: [composeFile],
+  composeFiles,
   detected,
   workspaces,
 }: Looked) => (
@@ -123,13 +123,7 @@ export const RepositoryFound = ({
     {dockerfiles && branches.length > 0 && (
       <DockerfileNote paths={dockerfiles} detected={detected} isHolding={workspaces.some(isApp)} />
     )}
-    <AppChoices apps={workspaces.filter(isApp)} />
-    {composeFile !== undefined && (
-      <p>
-        It has <code>{composeFile}</code>: enter it as the Compose file to run its services
-        together.
-      </p>
-    )}
+    <AppChoices apps={workspaces.filter(isApp)} composeFiles={composeFiles} />
     <datalist id={branchList}>
       {branches.map((name) => (
         <option value={name} />
@@ -177,37 +171,53 @@ const DockerfileNote = ({
 
 const isApp = ({ kind }: Part) => kind !== null
 
-/** Choosing one fills in its directory and the paths that are about it; see assets/forms.js. */
-const AppChoices = ({ apps }: { apps: Part[] }) =>
-  apps.length === 0 ? (
+/** Choosing one fills in where it is; see assets/forms.js. */
+const AppChoices = ({ apps, composeFiles }: { apps: Part[]; composeFiles: string[] }) =>
+  apps.length + composeFiles.length === 0 ? (
     <></>
   ) : (
     <fieldset class="field">
       <legend>
-        This repository holds {counted(apps.length, 'app')}. Choose the one to deploy:
+        {apps.length === 0
+          ? 'Choose it to run its services together:'
+          : `This repository holds ${counted(apps.length, 'app')}. Choose what to deploy:`}
       </legend>
       <ul class="choices">
         {apps.map(({ directory, kind, watchPaths }) => (
-          <li>
-            <label class="choice">
-              <input
-                type="radio"
-                name="app"
-                form=""
-                value={directory}
-                data-fills={JSON.stringify({
-                  context_dir: directory,
-                  watch_paths: watchPaths.join('\n'),
-                })}
-              />
-              <code>{directory}</code>
-              <span class="tag">{kind}</span>
-            </label>
-          </li>
+          <AppChoice
+            name={directory}
+            kind={kind}
+            fills={{ context_dir: directory, watch_paths: watchPaths.join('\n'), compose_file: '' }}
+          />
+        ))}
+        {composeFiles.map((path) => (
+          <AppChoice
+            name={path}
+            kind="Compose file"
+            fills={{ context_dir: '', watch_paths: '', compose_file: path }}
+          />
         ))}
       </ul>
     </fieldset>
   )
+
+const AppChoice = ({
+  name,
+  kind,
+  fills,
+}: {
+  name: string
+  kind: string | null
+  fills: Record<string, string>
+}) => (
+  <li>
+    <label class="choice">
+      <input type="radio" name="app" form="" value={name} data-fills={JSON.stringify(fills)} />
+      <code>{name}</code>
+      <span class="tag">{kind}</span>
+    </label>
+  </li>
+)
 
 export const OpenedByKey = () => (
   <p>

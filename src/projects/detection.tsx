@@ -117,6 +117,7 @@ export const DetectionForm = ({
   code: SharedCode
   draft: Draft
 }) => {
+  if (project.composeFile !== null) return <Services project={project} />
   if (code?.settings.build) return <FromCode {...{ project, code }} />
   const { install, build, start, version, directory, packages, spa } = project.buildSettings
   return (
@@ -189,6 +190,16 @@ export const DetectionForm = ({
     </SettingsForm>
   )
 }
+
+const Services = ({ project }: { project: Project }) => (
+  <SettingsSection
+    id="detection"
+    title="Services"
+    about="What the next deployment builds, pulls and runs."
+  >
+    <Look project={project} />
+  </SettingsSection>
+)
 
 const FromCode = ({ project, code }: { project: Project; code: NonNullable<SharedCode> }) => (
   <SettingsSection

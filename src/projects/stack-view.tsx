@@ -31,7 +31,6 @@ export const StackView = ({
   found: Pick<Plan, 'reasons' | 'links'> & { services: FoundService[] }
 }) => (
   <>
-    <p>These settings aren’t used: the services of the Compose file are run.</p>
     <ul>
       {all.map(({ name, image, context, replicas, web }) => (
         <li>

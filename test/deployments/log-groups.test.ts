@@ -158,3 +158,29 @@ test('titles are plain and short, and a program that numbers its lines makes no 
   const count = found.flatMap(({ ranges }) => ranges).reduce((sum, [a, b]) => sum + b - a + 1, 0)
   expect(count).toBe(2003)
 })
+
+test('each service of a Compose file has steps of its own, though each build counts from one', () => {
+  const told = { status: 'building', steps, errorStep: null } as const
+  const groups = new LogGroups(told)
+  const build = ['#1 [1/1] FROM busybox', '#1 DONE 0.2s']
+  groups.take(
+    lines(
+      'Cloning file:///x',
+      'At commit 1',
+      'From compose.yaml: a (built from a), b (built from b)',
+      'Building the service a',
+      ...build,
+      'Building the service b',
+      ...build,
+    ),
+    told,
+  )
+  expect(shown(groups).map(({ title, state }) => [title, state])).toEqual([
+    ['Clone the repository', 'done'],
+    ['Prepare the build', 'done'],
+    ['a: Prepare the build', 'done'],
+    ['a: [1/1] FROM busybox', 'done'],
+    ['b: Prepare the build', 'active'],
+    ['b: [1/1] FROM busybox', 'done'],
+  ])
+})

@@ -12,7 +12,7 @@ import type { Operation } from './harness.ts'
 const sleep = ['sleep', '9999']
 
 /** Queries that find a row at a moment of a deployment. */
-const states = {
+export const states = {
   deploying: "SELECT 1 FROM deployments WHERE status = 'deploying'",
   creating: "SELECT 1 FROM instances WHERE state = 'creating'",
   starting: "SELECT 1 FROM instances WHERE state = 'starting'",
@@ -148,7 +148,7 @@ const idsOf = (davit: Installation, which: string) =>
     .map(({ id }) => id)
 
 /** Once it has ended: its status, and the code of its error. */
-async function outcomeOf({ client }: Installation, { deployment }: Viewer) {
+export async function outcomeOf({ client }: Installation, { deployment }: Viewer) {
   let ended: Ended
   await until(async () => {
     ended = await client.get<Ended>(pathOf(deployment))

@@ -4,6 +4,7 @@ import { releaseCommand, run } from './commands.ts'
 import { deploymentByEdge } from './edge.ts'
 import { killDuring } from './harness.ts'
 import { service } from './services.ts'
+import { stack } from './stack.ts'
 import type { Operation } from './harness.ts'
 
 const operations: Record<string, Operation> = {
@@ -13,6 +14,7 @@ const operations: Record<string, Operation> = {
   'a stop, a start and a restart of an app': stopAndRestart,
   'a run of a command': run,
   'a release command': releaseCommand,
+  'a deployment of a Compose file': stack,
   'a start and a change of a service': service,
 }
 

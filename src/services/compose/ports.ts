@@ -6,8 +6,12 @@ import type { Port } from './model.ts'
 const maxEntries = 100
 const maxPorts = 128
 
-export function portsOf(field: Field): Port[] {
-  const ports = field.atMost(maxEntries).items().flatMap(portsOfEntry)
+/** Without `isPublished` the ports of this server don’t matter. */
+export function portsOf(field: Field, { isPublished = true } = {}): Port[] {
+  const ports = field
+    .atMost(maxEntries)
+    .items()
+    .flatMap((item) => portsOfEntry(item, isPublished))
   if (ports.length > maxPorts)
     throw field.refuse(`are ${ports.length} ports; the maximum is ${maxPorts}.`)
   return ports
@@ -35,7 +39,7 @@ export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
 /** As written in the file, all as text. */
 type Entry = { target: string; published: string; address: string; protocol: string }
 
-function portsOfEntry(field: Field): Port[] {
+function portsOfEntry(field: Field, isPublished: boolean): Port[] {
   const { target, published, address, protocol } = field.isMap ? longForm(field) : shortForm(field)
   const containers = rangeOf(field, target)
   const hosts = published === '' ? [] : rangeOf(field, published, 'this server')
@@ -45,7 +49,7 @@ function portsOfEntry(field: Field): Port[] {
     throw field.refuse(`publishes ${containers.length} ports at ${hosts.length}. Pair them.`)
   return containers.map((container, index) => ({
     container,
-    host: isPaired ? hostPort(field, hosts[index]!) : null,
+    host: isPaired && isPublished ? hostPort(field, hosts[index]!) : null,
     protocol: protocolOf(field, protocol),
     loopback: isLoopback(field, address),
   }))

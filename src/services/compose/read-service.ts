@@ -120,7 +120,7 @@ export function serviceOf(
     command: get('command').or(null, (f) => bounded(f, commandOf(f))),
     entrypoint: get('entrypoint').or(null, (f) => bounded(f, commandOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),
-    ports: portsOf(get('ports')),
+    ports: portsOf(get('ports'), { isPublished: !around.repository }),
     expose: exposeOf(get('expose').atMost(1000)),
     volumes: mounts.volumes,
     tmpfs: [...mounts.tmpfs, ...get('tmpfs').atMost(50).oneOrMore().map(tmpfsOf)],

@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { testApp, withAda } from '../support/app.ts'
+import type { Files } from '../support/git-server.ts'
+import { answerOf, aProject, finished, rollBack } from './apps.ts'
+
+const script = `cd /www
+wget -qO - http://store:9000/ > store.txt
+cat /etc/site.txt > file.txt
+exec httpd -f -p 8080 -h /www
+`
+
+/** A site that asks an API by its name when it starts, and what that says of its build. */
+const files = (text: string): Files => ({
+  'deploy/compose.yaml': `services:
+  site:
+    build: {context: ../site, target: final}
+    ports: ["80:8080"]
+    depends_on: {store: {condition: service_healthy}}
+    volumes: ["./site.txt:/etc/site.txt:ro"]
+  store:
+    extends: {file: ../common.yaml, service: server}
+    build: {context: ../store, dockerfile: ../docker/Dockerfile, args: [WORD]}
+    healthcheck: {test: [CMD, wget, -qO, /dev/null, "http://127.0.0.1:9000/"], interval: 1s}
+  idle:
+    image: busybox
+    command: [sleep, "9999"]
+    stop_grace_period: 0s
+    volumes: ["data:/data"]
+volumes: {data: {}}
+`,
+  'deploy/site.txt': 'a file of the repository',
+  'common.yaml': 'services: {server: {environment: {SIDE: back}, stop_grace_period: 0s}}\n',
+  'docker/Dockerfile':
+    'FROM busybox\nARG WORD\nCOPY . /s\nRUN echo "$WORD" >> /s/index.html\nCMD ["httpd", "-f", "-p", "9000", "-h", "/s"]\n',
+  'store/index.html': text,
+  'site/Dockerfile':
+    'FROM busybox AS final\nCOPY run.sh /run.sh\nRUN mkdir /www && echo site > /www/index.html\nCMD ["sh", "/run.sh"]\nFROM busybox AS other\nRUN false\n',
+  'site/run.sh': script,
+})
+
+test('two services that are built and one that is pulled answer over the address, and by their names', async () => {
+  const { t, ada } = withAda(testApp())
+  const project = await aProject(t, ada, files('first '))
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'deploy/compose.yaml' })
+  await project.set({ key: 'WORD', value: 'one', buildTime: true })
+  const first = await project.deploy()
+  expect(first).toMatchObject({ status: 'running', error: null })
+  const page = (path: string) =>
+    fetch(new URL(path, first.url)).then(async (response) => (await response.text()).trim())
+  expect((await answerOf(first)).trim()).toBe('site')
+  expect(await page('/store.txt')).toBe('first one')
+  expect(await page('/file.txt')).toBe('a file of the repository')
+
+  type Instance = { process: string; containerId: string; image: string; state: string }
+  const live = async () => {
+    const { json } = await ada.get(`/projects/${project.id}/envs/${project.environmentId}`)
+    return Object.fromEntries(
+      json.live.instances.map((one: Instance) => [one.process, one]),
+    ) as Record<string, Instance>
+  }
+  const before = await live()
+  expect(before.idle).toMatchObject({ image: 'busybox', state: 'running' })
+  const shown = await ada.page(`/projects/${project.id}/envs/${project.environmentId}`)
+  expect(shown.text).toContain('<code>busybox</code>')
+
+  project.repository.commit({ 'store/index.html': 'second ' })
+  const second = await project.deploy()
+  expect(second).toMatchObject({ status: 'running', error: null })
+  await t.jobs.idle()
+  const after = await live()
+  expect(after.idle!.containerId).toBe(before.idle!.containerId)
+  expect(after.web!.containerId).toBe(before.web!.containerId)
+  expect(after.store!.containerId).not.toBe(before.store!.containerId)
+  await ada.post(`/envs/${project.environmentId}/restart`)
+  await t.jobs.idle()
+  expect(await page('/store.txt')).toBe('second one')
+
+  await finished(ada, (await rollBack(ada, first)).json)
+  await ada.post(`/envs/${project.environmentId}/restart`)
+  await t.jobs.idle()
+  expect(await page('/store.txt')).toBe('first one')
+
+  const run = await ada.post(`/envs/${project.environmentId}/runs`, {
+    command: 'wget -qO - http://store:9000/',
+  })
+  await t.jobs.idle()
+  expect((await ada.get(`/envs/${project.environmentId}/runs/${run.json.id}`)).json).toMatchObject({
+    exitCode: 0,
+  })
+})
+
+test('services of two environments with the same names never meet', async () => {
+  const { t, ada } = withAda(testApp())
+  const project = await aProject(t, ada, files('one '))
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'deploy/compose.yaml' })
+  const made = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
+  const staging = made.json.id as string
+  await ada.post(`/envs/${staging}/variables`, { key: 'WORD', value: 'staging', buildTime: true })
+  const first = await project.deploy()
+  const second = await project.deploy({ environmentId: staging })
+  for (const [deployment, said] of [
+    [first, 'one'],
+    [second, 'one staging'],
+  ] as const) {
+    const answer = await fetch(new URL('/store.txt', deployment.url))
+    expect((await answer.text()).trim()).toBe(said)
+  }
+  await ada.delete(`/projects/${project.id}/envs/${staging}`)
+  await t.jobs.idle()
+  const networks = (await t.docker.listNetworks()).map(({ name }) => name)
+  expect(networks).not.toContain(`davit-${staging}`)
+  expect(networks).toContain(`davit-${project.environmentId}`)
+})
