@@ -41,7 +41,8 @@ export async function debootstrap({
   requireRoot('debootstrap')
   if (!which('debootstrap')) await installPackages(['debootstrap'])
   const apart = ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--kill-child']
-  const options = ['--variant=minbase', `--include=${include.join(',')}`]
+  const more = include.length > 0 ? [`--include=${include.join(',')}`] : []
+  const options = ['--variant=minbase', ...more]
   const command = ['--fork', '--mount-proc', 'debootstrap', ...options, suite, root, await mirror()]
   const { exitCode, output } = await run([...apart, ...command])
   if (exitCode !== 0) throw new Error(`debootstrap can't make ${suite}: ${lastLine(output)}`)
