@@ -95,7 +95,7 @@ export function memberText(options: MemberOptions): string {
     isBuilt
       ? [
           ...build,
-          only ? null : isApart ? removeModules : null,
+          only ? null : withoutFolders([...(isApart ? ['node_modules'] : []), ...builds.leaves]),
           only || isApart || options.keepsDevelopment || settings.install !== undefined
             ? null
             : manager.name === 'npm' && manager.prune,
@@ -126,7 +126,13 @@ export function memberText(options: MemberOptions): string {
   )
 }
 
-const removeModules = 'RUN find . -name node_modules -prune -exec rm -rf {} +'
+/** What only the build needed, in each package. */
+const withoutFolders = (names: string[]) =>
+  names.length === 0
+    ? null
+    : run(
+        `find . \\( ${names.map((name) => `-name ${name}`).join(' -o ')} \\) -prune -exec rm -rf {} +`,
+      )
 
 const pathIn = (folder: string, path: string) =>
   folder === '' ? path : path === '.' ? folder : `${folder}/${path}`
@@ -191,6 +197,7 @@ function turboOf({ workspace, directory }: Membership, manager: PackageManager) 
       `RUN turbo prune ${name} --docker`,
     ],
     env: 'ENV TURBO_TELEMETRY_DISABLED=1',
+    leaves: '.turbo',
     build: manager.execute(`turbo run build --filter=${name}`),
   }
 }
@@ -203,6 +210,7 @@ function nxOf({ workspace, directory }: Membership, manager: PackageManager) {
   if (!isThere || name === null || !files.has('nx.json')) return null
   return {
     env: 'ENV NX_DAEMON=false NX_NO_CLOUD=true',
+    leaves: '.nx',
     build: manager.execute(`nx run ${name}:build`),
   }
 }
@@ -215,15 +223,22 @@ export function buildsOf({
   build,
 }: Pick<MemberOptions, 'manager' | 'settings' | 'member' | 'build'>): {
   lines: string[]
+  /** Folders that a later build may use, and no app. */
+  leaves: string[]
   reason: string | null
 } {
   const { workspace, directory, needed } = member
   if (settings.build !== undefined)
-    return { lines: [run(inFolder(directory, settings.build))], reason: settings.build }
+    return { lines: [run(inFolder(directory, settings.build))], leaves: [], reason: settings.build }
   const isScripted = (folder: string) =>
     stringOf(objectOf(workspace.files.json(`${folder}/package.json`)['scripts'])['build']) !== null
   const runner = isScripted(directory) ? (turboOf(member, manager) ?? nxOf(member, manager)) : null
-  if (runner) return { lines: [runner.env, run(runner.build)], reason: runner.build }
+  if (runner)
+    return {
+      lines: [runner.env, run(runner.build)],
+      leaves: [runner.leaves],
+      reason: runner.build,
+    }
   const built = needed.filter(isScripted)
   const own = isScripted(directory) ? manager.runScript('build') : build
   const lines = [
@@ -231,7 +246,7 @@ export function buildsOf({
     ...(own === null ? [] : [run(inFolder(directory, own))]),
   ]
   const after = built.length === 0 ? '' : `, after ${named(built)}`
-  return { lines, reason: own === null ? null : `${own}${after}` }
+  return { lines, leaves: [], reason: own === null ? null : `${own}${after}` }
 }
 
 /** Null for a name that only a program of this language would take for one. */

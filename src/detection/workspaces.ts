@@ -14,20 +14,24 @@ export function workspacesOf(repository: Files, directory: string): Workspace[] 
   const found: Workspace[] = []
   for (let root = directory; root !== '';) {
     root = parentOf(root)
-    for (const workspace of workspacesAt(repository, root))
-      if (workspace.members.has(below(root, directory)))
+    const own = below(root, directory)
+    for (const workspace of workspacesAt(repository, root, own))
+      if (workspace.members.has(own))
         if (!found.some(({ language }) => language === workspace.language)) found.push(workspace)
   }
   return found
 }
 
-export function workspacesAt(repository: Files, root: string): Workspace[] {
+/** `own` is among the members, if it is one, however many there are. */
+export function workspacesAt(repository: Files, root: string, own?: string): Workspace[] {
   const files = repository.below(root)
   return kinds.flatMap(({ language, read, manifest, describe, rootFiles }) => {
     const named = read(files)
     if (!named) return []
     const all = listMembers(files, manifest, named)
-    const listed = all.slice(0, maxMembers)
+    const listed = all
+      .toSorted((a, b) => Number(b === own) - Number(a === own))
+      .slice(0, maxMembers)
     const described = new Map(listed.map((directory) => [directory, describe(files, directory)]))
     const byName = new Map<string, string>()
     const twins: string[] = []
@@ -46,9 +50,9 @@ export function workspacesAt(repository: Files, root: string): Workspace[] {
     }
     const isComplete =
       listed.length === all.length && [...described.values()].every(({ isRead }) => isRead)
-    const own = rootFiles.filter((path) => files.has(path) || files.hasFolder(path))
+    const rootOnes = rootFiles.filter((path) => files.has(path) || files.hasFolder(path))
     const { tool } = named
-    return [{ language, tool, root, files, members, isComplete, twins, rootFiles: own }]
+    return [{ language, tool, root, files, members, isComplete, twins, rootFiles: rootOnes }]
   })
 }
 
@@ -80,7 +84,7 @@ export function membershipIn(
     reasons: [
       `in the ${tool} workspace of ${where}` +
         (needed.length === 0 ? '' : `, with ${named(needed)}`),
-      ...(isComplete ? [] : ['the workspace is too large to leave out what isn’t needed']),
+      ...(isComplete ? [] : ['not all of it was read, so nothing of it is left out']),
       ...(isCyclic ? ['some of its packages need each other, so their order is arbitrary'] : []),
       ...(twins.length === 0 ? [] : [`several packages are called ${named(twins)}`]),
     ],

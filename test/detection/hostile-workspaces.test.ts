@@ -103,6 +103,8 @@ describe('hostile workspaces', () => {
     const { workspaces } = found({ ...npm, ...many })
     expect(workspaces.length).toBeLessThanOrEqual(500)
     expect(inWeb({ ...npm, ...many }).dockerignore).not.toContain('packages/p1')
+    const last = { 'packages/z/package.json': json({ name: 'z', scripts: { start: 'node x' } }) }
+    expect(inWeb({ ...npm, ...many, ...last }, 'packages/z').context).toBe('')
     expect(performance.now() - begun).toBeLessThan(5000)
   })
 })

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 /** An app that is built for real. Its files are in `apps/<name>`; its page says “Hello, world”. */
 export type RealApp = {
   name: string
+  /** Where the app is; the default is the top. */
+  directory?: string
   /** What it is recognised as. */
   kind: string
   /** The images that its Dockerfile is based on. */

@@ -42,10 +42,12 @@ export function testRealBuilds(apps: RealApp[]) {
         secret: true,
         buildTime: true,
       })
-      if (app.settings) {
-        const changes = { buildSettings: app.settings }
-        expect((await ada.put(`/projects/${project.id}/settings`, changes)).status).toBe(200)
-      }
+      const { settings: buildSettings = {}, directory: contextDir = '.' } = app
+      const changed = await ada.put(`/projects/${project.id}/settings`, {
+        buildSettings,
+        contextDir,
+      })
+      expect(changed.status).toBe(200)
       const found = (await ada.get(`/projects/${project.id}/detection`)).json
       expect(found).toMatchObject({ kind: app.kind, problem: null })
 

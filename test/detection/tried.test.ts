@@ -5,6 +5,7 @@ import { nodeApps } from './node-apps.ts'
 import { otherApps } from './other-apps.ts'
 import { filesOf, greeting } from './real-app.ts'
 import { plan } from './plan.ts'
+import { workspaceApps } from './workspace-apps.ts'
 
 const apps = [...nodeApps, ...otherApps]
 const built = new Set(apps.map(({ kind }) => kind))
@@ -19,10 +20,10 @@ test('the documentation says which kinds are built in a test, and which are only
   expect(listed('parsed')).toEqual([...new Set(parsed)].toSorted())
 })
 
-test.each(apps.map((app) => [app.name, app] as const))(
+test.each([...apps, ...workspaceApps].map((app) => [app.name, app] as const))(
   'the app %s of the tests is recognised, and based on the images that it names',
   (_, app) => {
-    const found = plan(filesOf(app), app.settings)
+    const found = plan(filesOf(app), app.settings, [], app.directory)
     expect(found.kind).toBe(app.kind)
     const bases = [...found.dockerfile.matchAll(/^FROM (\S+:\S+)/gm)].map(([, image]) => image!)
     expect([...new Set(bases)].toSorted()).toEqual(app.images.toSorted())

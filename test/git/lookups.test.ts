@@ -31,6 +31,30 @@ async function start(env: Record<string, string> = {}) {
   return { ...t, ada, id }
 }
 
+test('a private repository of a source is looked at with its token, by its owner alone', async () => {
+  const served = startProviderServer('github', { repositories: dir })
+  try {
+    commitFiles(makeRepository(join(dir, 'team'), 'app.git'), {
+      'web/package.json': '{"scripts": {"start": "node x"}}',
+      'api/go.mod': 'module x',
+      'api/main.go': '',
+    })
+    const { ada, logIn } = await start()
+    const id = await addSource(ada, served, 'served')
+    const look = `/api/git/look?source_id=${id}&repository=team/app`
+    const { workspaces } = (await ada.get(look)).json
+    expect(workspaces).toMatchObject([
+      { directory: 'api', kind: 'Go' },
+      { directory: 'web', kind: 'Node' },
+    ])
+    expect((await ada.get(`/api/git/look?source_id=${id}`)).status).toBe(422)
+    const bob = logIn('bob@example.com')
+    expect((await bob.get(look)).status).toBe(404)
+  } finally {
+    served.stop()
+  }
+})
+
 describe('repositories', () => {
   test('are listed whole, by name, under both addresses', async () => {
     const { ada, id } = await start()

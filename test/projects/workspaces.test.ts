@@ -33,12 +33,16 @@ test('the apps of a repository are shown, and one is built from its root', async
 })
 
 test('another project of the repository is made from a link that fills in the form', async () => {
-  const { ada, project, path } = await start()
+  const { t, ada, project, path } = await start()
   const { text } = await ada.htmx('GET', `${path}/detection`)
   const [link] = /\/projects\/new\?[^"]*apps%2Fapi[^"]*/.exec(text) ?? []
   const form = await ada.page(link!.replaceAll('&amp;', '&'))
   for (const value of [project.repository.url, 'apps/api', 'packages/db'])
     expect(form.text).toContain(value)
+
+  const foreign = await t.logIn('bob@example.com').page(`/projects/new?like=${project.id}`)
+  expect(foreign.status).toBe(404)
+  expect(foreign.text).not.toContain(project.repository.url)
 
   const repositoryUrl = project.repository.url
   const made = await ada.post('/projects', { name: 'api', repositoryUrl, ...place })

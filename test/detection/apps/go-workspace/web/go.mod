@@ -1,0 +1,5 @@
+module example.com/web
+
+go 1.19
+
+require example.com/words v0.0.0

@@ -1,0 +1,3 @@
+package words
+
+const Greeting = "Hello, world"
