@@ -7,6 +7,7 @@ import { newId } from '../db/new-id.ts'
 import type { Upload } from '../db/schema.ts'
 import type { Git } from '../git/git.ts'
 import type { Snapshot } from '../git/tools.ts'
+import { uploadRef } from '../git/upload.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { refuseMore } from '../platform/limits.ts'
@@ -60,7 +61,7 @@ export class Uploads {
   async open({ upload, branch, triggeredBy }: Deployment): Promise<Snapshot> {
     const { id, message } = upload!
     const mirror = this.#pathOf(id)
-    const hash = await Bun.file(join(mirror, 'refs/heads/upload'))
+    const hash = await Bun.file(join(mirror, uploadRef))
       .text()
       .catch(() => {
         throw gone()

@@ -131,17 +131,13 @@ export async function writeTree(objects: Objects, entries: Entry[]): Promise<str
   }
 }
 
-/** Takes the time from the other commit, so that the files of a context keep the same date. */
+/** Takes the time from another commit, so that the files of a context keep the same date, or is of now. */
 export async function commitTree(
   objects: Objects,
-  options: { tree: string; dateOf: string },
+  { tree, dateOf }: { tree: string; dateOf: string | null },
 ): Promise<string> {
-  const dated = await run(objects, {
-    command: 'log',
-    options: ['-1', '--no-show-signature', '--date=raw', '--format=%cd'],
-    values: [options.dateOf],
-  })
-  const date = dated.toString().trim() || '0 +0000'
+  const date =
+    dateOf === null ? `${Math.floor(Date.now() / 1000)} +0000` : await dateIn(objects, dateOf)
   const person = { NAME: 'davit', EMAIL: 'davit@localhost', DATE: date }
   const env = Object.fromEntries(
     Object.entries(person).flatMap(([key, value]) => [
@@ -152,10 +148,19 @@ export async function commitTree(
   const output = await run(objects, {
     command: 'commit-tree',
     options: ['-m', 'context'],
-    values: [options.tree],
+    values: [tree],
     env,
   })
   return output.toString().trim()
+}
+
+async function dateIn(objects: Objects, commit: string) {
+  const dated = await run(objects, {
+    command: 'log',
+    options: ['-1', '--no-show-signature', '--date=raw', '--format=%cd'],
+    values: [commit],
+  })
+  return dated.toString().trim() || '0 +0000'
 }
 
 /** Lets git read objects of other mirrors. Paths are quoted, since one may contain the separator. */

@@ -70,13 +70,28 @@ export async function feedGit(
   const git = startGit(setup, { ...command, input: 'stream' }, setup.deadlines.transfer)
   const feed = async () => {
     try {
-      for await (const chunk of input) await git.write(chunk)
+      for await (const piece of inPieces(input)) await git.write(piece)
       await git.endInput()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') git.stop(error) // git says why it ended
     }
   }
   await Promise.all([git.ended, feed(), new Response(git.output).arrayBuffer()])
+}
+
+/** Joins small chunks, as each write waits for git. */
+async function* inPieces(chunks: AsyncIterable<Uint8Array>) {
+  let small: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    small.push(chunk)
+    size += chunk.length
+    if (size < 64 * 1024) continue
+    yield Buffer.concat(small)
+    small = []
+    size = 0
+  }
+  yield Buffer.concat(small)
 }
 
 /** The process ends with the stream, on either side. */

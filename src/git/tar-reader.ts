@@ -1,4 +1,5 @@
 import { AppError } from '../platform/errors.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
 
 /** What an archive has at one path. Names are bytes, one character each, as they may not be UTF-8. */
 export type TarEntry = {
@@ -41,6 +42,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>) {
   let long: Record<string, string> = {}
   let padding = 0
   for (;;) {
+    if (isTurnOver()) await pause()
     const head = await bytes.read(blockSize)
     if (head.every((byte) => byte === 0)) return bytes.drain()
     refuseDamaged(head)
