@@ -47,8 +47,12 @@ export function aLaptop() {
 export type Laptop = ReturnType<typeof aLaptop>
 
 /** A logged-in laptop, with a repository whose project is on a server with the simulated engine. */
-export async function withServer(options?: Parameters<typeof simulatedApp>[1]) {
-  const { t, ada } = withAda(simulatedApp({}, options))
+export const withServer = (options?: Parameters<typeof simulatedApp>[1]) =>
+  withServerOf(simulatedApp({}, options))
+
+/** The same with any engine. */
+export async function withServerOf(app: TestApp) {
+  const { t, ada } = withAda(app)
   const { url } = listening(t)
   const laptop = aLaptop()
   const files = anApp('from a laptop') as Record<string, string>
