@@ -51,7 +51,9 @@ function planNode(options: Options): Found {
     spa: settings.spa ?? served.spa,
   }
   const kept = 'start' in served ? developmentIn(served.start, manifest) : []
-  const usesPrisma = has('@prisma/client')
+  const usesPrisma = [files, ...(member?.needed ?? []).map((folder) => root.below(folder))].some(
+    (each) => Object.hasOwn(dependenciesOf(each.json('package.json')), '@prisma/client'),
+  )
   const hooks = hooksOf(manifest)
   const needsCode =
     installsCode(files, manifest, dependencies) ||

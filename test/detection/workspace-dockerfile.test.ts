@@ -54,6 +54,13 @@ describe('the Dockerfile of an app in a workspace', () => {
     ])
   })
 
+  test('keeps what a package that it needs has written into node_modules', () => {
+    const db = json({ name: '@acme/db', dependencies: { '@prisma/client': '6' } })
+    const { dockerfile } = inWeb({ ...npm, 'packages/db/package.json': db }, 'apps/api')
+    expect(dockerfile).not.toContain('AS modules')
+    expect(dockerfile).toMatch(/FROM node:\S+\nRUN .*openssl/)
+  })
+
   test('is by Turbo where it is installed', () => {
     const turbo = { packageManager: 'npm@10.9.0', devDependencies: { turbo: '^2.3.0' } }
     const texts = { ...npm, 'package.json': top(turbo), 'turbo.json': '{}' }
