@@ -26,7 +26,11 @@ export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProp
       </div>
       <Live as="ul" id="environments" class="rows">
         {environments.map((row) => (
-          <EnvironmentRow project={project} {...row} />
+          <EnvironmentRow
+            project={project}
+            {...row}
+            source={live.find(({ id }) => id === row.environment.promoteFrom)}
+          />
         ))}
       </Live>
     </ProjectFrame>
@@ -38,9 +42,11 @@ type EnvironmentRowProps = {
   environment: Environment
   variables: number
   url: string | null
+  /** What it is promoted from. */
+  source: Environment | undefined
 }
 
-const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRowProps) => (
+const EnvironmentRow = ({ project, environment, variables, url, source }: EnvironmentRowProps) => (
   <li class="row" id={`e${environment.id}`}>
     <div class="row-main">
       <h2 class="row-title">
@@ -49,7 +55,11 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
         </a>
       </h2>
       <p class="row-facts">
-        <bdi>{project.image ?? followedInWords({ environment, project })}</bdi>
+        <bdi>
+          {source
+            ? `promoted from ${source.name}`
+            : (project.image ?? followedInWords({ environment, project }))}
+        </bdi>
         <span>{url ?? 'worker, no port'}</span>
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU
@@ -72,7 +82,11 @@ const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRow
   </li>
 )
 
-const deploysWhen = (project: Project, { autoDeploy }: Environment) => {
+const deploysWhen = (project: Project, environment: Environment) => {
+  const { autoDeploy, promoteFrom, promoteAutomatically, waitForChecks } = environment
+  if (promoteFrom !== null)
+    return promoteAutomatically ? 'promoted automatically' : 'promoted manually'
   if (!(autoDeploy ?? project.autoDeploy)) return 'deploys manually'
+  if (waitForChecks) return 'deploys when checks passed'
   return project.image === null ? 'deploys on push' : 'deploys new images'
 }

@@ -25,8 +25,10 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
       </ul>
       {needBuild.length > 0 && (
         <p>
-          {needBuild.join(', ')} {needBuild.length === 1 ? 'is' : 'are'} also used by the build:
-          deploy to rebuild the image.
+          {needBuild.join(', ')} {needBuild.length === 1 ? 'is' : 'are'} also used by the build
+          {environment.promoteFrom === null
+            ? ': deploy to rebuild the image.'
+            : ', and its image was built with those of the environment it is promoted from.'}
         </p>
       )}
       {canApply && (

@@ -116,6 +116,8 @@ export class CheckWatch {
       return this.#later(deployment.id, now, interval)
     if (!environment.waitForChecks)
       return this.#start(job, 'The environment doesn’t wait for checks anymore.')
+    const unaskable = whyUnaskable(job)
+    if (unaskable) return this.#fail(job, deployment.checks, unaskable)
     const { checks, isGreen, retryMs = interval } = await this.#read(job, signal)
     signal.throwIfAborted()
     if (checks.failed.length > 0) return this.#fail(job, checks, checksFailed(checks))
@@ -136,16 +138,14 @@ export class CheckWatch {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof summaryOf> & { retryMs?: number }> {
     const none: CommitChecks = { passed: 0, pending: [], failed: [], problem: null }
-    const { sourceId, ownerId, repository } = project
-    const commit = deployment.requestedCommit
+    const { sourceId, ownerId } = project
     const unasked = (problem: string) => ({ checks: { ...none, problem }, isGreen: false })
-    if (!sourceId || !repository) return unasked('The project has no git source anymore.')
-    if (!commit) return unasked('The provider didn’t say which commit the tag has.')
     try {
-      const source = findSource(this.#deps.db, { id: sourceId, ownerId })
+      const source = findSource(this.#deps.db, { id: sourceId!, ownerId })
       const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const access = accessTo(this.#deps, { source, signal: both })
-      const all = await providers[source.provider].listChecks(access, { repository, commit })
+      const of = { repository: project.repository!, commit: deployment.requestedCommit! }
+      const all = await providers[source.provider].listChecks(access, of)
       return summaryOf(all)
     } catch (error) {
       if (signal.aborted) throw error
@@ -174,7 +174,7 @@ export class CheckWatch {
     jobs.wake()
   }
 
-  #fail({ deployment }: Job, checks: CommitChecks, { code, message, hint }: Failure) {
+  #fail({ deployment }: Job, checks: CommitChecks | null, { code, message, hint }: Failure) {
     this.#seen.delete(deployment.id)
     const end = {
       ...{ status: 'failed' as const, checks, errorStep: 'waiting', errorCode: code },
@@ -192,6 +192,23 @@ export class CheckWatch {
     log.write(text)
     log.end()
   }
+}
+
+/** The source may have been removed since the push, and a provider needn't say which commit a tag has. */
+function whyUnaskable({ project, deployment }: Job): Failure | null {
+  const why =
+    !project.sourceId || !project.repository
+      ? 'The project has no git source anymore.'
+      : deployment.requestedCommit
+        ? null
+        : 'The provider didn’t say which commit the tag has.'
+  return why === null
+    ? null
+    : new Failure(
+        'checks_unknown',
+        `Nobody can be asked for the checks of the commit. ${why}`,
+        'Deploy it without waiting.',
+      )
 }
 
 /** Names that are kept of each kind; the rest is counted by the last. */

@@ -94,7 +94,7 @@ const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for 
 export const WaitingNote = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => {
   const { projectId, environmentId, requestedCommit, checks, waitUntil } = deployment
   return (
-    <section class="note" aria-labelledby="waiting-heading">
+    <section class="note pending" aria-labelledby="waiting-heading">
       <h2 id="waiting-heading">Waits for the checks of its commit</h2>
       <p dir="auto">{checks ? checksInWords(checks) : 'The provider is being asked.'}</p>
       <p class="muted">

@@ -189,7 +189,7 @@ const Actions = ({
       {whyNoPromotion(deployment) === null &&
         promotedTo.map((target) => (
           <ButtonLink opens={`${promotePath(target)}?deployment_id=${deployment.id}`}>
-            Promote to <bdi>{target.name}</bdi>…
+            {`Promote to ${target.name}…`}
           </ButtonLink>
         ))}
       {!isLive(deployment) && canRollBackTo(deployment) && (

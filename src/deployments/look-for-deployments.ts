@@ -6,7 +6,7 @@ import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { onceNames } from '../environments/processes.ts'
 import { isWanted, listInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
-import { activeStatuses, getCurrent, getJob, listInStatus, queuedStatuses } from './store.ts'
+import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 
 type LookDeps = { db: Db; docker: Docker; instanceId: string }
@@ -79,6 +79,6 @@ const deploymentOf = (labels: Record<string, string>) => readLabels(labels).depl
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 const isComing = (db: Db, { environment }: Job) =>
-  listInStatus(db, [...queuedStatuses, ...activeStatuses]).some(
+  listInStatus(db, ['pending', ...activeStatuses]).some(
     ({ environmentId }) => environmentId === environment.id,
   )

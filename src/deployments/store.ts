@@ -159,12 +159,15 @@ export const getLatest = (db: Db, environmentId: string) =>
   getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
   null
 
-/** True when a deployment is queued or running in the environment. */
+/** True when a deployment is queued or running in the environment; one that waits for checks may never run. */
 export const hasUnended = (db: Db, environmentId: string) =>
   countRows(
     db,
     deployments,
-    and(eq(deployments.environmentId, environmentId), inArray(deployments.status, unended)),
+    and(
+      eq(deployments.environmentId, environmentId),
+      inArray(deployments.status, ['pending', ...activeStatuses]),
+    ),
   ) > 0
 
 /** A queued or running deployment of exactly this commit or image; a tag or branch may move meanwhile. */

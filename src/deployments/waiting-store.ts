@@ -107,7 +107,7 @@ export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
 /**
  * Only the newest queued deployment of an environment is worth running. One that still waits for its checks may
- * never run, so it replaces only others that wait.
+ * never run, so it replaces only others that wait; and changed settings replace no commit that does.
  */
 export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
   db.transaction(() => {
@@ -117,10 +117,7 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
       .where(
         and(
           eq(deployments.environmentId, deployment.environmentId),
-          inArray(
-            deployments.status,
-            deployment.status === 'waiting' ? ['waiting'] : [...queuedStatuses],
-          ),
+          inArray(deployments.status, replacedBy(deployment)),
           lt(deployments.id, deployment.id),
         ),
       )
@@ -132,6 +129,12 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
     )
     return { deployment, superseded }
   })
+
+const replacedBy = ({ status, imageOf, trigger }: Deployment): Deployment['status'][] => {
+  if (status === 'waiting') return ['waiting']
+  const appliesSettings = imageOf !== null && (trigger === 'manual' || trigger === 'api')
+  return appliesSettings ? ['pending'] : [...queuedStatuses]
+}
 
 /**
  * Publishes superseded deployments, and deletes old ones, as a burst of pushes can leave many. Call it after

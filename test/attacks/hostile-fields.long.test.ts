@@ -92,6 +92,7 @@ const forms: Record<string, Form> = {
   'POST /projects/:id/deployments': { valid: () => ({}) },
   'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/envs/:envId/promote': { brief: true, valid: () => ({}) },
   'POST /services/:template': {
     brief: true,
     valid: () => ({ name: unique() }),

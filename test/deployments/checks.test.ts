@@ -191,8 +191,34 @@ describe('a commit that waits', () => {
       ...{ repositoryUrl: 'https://git.example.com/team/site.git', sourceId: null },
     })
     await later(minute)
-    expect((await get(next.id)).checks.problem).toContain('no git source')
+    expect(await get(next.id)).toMatchObject({
+      ...{ status: 'failed', error: { code: 'checks_unknown' } },
+    })
   })
+})
+
+test('changed settings can be applied meanwhile, and the commit waits on', async () => {
+  const { t, ada, push, check, later, get, project } = await waiting()
+  const path = `/projects/${project.id}/deployments`
+  const { json: first } = await ada.post(path, { branch: 'main' })
+  expect(first.status).toBe('pending')
+  await t.jobs.idle()
+  const { id, commit } = await push('first')
+  const { json: manual } = await ada.post(path)
+  await finished(ada, manual)
+  const next = await push('second')
+  const { json: applied } = await ada.post(path, { reuseImage: true })
+  expect(await finished(ada, applied)).toMatchObject({ status: 'running', imageOf: manual.id })
+  expect([(await get(id)).status, (await get(next.id)).status]).toEqual(['superseded', 'waiting'])
+  check(next.commit, 'test', 'success')
+  expect(commit).not.toBe(next.commit)
+  await later(0)
+  await later(10_000)
+  await finished(ada, await get(next.id))
+  await t.jobs.idle()
+  expect([(await get(next.id)).status, (await get(applied.id)).status]).toEqual([
+    ...['running', 'superseded'],
+  ])
 })
 
 test('only pushes wait: a person and a pipeline deploy at once', async () => {

@@ -44,7 +44,7 @@ export function listWorkloads(db: Db): Workload[] {
   return [...listApps(db, restored('deployment')), ...listServices(db, restored('service'))]
 }
 
-const coming: string[] = ['waiting', 'pending', 'cloning', 'building', 'deploying']
+const coming: string[] = ['pending', 'cloning', 'building', 'deploying']
 
 const listApps = (db: Db, restored: Set<string>) =>
   db
