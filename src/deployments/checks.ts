@@ -206,7 +206,7 @@ function whyUnaskable({ project, deployment }: Job): Failure | null {
     ? null
     : new Failure(
         'checks_unknown',
-        `Nobody can be asked for the checks of the commit. ${why}`,
+        `The checks of the commit can’t be known. ${why}`,
         'Deploy it without waiting.',
       )
 }
