@@ -3,7 +3,7 @@ import { web } from '../environments/processes.ts'
 import { getDeployedImage } from '../deployments/store.ts'
 import type { Condition } from '../runtime/observed-containers.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
-import { getStack } from '../runtime/images/stack-store.ts'
+import { listServiceImages } from '../runtime/images/stack-store.ts'
 import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
 import { networkNameOf } from '../runtime/workload.ts'
 
@@ -39,7 +39,7 @@ export function liveOf(
   const release = getLiveRelease(db, id)
   if (!release) return null
   const image = getDeployedImage(db, release.id)
-  const services = Object.entries((image && getStack(db, image)?.services) || {})
+  const services = image === null ? [] : listServiceImages(db, image)
   const imageOf = (process: string) => {
     const [, own] =
       services.find(([name, of]) => process === (of.image === image ? web : name)) ?? []

@@ -1,24 +1,25 @@
 import type { Component } from './component.ts'
 import { slotsOf } from './component.ts'
-import { listLive } from './revert.ts'
+import { placed } from './revert.ts'
 import type { Difference, Placed, RollOutRun } from './run.ts'
-import { isUp } from './workload.ts'
+import { listInstances } from './store.ts'
 
 /**
  * Finds the containers of the live release that already run what the new one says. Those that run once are
  * run again; a component is only kept with all of its replicas, and never before one that it restarts with.
  */
-export async function differenceTo(
-  run: Pick<RollOutRun, 'docker' | 'workload' | 'release' | 'strategy'> &
-    Parameters<typeof listLive>[0],
-): Promise<Difference> {
+export async function differenceTo(run: RollOutRun): Promise<Difference> {
   const { components, keepsUnchanged } = run.release
   const kept = new Map<string, Placed[]>()
   if (keepsUnchanged && run.strategy === undefined) {
-    const live = Map.groupBy(listLive(run, run.workload), ({ component }) => component?.name ?? '')
+    const healthy = listInstances(run.db, run.workload.id).filter(({ state }) => state === 'live')
+    const live = Map.groupBy(
+      placed(run, run.workload, healthy),
+      ({ component }) => component?.name ?? '',
+    )
     for (const component of components) {
-      const placed = live.get(component.name) ?? []
-      if (await isUnchanged(run, component, placed)) kept.set(component.name, placed)
+      const same = live.get(component.name) ?? []
+      if (await isUnchanged(run, component, same)) kept.set(component.name, same)
     }
     const isLoose = ({ waits }: Component) =>
       waits.some(({ component, restart }) => restart && !kept.has(component))
@@ -37,15 +38,16 @@ export async function differenceTo(
 async function isUnchanged(
   { docker }: Pick<RollOutRun, 'docker'>,
   component: Component,
-  placed: Placed[],
+  same: Placed[],
 ) {
-  const [first] = placed
-  if (component.oneShot || !first?.component || placed.length !== component.replicas) return false
+  const [first] = same
+  if (component.oneShot || !first?.component || same.length !== component.replicas) return false
   if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return false
   const image = await docker.inspectImage(component.options.image)
-  for (const { id } of placed) {
+  for (const { id } of same) {
     const container = await docker.inspectContainer(id)
-    if (!container || !isUp(container) || container.health === 'unhealthy') return false
+    // one that crashes again and again, or is paused, gets another try
+    if (container?.state !== 'running' || container.health === 'unhealthy') return false
     if (container.imageId !== image?.id) return false
   }
   return true

@@ -191,6 +191,59 @@ for (const [what, files, code] of broken)
     expect(after).toEqual(before)
   })
 
+const mounting = (path: string) => ({
+  'compose.yaml': `services: {web: {image: a, volumes: ["${path}:/m"]}}`,
+})
+const unreadable: [what: string, files: Files, code: string][] = [
+  ['a link out of the repository', { ...mounting('./l'), l: { to: '../../etc' } }, 'path_outside'],
+  ['a file that isn’t text', { ...mounting('./f'), f: 'a\u0000b' }, 'compose_invalid'],
+  ['a file of over 1 MiB', { ...mounting('./f'), f: 'x'.repeat(2 ** 20 + 1) }, 'compose_too_large'],
+  [
+    'a directory of 201 files',
+    {
+      ...mounting('./d'),
+      ...Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`d/${at}`, ''])),
+    },
+    'compose_too_large',
+  ],
+]
+test('what a commit mounts is text of the repository, and not too much of it', async () => {
+  for (const [what, files, code] of unreadable) {
+    const { deploy } = await start(files)
+    expect((await deploy()).deployment.error, what).toMatchObject({ code })
+  }
+})
+
+test('a service that was stopped by hand is created again, though nothing else has changed', async () => {
+  const { t, deploy } = await start(app('one'))
+  const first = await deploy()
+  await t.docker.stopContainer(first.live.worker!)
+  const second = await deploy()
+  expect(second.deployment.status).toBe('running')
+  expect(second.live.worker).not.toBe(first.live.worker!)
+  expect(second.live).toMatchObject({ web: first.live.web, db: first.live.db })
+})
+
+test('the service that a user chose has the addresses, and those that restart with another one follow it', async () => {
+  const both = `services:
+  a: {build: web, ports: ["8080"], depends_on: {b: {condition: service_started, restart: true}}}
+  b: {build: worker, ports: ["9090"]}
+`
+  const { ada, at, project, set, deploy, inspect } = await start({
+    ...app('one'),
+    'compose.yaml': both,
+  })
+  expect((await deploy()).deployment.error).toMatchObject({ code: 'compose_service_unknown' })
+  expect((await ada.get(`${at}/detection`)).json.reasons.join()).toContain('a, b')
+  await set({ composeService: 'b' })
+  const first = await deploy()
+  expect(Object.keys(first.live).toSorted()).toEqual(['a', 'web'])
+  expect((await inspect(first.live.web))!.env).toContain('PORT=9090')
+  project.repository.commit({ 'worker/run': 'two' })
+  const second = await deploy()
+  expect(second.live.a).not.toBe(first.live.a!)
+})
+
 test('a service that fails leaves all as they were, those that were kept too', async () => {
   const { t, ada, project, deploy, live } = await start(app('one'))
   const first = await deploy()

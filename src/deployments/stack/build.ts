@@ -142,7 +142,7 @@ async function building(
 }
 
 function pulling(run: Run, { name, image: reference, platform }: Service, image: string) {
-  const { project, docker, log, signal } = run
+  const { project, deployment, docker, log, signal } = run
   return {
     key: `${reference} ${platform ?? ''}`,
     async make() {
@@ -151,7 +151,8 @@ function pulling(run: Run, { name, image: reference, platform }: Service, image:
         image: reference,
         platform: platform ?? undefined,
         isFresh: true,
-        isApart: true,
+        // asks the registry, which isn’t done for a public image that is there
+        isApart: platform !== null || deployment.noCache,
         signal,
         onPull: () => log(`Pulling ${reference} for the service ${name}`),
       })

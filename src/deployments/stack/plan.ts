@@ -45,6 +45,8 @@ export async function planFrom(
   throw tooLarge(query, `names files of files more than ${maxRounds} deep`)
 
   async function read(path: string) {
+    if (Object.keys(texts).length > most.files)
+      throw tooLarge(query, `names more than ${most.files} files`)
     const place = await directory.follow(path)
     query.signal.throwIfAborted()
     texts[path] = known.has(place) ? await textOf(path, place) : null
@@ -63,8 +65,7 @@ export async function planFrom(
     const text = await directory.read(place, { max: most.size })
     query.signal.throwIfAborted()
     size += text?.length ?? Infinity
-    if (text === null || size > most.size || Object.keys(texts).length > most.files)
-      throw tooLarge(query, `names ${path} and others`)
+    if (text === null || size > most.size) throw tooLarge(query, `names ${path} and others`)
     if (/[\0\uFFFD]/.test(text))
       throw invalid(
         `${query.file} names ${path}, which isn’t text. Copy it in a Dockerfile instead.`,

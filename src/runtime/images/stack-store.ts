@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
 import type { Db, Tx } from '../../db/index.ts'
-import { getRow, listRows } from '../../db/queries.ts'
+import { getRow, listValues } from '../../db/queries.ts'
 import { deployments, stacks } from '../../db/schema.ts'
 
 export type StoredStack = typeof stacks.$inferSelect
@@ -15,13 +15,17 @@ export const deployedImage = (image: string) =>
 /** Undefined for an image that isn’t of a Compose file. */
 export const getStack = (db: Tx, image: string) => getRow(db, stacks, eq(stacks.image, image))
 
+/** The images of its services, without the texts. */
+export const listServiceImages = (db: Tx, image: string) =>
+  Object.entries(listValues(db, stacks.services, eq(stacks.image, image))[0] ?? {})
+
 export const insertStack = (tx: Tx, stack: StoredStack) =>
   tx.insert(stacks).values(stack).onConflictDoUpdate({ target: stacks.image, set: stack }).run()
 
 /** The images of their services, without these images themselves. */
 export const listStackImages = (db: Tx, images: string[]) =>
-  listRows(db, stacks, inArray(stacks.image, images)).flatMap(({ image, services }) =>
-    Object.values(services).flatMap((service) => (service.image === image ? [] : service.image)),
+  listValues(db, stacks.services, inArray(stacks.image, images)).flatMap((services) =>
+    Object.values(services).flatMap(({ image }) => (images.includes(image) ? [] : image)),
   )
 
 /** Deletes those that no deployment can run any more. */
