@@ -19,6 +19,21 @@ test.each<[string, string, Texts]>([
     { Gemfile: `gem 'own', path: 'own'`, 'Gemfile.lock': '', 'config.ru': '' },
   ],
   [
+    'packages of Python that are folders of the repository',
+    'COPY . .\nRUN --mount=type=cache,target=/root/.cache python -m venv /opt/poetry',
+    {
+      'pyproject.toml': '[tool.poetry.dependencies]\nown = { path = "own" }\nflask = "3"\n',
+      'poetry.lock': '',
+      'main.py': '',
+      Procfile: 'web: python main.py',
+    },
+  ],
+  [
+    'packages of Python that are archives of the repository',
+    'COPY . .\nRUN --mount=type=cache,target=/root/.cache pip install -r',
+    { 'requirements.txt': 'wheels/own-1.0-py3-none-any.whl\n', 'main.py': '' },
+  ],
+  [
     'packages of PHP that are folders of the repository',
     'COPY . .\nRUN --mount=type=cache,target=/root/.composer/cache composer install',
     {
