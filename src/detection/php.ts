@@ -84,9 +84,7 @@ export const php: Rule = {
             ...extensions.flatMap((name) => libraries[name] ?? []),
             ...(settings.packages ?? []),
           ]),
-          extensions.length === 0
-            ? null
-            : `RUN ${extensions.includes('gd') ? 'docker-php-ext-configure gd --with-freetype --with-jpeg && ' : ''}docker-php-ext-install ${extensions.join(' ')}`,
+          ...installing(extensions),
           `ENV PORT=8080${framework === 'Symfony' ? ' APP_ENV=prod' : ''} APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
           // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
           // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
@@ -163,13 +161,42 @@ function extensionsOf(required: Record<string, unknown>, framework: string | nul
   return [...new Set([...asked, ...usual])].filter((name) => Object.hasOwn(libraries, name)).sort()
 }
 
+/** Those of PHP itself are compiled from the image's sources, the others come from PHP's own registry. */
+function installing(extensions: string[]) {
+  const foreign = extensions.filter((name) => Object.hasOwn(pecl, name))
+  const own = extensions.filter((name) => !foreign.includes(name))
+  const gd = 'docker-php-ext-configure gd --with-freetype --with-jpeg && '
+  return [
+    own.length === 0
+      ? null
+      : `RUN ${own.includes('gd') ? gd : ''}docker-php-ext-install ${own.join(' ')}`,
+    foreign.length === 0
+      ? null
+      : `RUN pecl install ${foreign.join(' ')} && docker-php-ext-enable ${foreign.join(' ')}`,
+  ]
+}
+
+const pecl: Record<string, string[]> = {
+  amqp: ['librabbitmq-dev'],
+  apcu: [],
+  imagick: ['libmagickwand-dev'],
+  mongodb: ['libssl-dev'],
+  redis: [],
+}
+
 /** Debian's packages that each needs to be compiled. */
 const libraries: Record<string, string[]> = {
+  ...pecl,
   bcmath: [],
+  bz2: ['libbz2-dev'],
+  calendar: [],
   exif: [],
+  ffi: ['libffi-dev'],
   gd: ['libpng-dev', 'libjpeg-dev', 'libfreetype-dev'],
+  gettext: [],
   gmp: ['libgmp-dev'],
   intl: ['libicu-dev'],
+  ldap: ['libldap-dev'],
   mysqli: [],
   pcntl: [],
   pdo_mysql: [],
@@ -177,6 +204,7 @@ const libraries: Record<string, string[]> = {
   pgsql: ['libpq-dev'],
   soap: ['libxml2-dev'],
   sockets: [],
+  tidy: ['libtidy-dev'],
   xsl: ['libxslt1-dev'],
   zip: ['libzip-dev'],
 }

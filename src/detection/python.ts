@@ -166,7 +166,7 @@ const listDependencies = `python -c 'import tomllib; print(*tomllib.load(open("p
 function installerOf(files: Files, project: JsonObject): Installer {
   const has = (path: string) => files.has(path)
   // Its packages may be folders or archives of the repository.
-  const needsCode = /\{[^}\n]*\b(path|file)\s*=/.test(files.text('pyproject.toml'))
+  const needsCode = /[{,]\s*(path|file)\s*=/.test(files.text('pyproject.toml'))
   const ofProject = { from: 'pyproject.toml', needsCode }
   if (has('uv.lock'))
     return {

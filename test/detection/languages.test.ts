@@ -42,6 +42,11 @@ test.each<[string, string, Texts]>([
     },
   ],
   [
+    'extensions of PHP from its registry',
+    'docker-php-ext-install bz2\nRUN pecl install redis && docker-php-ext-enable redis\n',
+    { 'composer.json': json({ require: { 'ext-redis': '*', 'ext-bz2': '*', 'ext-json': '*' } }) },
+  ],
+  [
     'the Rust of the image, and not a download of the one that a file names',
     'ENV RUSTUP_TOOLCHAIN=$RUST_VERSION\nCOPY . .',
     {
