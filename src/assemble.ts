@@ -36,6 +36,7 @@ import { ReleaseWatch } from './releases/watch.ts'
 import type { Clock } from './platform/scheduler.ts'
 import { Scheduler } from './platform/scheduler.ts'
 import type { Lookup } from './platform/hosts.ts'
+import { ShortCache } from './platform/short-cache.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -129,11 +130,13 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
+  /** Of complete logs: grouping takes long, and pages load again on every change. */
+  const groupedLogs = new ShortCache({ milliseconds: 60_000, max: 10 })
   const baseImages = new BaseImages()
   const uploads = new Uploads({ config, db, git })
   const working = {
     ...{ ...outside, logs, collector, masks },
-    ...{ jobs, starts, pulls, baseImages, uploads, diskGuard },
+    ...{ jobs, starts, pulls, baseImages, groupedLogs, uploads, diskGuard },
   }
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),

@@ -208,3 +208,29 @@ test('queries stand in store files, tables there and where a resource is describ
 function mayImport(from: string, to: string) {
   return from === to || lineOf(from) < lineOf(to)
 }
+
+/** Of the program, the engine or a text: the same for every installation in a process. */
+const sharedState = [
+  'db/queries.ts', // by table
+  'docs/documents.ts',
+  'git/look-up.ts', // turns at other servers
+  'git/providers/ask.ts',
+  'git/tip.ts',
+  'runtime/edge-container.ts', // names on the engine
+  'runtime/images/lock.ts',
+  'runtime/network.ts',
+  'runtime/remove.ts',
+  'services/own-file.ts', // by the text that was read
+  'services/provides.ts',
+  'services/stored-definition.ts',
+  'web/checks.ts', // by handler
+  'web/form-fields.ts', // by request
+  'web/form-method.ts',
+  'web/static.ts',
+]
+
+test('the state of an installation stands in objects of assemble', () => {
+  const kept =
+    /^(export )?(const|let|var) \w+ = new (Map|WeakMap|Set|WeakSet|\w*(Cache|Lock|Queue))\(?(\d*|\{.*)\)?;?$/m
+  expect(filesWith(kept)).toEqual(sharedState)
+})

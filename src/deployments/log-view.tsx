@@ -7,7 +7,7 @@ import type { Line } from '../logs/log-line.tsx'
 import type { Masks } from '../logs/masks.ts'
 import { eachLines, listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
-import { ShortCache } from '../platform/short-cache.ts'
+import type { ShortCache } from '../platform/short-cache.ts'
 import { clientOf } from '../web/client.ts'
 import { isLiveRequest } from '../web/live.tsx'
 import type { Db, LogDb } from '../db/index.ts'
@@ -37,11 +37,10 @@ async function groupsOf(
   return groups
 }
 
-/** For complete logs: grouping takes long, and pages load again on every change. */
-const known = new ShortCache({ milliseconds: 60_000, max: 10 })
+export type LogViewDeps = { logDb: LogDb; masks: Masks; groupedLogs: ShortCache }
 
 function stepsOf(
-  deps: { logDb: LogDb; masks: Masks },
+  deps: LogViewDeps,
   deployment: Deployment,
   { extent, signal }: { extent: { first: number; last: number }; signal: AbortSignal },
 ) {
@@ -53,7 +52,7 @@ function stepsOf(
   if (!isEnded(deployment.status)) return find()
   const hidden = deps.masks.stateOf(logOf(deployment).sourceId)
   const key = [deployment.id, deployment.status, extent.first, extent.last, hidden].join(' ')
-  return known.remember(key, { find, signal })
+  return deps.groupedLogs.remember(key, { find, signal })
 }
 
 /** The part of the log that is in the page itself. */
@@ -64,7 +63,7 @@ export type LogView = Awaited<ReturnType<typeof logView>>
 /** Shows the last lines of a log grouped by step, or the lines before one, or those that match a search. */
 export async function logView(
   c: Context,
-  deps: { logDb: LogDb; masks: Masks },
+  deps: LogViewDeps,
   { deployment, chosen }: { deployment: Deployment; chosen: ShownQuery },
 ) {
   const log = logOf(deployment)

@@ -38,6 +38,7 @@ import { deploymentJson } from './json.ts'
 import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { followGroups, logView } from './log-view.tsx'
+import type { LogViewDeps } from './log-view.tsx'
 import { getOrigin, listEnvironmentStates } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
 import { previewRollback } from './preview.ts'
@@ -63,6 +64,7 @@ const toRepoint = { method: 'PUT', path: '/projects/:id' }
 export const deploymentRoutes = (
   deps: TriggerDeps &
     StreamDeps &
+    LogViewDeps &
     Pick<UrlDeps, 'edge'> & { config: Config; docker: Docker; masks: Masks; secrets: Secrets },
   /** Renders a project's connections for its page. */
   mapOf: (project: Project) => JSX.Element | null,
