@@ -1,6 +1,6 @@
 import type { Files, JsonObject } from './files.ts'
 import { objectOf, stringOf } from './files.ts'
-import { run } from './text.ts'
+import { notUsed, run } from './text.ts'
 
 export type PackageManager = {
   name: 'npm' | 'pnpm' | 'yarn' | 'bun'
@@ -57,9 +57,7 @@ export function packageManagerOf(files: Files): PackageManager {
     (lock === undefined && from !== null
       ? ', without its lock file: each build may get other versions'
       : '') +
-    (others.length === 0
-      ? ''
-      : `; ${others.join(' and ')} ${others.length === 1 ? 'isn’t' : 'aren’t'} used`)
+    notUsed(others)
   const manifests = [
     'package.json',
     ...(lock === undefined ? [] : [lock]),

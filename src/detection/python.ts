@@ -13,6 +13,7 @@ import {
   effective,
   ignored,
   installPackages,
+  notUsed,
   run,
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
@@ -67,6 +68,7 @@ function planPython(options: Options): Found {
   const build = settings.build ?? (framework?.name === 'Django' ? collectStatic(files) : null)
   const install =
     settings.install === undefined ? installer.install : [inFolder(folder, settings.install)]
+  const isIdle = (file: string) => files.has(file) && !installer.manifests.includes(file)
   const isPlain = install.length === 0 && served.add.length === 0 && build === null
   return {
     kind: framework?.name ?? 'Python',
@@ -74,7 +76,7 @@ function planPython(options: Options): Found {
     reasons: [
       ...(member?.reasons ?? []),
       ...(framework ? [`${framework.name} from ${installer.from}`] : []),
-      installer.reason,
+      installer.reason + notUsed(lockFiles.filter(isIdle)),
       version.reason,
       ...served.add.map(
         (name) => `adds ${name}, since ${framework?.name}’s own server isn’t meant for production`,
@@ -148,6 +150,8 @@ function planPython(options: Options): Found {
           : null,
   }
 }
+
+const lockFiles = ['uv.lock', 'poetry.lock', 'pdm.lock', 'Pipfile.lock']
 
 const rangeOf = (value: unknown) => stringOf(value)?.replaceAll(',', ' ') ?? null
 

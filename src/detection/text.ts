@@ -78,6 +78,12 @@ const caddyfile = (spa: boolean) => [
   ...(spa ? [] : ['handle_errors 404 {', '  rewrite * /404.html', '  file_server', '}']),
 ]
 
+/** The end of a reason. */
+export const notUsed = (files: string[]) =>
+  files.length === 0
+    ? ''
+    : `; ${files.join(' and ')} ${files.length === 1 ? 'isn’t' : 'aren’t'} used`
+
 /** What no image needs; files of secrets that may lie about are left out too. */
 export const ignored = (...more: string[]) =>
   [

@@ -98,6 +98,11 @@ describe('it says what is missing', () => {
     expect(reasons.join()).toContain('package-lock.json')
   })
 
+  test('of Python too', () => {
+    const { reasons } = plan({ 'pyproject.toml': '', 'uv.lock': '', 'pdm.lock': '', 'main.py': '' })
+    expect(reasons).toContain('uv from uv.lock; pdm.lock isn’t used')
+  })
+
   test('a Dockerfile elsewhere is named', () => {
     const { reasons } = plan({ 'index.html': '', 'docker/Dockerfile.dev': '' })
     expect(reasons.join()).toContain('docker/Dockerfile.dev')
