@@ -194,11 +194,11 @@ export class CheckWatch {
   }
 }
 
-/** The source may have been removed since the push, and a provider needn't say which commit a tag has. */
+/** The source may have been changed since the push, and a provider needn't say which commit a tag has. */
 function whyUnaskable({ project, deployment }: Job): Failure | null {
   const why =
-    !project.sourceId || !project.repository
-      ? 'The project has no git source anymore.'
+    !project.sourceId || !project.repository || deployment.repositoryUrl !== project.repositoryUrl
+      ? 'The project has another git source now, or none.'
       : deployment.requestedCommit
         ? null
         : 'The provider didn’t say which commit the tag has.'

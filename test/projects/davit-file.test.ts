@@ -77,6 +77,9 @@ test.each([
   ['domains', 'domains: [a.example.com]', '1:1'],
   ['volumes', 'volumes: ["data:/x"]', '1:1'],
   ['a limit of the environment', 'memory_mb: 4096', '1:1'],
+  ['which tags deploy', 'tags: v*', '1:1'],
+  ['waiting for checks', 'port: 1\nwait_for_checks: false', '2:1'],
+  ['what it is promoted from', 'promote_from: staging', '1:1'],
   [
     'a schedule of no time',
     "schedules:\n  - {name: a, command: b, schedule: '61 * * * *'}",
