@@ -53,7 +53,10 @@ export const recipes: Record<string, Recipe> = {
       'COPY deno/deno /usr/bin/deno',
       'RUN mkdir /deno-dir && chown deno:deno /deno-dir',
       'ENV DENO_DIR=/deno-dir/ DENO_INSTALL_ROOT=/usr/local DENO_TLS_CA_STORE=system',
-      ...entrypoint('deno', '[ "$1" != "${1#-}" ] || deno help "$1" > /dev/null 2>&1'),
+      ...entrypoint(
+        'deno',
+        '[ "$1" != "${1#-}" ] || echo " cache eval install repl run serve task " | grep -q " $1 "',
+      ),
       'CMD ["eval", "console.log(1)"]',
     ],
   }),
