@@ -1,6 +1,7 @@
 import { isTerminal } from '../cli/ask.ts'
 import { UsageError } from '../cli/command.ts'
 import type { Environment } from '../cli/command.ts'
+import { follows } from '../environments/followed.ts'
 import { AppError } from '../platform/errors.ts'
 import { Server } from './call.ts'
 import { choose } from './choose.ts'
@@ -114,9 +115,12 @@ export async function findApp(asked: Asked, env: Environment) {
     )
   if (environments.length === 1) return { server, project, environment: environments[0]! }
   const branch = await askGit('symbolic-ref', '--quiet', '--short', 'HEAD')
-  const following = environments.filter((one) => (one.branch ?? project.branch) === branch)
-  if (branch !== null && following.length === 1)
-    return { server, project, environment: following[0]! }
+  const following = environments.filter(
+    (environment) =>
+      branch !== null &&
+      follows({ environment, project }, { type: 'branch', name: branch, isDefault: false }),
+  )
+  if (following.length === 1) return { server, project, environment: following[0]! }
   if (!isTerminal())
     throw new UsageError(
       `${project.name} has several environments. Choose one with --env: ${names}.`,

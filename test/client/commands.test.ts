@@ -45,6 +45,10 @@ describe('the project of a folder', () => {
     expect((await davit(['env', '--json'])).stdout).toContain('"items": []')
     expect((await davit(['env', '--env', 'production'])).stdout).toBe('A  1\n')
     expect((await davit(['env', '--env', 'nothing'])).status).toBe(1)
+    git('checkout', '--quiet', '-b', 'release/2')
+    const releases = { name: 'releases', branch: 'release/*' }
+    expect((await ada.post(`/projects/${project.id}/envs`, releases)).status).toBe(201)
+    expect((await davit(['env', 'set', 'R=1'])).stdout).toContain('in releases')
   })
 })
 
