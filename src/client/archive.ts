@@ -64,6 +64,11 @@ async function* contentOf(
 
 const changed = (path: string, cause?: unknown) => {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  const why = code === 'EACCES' ? 'can’t be read' : 'changed while it was read'
-  return new AppError('conflict', `${path} ${why}, so nothing was deployed. Try again.`, { cause })
+  const why =
+    code === 'EACCES'
+      ? 'can’t be read'
+      : path.includes('\ufffd')
+        ? 'has a name that isn’t UTF-8'
+        : 'changed while it was read'
+  return new AppError('conflict', `${path} ${why}, so nothing was deployed.`, { cause })
 }

@@ -22,7 +22,7 @@ export function readLogins(env: Environment): Stored {
   const file = loginsFile(env)
   try {
     if (statSync(file).mode & 0o077) warn(`Others can read ${file}. Run: chmod 600 ${file}`)
-    return JSON.parse(readFileSync(file, 'utf8')).servers
+    return JSON.parse(readFileSync(file, 'utf8')).servers ?? {}
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new AppError('invalid', `${file} can’t be read. Remove it and log in again.`, { cause })

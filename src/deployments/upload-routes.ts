@@ -76,7 +76,9 @@ export const uploadRoutes = (deps: UploadDeps) => {
           { ownerId, body, about: { ...said, dirty: about.dirty }, signal },
           (upload) =>
             triggerDeployment(deps, {
-              ...{ project, upload, environmentId, branch, noCache, triggeredBy },
+              // it may have been deleted while the files arrived
+              project: findProject(db, ownKey(c)),
+              ...{ upload, environmentId, branch, noCache, triggeredBy },
               trigger: 'api',
             }),
         ),

@@ -225,14 +225,8 @@ export const UploadRef = ({
   dirty: boolean
 }) => (
   <span class="commit">
-    uploaded
-    {commit && (
-      <>
-        {' from '}
-        <code title={commit}>{commit.slice(0, 7)}</code>
-        {dirty && ', dirty'}
-      </>
-    )}
+    {commit && <code title={commit}>{commit.slice(0, 7)}</code>}
+    <span class="upload">{commit && dirty ? 'uploaded, dirty' : 'uploaded'}</span>
     {message && <bdi class="commit-message">{message}</bdi>}
   </span>
 )

@@ -3,7 +3,8 @@ import { chmodSync } from 'node:fs'
 import { deployments } from '../../src/db/schema.ts'
 import { aFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
-import { aLaptop, keptBy, withServer } from './laptop.ts'
+import { keptBy } from '../deployments/uploading.ts'
+import { aLaptop, withServer } from './laptop.ts'
 
 describe('deploy', () => {
   test('sends what git tracks as it is on disk, and ends with the address of the app', async () => {

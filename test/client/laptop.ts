@@ -1,7 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeToken } from '../../src/accounts/token-store.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
+import { keptBy, tokenOf } from '../deployments/uploading.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { bareEnvironment } from '../support/davit.ts'
@@ -62,23 +61,9 @@ export async function withServerOf(app: TestApp) {
   laptop.git('remote', 'add', 'origin', project.repository.url)
   laptop.git('add', '.')
   laptop.git('commit', '--quiet', '-m', 'A page')
-  const token = tokenFor(t, ada.user.id)
+  const token = tokenOf(t, ada.user.id)
   const address = url.origin
   const login = await laptop.davit(['login', address], { input: token })
   if (login.status !== 0) throw new Error(login.stderr)
   return { t, ada, project, token, address, ...laptop, kept: () => keptBy(t) }
-}
-
-export const tokenFor = (
-  t: TestApp,
-  userId: string,
-  scope: 'read' | 'deploy' | 'write' = 'write',
-) =>
-  makeToken(t.db, { userId, name: 'laptop', scopes: [scope], projectId: null, expiresInDays: null })
-    .token
-
-/** The uploads that a server has on its disk. */
-export function keptBy({ dataDir }: TestApp) {
-  const folder = join(dataDir, 'uploads')
-  return existsSync(folder) ? readdirSync(folder) : []
 }

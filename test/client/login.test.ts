@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { aFolder } from '../support/folder.ts'
 import { loopback } from '../support/tls.ts'
-import { aLaptop, tokenFor, withServer } from './laptop.ts'
+import { tokenOf } from '../deployments/uploading.ts'
+import { aLaptop, withServer } from './laptop.ts'
 
 describe('login', () => {
   test('keeps tokens of several servers, which only their owner can read', async () => {
@@ -10,7 +11,7 @@ describe('login', () => {
     expect(statSync(loginsFile).mode & 0o777).toBe(0o600)
     expect((await davit(['open', '--json'])).stdout).toContain(`"page": "${address}/projects`)
     const second = address.replace('127.0.0.1', 'localhost')
-    const token = tokenFor(t, ada.user.id)
+    const token = tokenOf(t, ada.user.id)
     const { status, stdout } = await davit(['login', second, '--json'], { input: token })
     expect([status, JSON.parse(stdout).email]).toEqual([0, ada.user.email])
     expect(stdout).not.toContain(token)
@@ -29,7 +30,7 @@ describe('login', () => {
     const { davit, loginsFile } = aLaptop()
     const { address } = await withServer({ jobsWait: true })
     for (const [input, status] of [
-      [tokenFor(t, ada.user.id), 3],
+      [tokenOf(t, ada.user.id), 3],
       ['dvt_wrong', 3],
       ['', 2],
       ['password', 2],
@@ -89,9 +90,9 @@ describe('what answers that is no Davit is said:', () => {
     const { t, ada, project, davit, address, kept } = await withServer({ jobsWait: true })
     const as = (token: string) => ({ env: { DAVIT_SERVER: address, DAVIT_TOKEN: token } })
     expect((await davit(['deploy'], as('dvt_revoked'))).status).toBe(3)
-    const deploy = await davit(['deploy'], as(tokenFor(t, ada.user.id, 'deploy')))
+    const deploy = await davit(['deploy'], as(tokenOf(t, ada.user.id, 'deploy')))
     expect([deploy.status, deploy.stderr]).toEqual([1, expect.stringContaining('scope write')])
-    const bob = as(tokenFor(t, t.logIn('bob@example.com').user.id))
+    const bob = as(tokenOf(t, t.logIn('bob@example.com').user.id))
     expect((await davit(['deploy', '--project', project.id], bob)).status).toBe(1)
     expect(kept()).toEqual([])
     expect((await davit(['deploy'], { env: { DAVIT_TOKEN: 'dvt_x' } })).status).toBe(2)

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'bun:test'
 import { listening } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
-import { aLaptop, tokenFor } from './laptop.ts'
+import { tokenOf } from '../deployments/uploading.ts'
+import { aLaptop } from './laptop.ts'
 
 /** A laptop whose only server has an environment in which busybox is live. */
 async function withBusybox() {
@@ -11,7 +12,7 @@ async function withBusybox() {
   const server = listening(t)
   const address = server.url.origin
   const laptop = aLaptop()
-  const env = { DAVIT_SERVER: address, DAVIT_TOKEN: tokenFor(t, ada.user.id) }
+  const env = { DAVIT_SERVER: address, DAVIT_TOKEN: tokenOf(t, ada.user.id) }
   const run = (...args: string[]) => laptop.davit(['run', '--project', 'site', ...args], { env })
   const lastRun = async () => (await ada.get(live.path)).json.items[0]
   /** What `stty` wrote of the terminal, but for its size, which changes. */

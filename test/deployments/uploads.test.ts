@@ -1,50 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'bun'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { auditEvents, deployments } from '../../src/db/schema.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { aRecord, aTar, manyFiles, tarOf } from '../git/tars.ts'
 import type { TarItem } from '../git/tars.ts'
-import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { anApp, aProject, finished } from './apps.ts'
-
-type Body = Uint8Array | ReadableStream<Uint8Array>
-
-const app = anApp('uploaded') as Record<string, string>
-
-/** A project on the simulated engine, and its owner's token. */
-async function withProject(
-  options?: Parameters<typeof simulatedApp>[1],
-  env: Record<string, string> = {},
-) {
-  const { t, ada } = withAda(simulatedApp(env, options))
-  const project = await aProject(t, ada, anApp('committed'))
-  const send = asToken(t.app, tokenOf(t, ada.user.id))
-  const upload = async (body: Body, query = '', id = project.id) => {
-    const response = await send('POST', `/projects/${id}/uploads${query}`, {
-      body: body as Uint8Array<ArrayBuffer>,
-    })
-    const json: any = await response.json()
-    return { status: response.status, json, headers: response.headers }
-  }
-  return { t, ada, project, upload, kept: () => keptBy(t) }
-}
-
-const tokenOf = (t: TestApp, userId: string, scope: 'write' | 'deploy' = 'write') =>
-  makeToken(t.db, { userId, name: 'laptop', scopes: [scope], projectId: null, expiresInDays: null })
-    .token
-
-function keptBy({ dataDir }: TestApp) {
-  try {
-    return readdirSync(join(dataDir, 'uploads'))
-  } catch {
-    return []
-  }
-}
+import { app, tokenOf, withProject } from './uploading.ts'
 
 /** The paths that arrive at the engine, from now on. */
 function seenBy({ faults, docker }: TestApp) {
@@ -247,52 +211,5 @@ describe('refused, with nothing deployed and nothing kept, is', () => {
     const call = asToken(t.app, tokenOf(t, bob.user.id))
     const body = tarOf(app)
     expect((await call('POST', `/projects/${other.id}/uploads`, { body })).status).toBe(201)
-  })
-})
-
-describe('an upload that is under way ends, with nothing kept,', () => {
-  /** Its first bytes have arrived. */
-  async function underWay() {
-    const given = await withProject({ jobsWait: true })
-    const { t, ada, project } = given
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(tarOf(app).subarray(0, 700)),
-      pull: () => new Promise(() => {}),
-    })
-    const hangUp = new AbortController()
-    const { token, row } = makeToken(t.db, {
-      ...{
-        userId: ada.user.id,
-        name: 'x',
-        scopes: ['write'],
-        projectId: null,
-        expiresInDays: null,
-      },
-    })
-    const path = `/projects/${project.id}/uploads`
-    const answer = Promise.resolve(
-      asToken(t.app, token)('POST', path, { body, signal: hangUp.signal }),
-    )
-    await until(() => given.kept().length === 1)
-    return { ...given, answer, hangUp, tokenId: row.id }
-  }
-
-  test('with its token', async () => {
-    const { ada, answer, tokenId, kept } = await underWay()
-    await ada.delete(`/settings/tokens/${tokenId}`)
-    expect([(await answer).status, kept()]).toEqual([401, []])
-  })
-
-  test('when Davit stops', async () => {
-    const { t, answer, kept } = await underWay()
-    await t.streams.endAll()
-    expect([(await answer).status, kept()]).toEqual([503, []])
-  })
-
-  test('with its connection', async () => {
-    const { answer, hangUp, kept } = await underWay()
-    hangUp.abort()
-    await answer.catch(() => {})
-    await until(() => kept().length === 0)
   })
 })
