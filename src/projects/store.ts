@@ -1,4 +1,4 @@
-import { and, count, desc, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
@@ -192,10 +192,10 @@ export const listImagesBeside = (
     and(eq(deployments.projectId, projectId), ne(deployments.environmentId, environmentId)),
   )
 
-/** With those of the services of Compose files. */
+/** With those of the services of Compose files; only names that Davit gave. */
 function listImagesOf(db: Db, deployed: SQL | undefined) {
-  const isThere = and(deployed, isNotNull(deployments.image))
-  const images = listValues(db, deployments.image, isThere) as string[]
+  const isOurs = and(deployed, like(deployments.image, 'davit/%'))
+  const images = listValues(db, deployments.image, isOurs) as string[]
   return [...images, ...listStackImages(db, images)]
 }
 
