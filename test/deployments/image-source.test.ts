@@ -33,6 +33,13 @@ async function anImage(ada: TestClient, image: string, settings: Record<string, 
   return { id, environmentId: environment.id as string, path: `/projects/${id}` }
 }
 
+/** The first line of its container. */
+async function outputOf(t: TestApp, { containerId }: { containerId: string }) {
+  for await (const [line] of t.docker.containerLogs(containerId, { follow: true }))
+    return line?.text
+  throw new Error('It wrote nothing.')
+}
+
 const namesOf = async (t: TestApp) => (await t.docker.listImages()).flatMap(({ tags }) => tags)
 
 test('a deployment pulls the image instead of cloning and building, and keeps it by its digest', async () => {
@@ -228,14 +235,14 @@ describe('the source of a project', () => {
   })
 })
 
-test('a private image runs once its owner has a login, is rolled back to, and leaves with its project', async () => {
+test('a private image runs once its owner has a login, follows its registry, is rolled back to, and leaves with its project', async () => {
   const { t, ada } = withAda(testApp())
   const user = { username: 'puller', password: 'a password that opens it' }
   const registry = await startRegistry(user)
   onTestFinished(() => registry.stop())
   const auth = { ...user, serveraddress: registry.host }
   const image = await pushImage(corner, { auth, line: 'echo the first > /version' })
-  const { id, path, environmentId } = await anImage(ada, image)
+  const { id, path, environmentId } = await anImage(ada, image.replace(/:1$/, ':*'))
   const processes = [{ name: 'web', command: ['sh', '-c', 'cat /version; exec sleep 9999'] }]
   await ada.put(`${path}/envs/${environmentId}`, { processes, releaseCommand: 'cat /version' })
   expect((await deployed(ada, id)).error.step).toBe('pulling')
@@ -248,15 +255,20 @@ test('a private image runs once its owner has a login, is rolled back to, and le
     line: 'echo the second > /version',
     repo: image.replace(/:1$/, ''),
   })
-  const second = await deployed(ada, id)
-  expect((await logOf(ada, second)).join('\n')).toContain('the second')
+  await t.deps.images.look({ signal: new AbortController().signal })
+  await t.jobs.idle()
+  const [found] = (await ada.get(`${path}/deployments`)).json.items
+  const second = await finished(ada, found)
+  expect(second).toMatchObject({
+    status: 'running',
+    trigger: 'image',
+    pulled: { reference: image },
+  })
+  expect(await outputOf(t, second)).toBe('the second')
   expect(second.pulled.digest).not.toBe(first.pulled.digest)
 
   const back = await finished(ada, (await rollBack(ada, first)).json)
-  expect([back.status, (await logOf(ada, back)).join('\n')]).toEqual([
-    'running',
-    expect.stringContaining('the first'),
-  ])
+  expect([back.status, await outputOf(t, back)]).toEqual(['running', 'the first'])
   expect(await corner.docker.inspectImage(image)).toBeNull()
   await t.jobs.idle()
   expect((await ada.delete(path)).status).toBe(200)
