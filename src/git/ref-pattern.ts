@@ -59,7 +59,7 @@ export function matchingRefs(
   const found: NamedRef[] = []
   for (const [, kind, name] of listing.matchAll(/\trefs\/(heads|tags)\/(.+)$/gm)) {
     const type = kind === 'tags' ? 'tag' : 'branch'
-    if (match[type](name!)) found.push({ type, name: name! })
+    if (match[type](name!) && refuseBranch(name!) === null) found.push({ type, name: name! })
   }
   const { compare } = new Intl.Collator('en', { numeric: true })
   found.sort((a, b) => a.type.localeCompare(b.type) || compare(b.name, a.name))

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { git, startGitServer } from '../support/git-server.ts'
@@ -106,6 +107,35 @@ describe('with a pattern', () => {
     expect(gone).toMatchObject({ status: 'failed', error: { code: 'unknown_branch' } })
     expect(gone.error.message).toContain('release/1')
   })
+})
+
+test('of 10,000 tags the highest are listed, and odd names are only text', async () => {
+  const { ada, project, repository, env, refs } = await following({ tags: '**' })
+  const { head } = repository
+  const odd = ['w"><script>alert(1)</script>', "w';id;'", 'w$(id)', 'w|x', 'wé😀', '--w']
+  const many = Array.from({ length: 10_000 }, (_, i) => `v1.${i}`)
+  const lines = [...many, ...odd].toSorted().map((name) => `${head} refs/tags/${name}\n`)
+  writeFileSync(
+    join(repository.path, 'packed-refs'),
+    `# pack-refs with: sorted \n${lines.join('')}`,
+  )
+  const listed = await refs()
+  expect(listed).toBeArrayOfSize(500)
+  expect(listed).toContain('tag v1.9999')
+  expect(listed).not.toContain('tag --w')
+  const { text } = await ada.page(`${env}/refs`)
+  expect(text).not.toContain('<script>alert')
+  expect(text).toContain('Only 500 are listed.')
+  for (const tag of odd.slice(0, -1)) {
+    const { status, branch, commit } = await project.deploy({ tag })
+    expect({ status, branch, hash: commit.hash }).toEqual({
+      status: 'running',
+      branch: tag,
+      hash: head,
+    })
+  }
+  const option = await ada.post(`/projects/${project.id}/deployments`, { tag: '--w' })
+  expect([option.status, option.json.errors[0].field]).toEqual([422, 'tag'])
 })
 
 test('a repository that can’t be listed still gets the form, and an error as JSON', async () => {

@@ -53,7 +53,7 @@ describe('of a listing', () => {
     const odd = ['v"><script>', "v'; rm -rf /", 'v$(id)', 'v|x', '-v1', 'v\u202e']
     expect(
       names(listing(...odd.map((name) => `refs/tags/${name}`)), { branch: null, tag: '*' }),
-    ).toBeArrayOfSize(odd.length - 1) // the one with a slash is in a folder
+    ).toBeArrayOfSize(4) // without the names that git refuses, and one that is an option
   })
 
   test('10,000 refs are matched in time, and cut off', () => {
