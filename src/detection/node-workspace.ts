@@ -87,6 +87,7 @@ export function memberText(options: MemberOptions): string {
   const isApart = !keepsAll && !how.needsCode && how.production !== null
   const isBuilt =
     builds.lines.length > 0 || !isApart || hooks.some(({ needed: names }) => names.length > 0)
+  const left = [...builds.leaves, ...caches.map((path) => pathIn(directory, path))]
   const user = manager.name === 'bun' ? 'bun' : 'node'
   const owned = `--chown=${user}:${user}`
   return dockerfile(
@@ -95,13 +96,10 @@ export function memberText(options: MemberOptions): string {
     isBuilt
       ? [
           ...build,
-          only ? null : withoutFolders([...(isApart ? ['node_modules'] : []), ...builds.leaves]),
+          ...(only ? [] : isApart ? [gathered(left)] : left.map((path) => run(`rm -rf ${path}`))),
           only || isApart || options.keepsDevelopment || settings.install !== undefined
             ? null
             : manager.name === 'npm' && manager.prune,
-          only || caches.length === 0
-            ? null
-            : run(inFolder(directory, `rm -rf ${caches.join(' ')}`)),
         ]
       : null,
     only || !isApart ? null : ['FROM base AS modules', ...before, ...manifests, how.production],
@@ -117,7 +115,11 @@ export function memberText(options: MemberOptions): string {
             // What is traced from the root of the workspace has its folders.
             copy([`${at}/${from}`], to === '.' ? '/app' : `./${to}`, `--from=build ${owned}`),
           )
-        : [isBuilt ? `COPY --from=build ${owned} /app /app` : `COPY ${owned} . /app`]),
+        : [
+            isBuilt
+              ? `COPY --from=build ${owned} ${isApart ? '/out' : '/app'} /app`
+              : `COPY ${owned} . /app`,
+          ]),
       `USER ${user}`,
       'EXPOSE 3000',
       'STOPSIGNAL SIGTERM',
@@ -126,13 +128,11 @@ export function memberText(options: MemberOptions): string {
   )
 }
 
-/** What only the build needed, in each package. */
-const withoutFolders = (names: string[]) =>
-  names.length === 0
-    ? null
-    : run(
-        `find . \\( ${names.map((name) => `-name ${name}`).join(' -o ')} \\) -prune -exec rm -rf {} +`,
-      )
+/** What was built, without dependencies: to remove them from each package would take longer. */
+const gathered = (left: string[]) =>
+  run(
+    `mkdir /out && tar -c --exclude=node_modules ${left.map((path) => `--exclude=./${path} `).join('')}. | tar -x -C /out`,
+  )
 
 const pathIn = (folder: string, path: string) =>
   folder === '' ? path : path === '.' ? folder : `${folder}/${path}`
@@ -197,7 +197,7 @@ function turboOf({ workspace, directory }: Membership, manager: PackageManager) 
       `RUN turbo prune ${name} --docker`,
     ],
     env: 'ENV TURBO_TELEMETRY_DISABLED=1',
-    leaves: '.turbo',
+    leaves: ['.turbo/cache'],
     build: manager.execute(`turbo run build --filter=${name}`),
   }
 }
@@ -210,7 +210,7 @@ function nxOf({ workspace, directory }: Membership, manager: PackageManager) {
   if (!isThere || name === null || !files.has('nx.json')) return null
   return {
     env: 'ENV NX_DAEMON=false NX_NO_CLOUD=true',
-    leaves: '.nx',
+    leaves: ['.nx'],
     build: manager.execute(`nx run ${name}:build`),
   }
 }
@@ -236,7 +236,7 @@ export function buildsOf({
   if (runner)
     return {
       lines: [runner.env, run(runner.build)],
-      leaves: [runner.leaves],
+      leaves: runner.leaves,
       reason: runner.build,
     }
   const built = needed.filter(isScripted)

@@ -12,7 +12,7 @@ const app = (name: string, more: Partial<RealApp> = {}): RealApp => ({
   without: [
     '/app/apps/admin/server.js',
     ...['kleur', 'left-pad', 'husky', 'turbo', 'is-odd'].map((each) => `/app/node_modules/${each}`),
-    ...['/app/.turbo', '/app/apps/web/.turbo'],
+    '/app/.turbo/cache',
     ...['/app/apps/web/node_modules/is-odd', '/app/apps/admin/node_modules/kleur'],
   ],
   ...more,
