@@ -52,13 +52,18 @@ function find(
       readLabels(labels).environmentId === environment.id && !isOnce(labels[partLabel]),
   )
   const of = (id: string) => ofEnvironment.filter(({ labels }) => deploymentOf(labels) === id)
-  const own = of(deployment.id)
+  const instances = listInstances(db, environment.id).filter(
+    ({ releaseId }) => releaseId === deployment.id,
+  )
+  // the labels of those that it kept name an earlier deployment
+  const held = new Set(instances.map(({ containerId }) => containerId))
+  const own = ofEnvironment.filter(
+    ({ id, labels }) => deploymentOf(labels) === deployment.id || held.has(id),
+  )
   const there = new Set(own.map(({ id }) => id))
   const isMissing = (instance: Instance) =>
-    instance.releaseId === deployment.id &&
-    isWanted(instance) &&
-    !there.has(instance.containerId ?? '')
-  if (own.length > 0 && !listInstances(db, environment.id).some(isMissing))
+    isWanted(instance) && !there.has(instance.containerId ?? '')
+  if (own.length > 0 && !instances.some(isMissing))
     return { job, outlook: { kind: 'found', containers: own } }
   const newer = ofEnvironment.find(
     ({ state, labels }) =>

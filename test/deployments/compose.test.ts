@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { noteWhatRan } from '../../src/db/restored.ts'
+import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
 import { aProject, finished, logOf, rollBack } from './apps.ts'
@@ -257,6 +259,19 @@ test('a service that fails leaves all as they were, those that were kept too', a
   await ada.post(`/envs/${project.environmentId}/restart`)
   await t.jobs.idle()
   expect(await live()).toMatchObject({ db: first.live.db })
+})
+
+test('after a restore what was kept from an earlier deployment is left alone', async () => {
+  const { t, ada, at, project, deploy } = await start(app('one'))
+  await deploy()
+  project.repository.commit({ 'worker/run': 'two' })
+  const second = await deploy()
+  await t.jobs.idle()
+  noteWhatRan(t.db)
+  await reconcileAfterRestore(t.deps, { signal: new AbortController().signal })
+  await t.jobs.idle()
+  const [newest] = (await ada.get(`${at}/deployments`)).json.items
+  expect(newest).toMatchObject({ id: second.deployment.id, status: 'running' })
 })
 
 test('the detection shows the services, what they need, and a mistake with its place', async () => {
