@@ -88,26 +88,3 @@ test('two services that are built and one that is pulled answer over the address
     exitCode: 0,
   })
 })
-
-test('services of two environments with the same names never meet', async () => {
-  const { t, ada } = withAda(testApp())
-  const project = await aProject(t, ada, files('one '))
-  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'deploy/compose.yaml' })
-  const made = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
-  const staging = made.json.id as string
-  await ada.post(`/envs/${staging}/variables`, { key: 'WORD', value: 'staging', buildTime: true })
-  const first = await project.deploy()
-  const second = await project.deploy({ environmentId: staging })
-  for (const [deployment, said] of [
-    [first, 'one'],
-    [second, 'one staging'],
-  ] as const) {
-    const answer = await fetch(new URL('/store.txt', deployment.url))
-    expect((await answer.text()).trim()).toBe(said)
-  }
-  await ada.delete(`/projects/${project.id}/envs/${staging}`)
-  await t.jobs.idle()
-  const networks = (await t.docker.listNetworks()).map(({ name }) => name)
-  expect(networks).not.toContain(`davit-${staging}`)
-  expect(networks).toContain(`davit-${project.environmentId}`)
-})
