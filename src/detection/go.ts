@@ -60,8 +60,9 @@ export const go: Rule = {
     const usesC = has('github.com/mattn/go-sqlite3')
     const isVendored = files.has('vendor/modules.txt')
     // Modules that are folders of the repository.
-    const needsCode = member !== null || /=>[ \t]*\.{1,2}\//.test(text)
-    const download = settings.install ?? (isVendored || member ? null : 'go mod download')
+    const isJoined = member !== null || files.has('go.work')
+    const needsCode = isJoined || /=>[ \t]*\.{1,2}\//.test(text)
+    const download = settings.install ?? (isVendored || isJoined ? null : 'go mod download')
     const main = settings.build === undefined ? mainOf(files) : null
     const build =
       settings.build ??

@@ -179,8 +179,9 @@ function installerOf(files: Files, project: JsonObject): Installer {
       manifests: ['pyproject.toml', 'uv.lock'],
       install: [
         'python -m venv /opt/uv && /opt/uv/bin/pip install uv',
-        '/opt/uv/bin/uv sync --active --locked --no-dev --no-install-project',
+        `/opt/uv/bin/uv sync --active --locked --no-dev --no-install-project${hasFolders(project) ? ' --no-editable' : ''}`,
       ],
+      needsCode: hasFolders(project),
     }
   if (has('poetry.lock'))
     return {
@@ -238,6 +239,13 @@ function installerOf(files: Files, project: JsonObject): Installer {
         : { install: ['pip install .'], needsCode: true }),
     }
   return { from: 'its files', reason: 'no list of packages', manifests: [], install: [] }
+}
+
+/** Whether packages that uv installs are folders of the repository. */
+function hasFolders(project: JsonObject) {
+  const { workspace, sources } = objectOf(objectOf(project['tool'])['uv'])
+  const paths = Object.values(objectOf(sources)).map((source) => objectOf(source)['path'])
+  return workspace !== undefined || paths.some((path) => path !== undefined)
 }
 
 /** The packages that it needs are installed as any other, so the app has none of their code beside its own. */

@@ -182,3 +182,29 @@ describe('an app in a workspace of another language is built from its root, with
     expect(set).toContain(`cd ${directory} && make x`)
   })
 })
+
+test.each<[string, Texts]>([
+  [
+    'uv sync --active --locked --no-dev --no-install-project --no-editable',
+    {
+      'pyproject.toml': '[project]\nname = "a"\n[tool.uv.workspace]\nmembers = ["libs/*"]',
+      'uv.lock': '',
+      'main.py': '',
+      'libs/b/pyproject.toml': '[project]\nname = "b"',
+    },
+  ],
+  [
+    'go build',
+    {
+      'go.mod': 'module a\n\nrequire b.example.com/b v0.0.0\n',
+      'go.work': 'use (\n.\n./b\n)\n',
+      'main.go': '',
+      'b/go.mod': 'module b.example.com/b',
+    },
+  ],
+])('an app at the root of a workspace has its packages when it installs: %s', (command, texts) => {
+  const { dockerfile } = plan(texts)
+  expect(dockerfile.indexOf('COPY . .')).toBeGreaterThan(0)
+  expect(dockerfile.indexOf('COPY . .')).toBeLessThan(dockerfile.indexOf(command))
+  expect(dockerfile).not.toContain('go mod download')
+})
