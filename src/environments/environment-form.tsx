@@ -88,6 +88,7 @@ export const EnvironmentFields = ({
         ],
       },
       autoDeploy: {
+        ...(project.image !== null && { label: 'Deploy new images' }),
         options: [
           { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'don’t deploy'}` },
           { value: '1', label: 'Deploy' },

@@ -89,7 +89,7 @@ const forms: Record<string, Form> = {
     untold: ['host', 'certificate', 'key', 'basicAuth'],
   },
   'POST /envs/:envId/runs': { valid: () => ({ command: 'true' }) },
-  'POST /projects/:id/deployments': { valid: () => ({}) },
+  'POST /projects/:id/deployments': { untold: ['tag'], valid: () => ({}) }, // told as its branch
   'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
   'POST /projects/:id/envs/:envId/promote': { brief: true, valid: () => ({}) },
@@ -137,6 +137,7 @@ const forms: Record<string, Form> = {
   },
   'POST /settings/prune': { valid: () => ({ what: ['images'], dryRun: true }) },
   'PUT /settings/prune/schedule': { valid: () => ({}) },
+  'PUT /settings/git/:id': { id: 'source', brief: true, valid: () => ({}) },
   'POST /settings/git': {
     valid: () => ({
       provider: 'github',

@@ -221,6 +221,7 @@ describe('the source of a project', () => {
     expect(settings).toContain('name="keep_images"')
     const edit = (await ada.page(`${path}/envs/${environmentId}/edit`)).text
     expect(edit).not.toContain('name="branch"')
+    expect(edit).toContain('Deploy new images')
     const shown = (await ada.page(`${path}/deployments/${deployment.id}`)).text
     expect(shown).toContain(digests[0]!)
     expect(shown).not.toContain('Branch</dt>')

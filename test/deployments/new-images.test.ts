@@ -211,6 +211,12 @@ describe('a registry', () => {
       [],
       expect.stringContaining('Nothing to do'),
     ])
+    const shown = await ada.htmx('POST', `${path}/image/check`)
+    expect([shown.status, shown.text.match(/id="image-panel"/g)]).toEqual([
+      200,
+      ['id="image-panel"'],
+    ])
+    expect(shown.text).toContain('Nothing to do')
     const events = (await t.logInAsAdmin().get('/settings/audit')).json.items
     expect(events.map(({ action }: { action: string }) => action)).toContain('image.checked')
     const bob = t.logIn('bob@example.com')
