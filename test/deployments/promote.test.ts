@@ -113,32 +113,47 @@ describe('automatically', () => {
   })
 })
 
-test('an image stays while either environment can use it, and goes with the last', async () => {
+test('an image stays while an environment can be rolled back to it, and goes with the last', async () => {
   const { t, ada, staging, promoted, production } = await withStages()
-  await ada.put(`/projects/${staging.id}/settings`, { keepImages: 1 })
-  const first = await staging.deploy()
-  await promoted()
-  for (const text of ['second', 'third']) {
+  await ada.put(`/projects/${staging.id}/settings`, { keepImages: 2 })
+  const isThere = async ({ image }: { image: string }) =>
+    (await t.docker.inspectImage(image)) !== null
+  const next = async (text: string) => {
     staging.repository.commit(anApp(text))
-    await staging.deploy()
+    const deployment = await staging.deploy()
     await t.jobs.idle()
+    return deployment
   }
-  const isThere = async (image: string) => (await t.docker.inspectImage(image)) !== null
-  expect(await isThere(first.image)).toBe(true)
-  const third = await promoted()
-  expect([await isThere(first.image), await isThere(third.image)]).toEqual([false, true])
+  const first = await staging.deploy()
+  const before = await promoted()
+  const second = await next('second')
+  await promoted()
+  await next('third')
+  const fourth = await next('fourth')
+  // staging keeps the last two, production the first and, live, the second
+  expect(await isThere(first)).toBe(true)
+  const rollback = await finished(ada, (await rollBack(ada, before)).json)
+  expect(rollback).toMatchObject({ status: 'running', image: first.image })
+  await t.jobs.idle()
 
-  const gone = await ada.post(`${production}/promote`, { deploymentId: first.id })
+  await promoted()
+  expect([await isThere(first), await isThere(second)]).toEqual([true, false])
+  const gone = await ada.post(`${production}/promote`, { deploymentId: second.id })
   expect(gone.status).toBe(409)
-  // staging without its own, whose image production still needs
+
+  // without staging, whose images production still needs
   await ada.put(production, { promoteFrom: null })
-  expect((await ada.delete(`/projects/${staging.id}/envs/${staging.environmentId}`)).status).toBe(
-    200,
-  )
-  expect(await isThere(third.image)).toBe(true)
+  const path = `/projects/${staging.id}/envs/${staging.environmentId}`
+  expect((await ada.delete(path)).status).toBe(200)
+  expect([await isThere(first), await isThere(fourth)]).toEqual([true, true])
   expect((await ada.get(production)).json.live.instances[0].state).toBe('running')
+  const { items } = (await ada.get(`${production}/deployments`)).json
+  const old = items.find(
+    ({ image, status }: Settings) => image === first.image && status !== 'running',
+  )
+  expect(await finished(ada, (await rollBack(ada, old)).json)).toMatchObject({ status: 'running' })
   await ada.delete(`/projects/${staging.id}`)
-  expect(await isThere(third.image)).toBe(false)
+  expect([await isThere(first), await isThere(fourth)]).toEqual([false, false])
 })
 
 test('what it was built with is said before, and only by the names of variables', async () => {
