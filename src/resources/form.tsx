@@ -25,7 +25,7 @@ export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Pr
   const isKept = { isKept: true, placeholder: '••••••••', hint: 'Leave empty to keep it.' }
   return (
     <ModalForm
-      title={row ? `Edit ${row.name}` : `New ${noun}`}
+      title={row ? ['Edit ', <bdi>{row.name}</bdi>] : `New ${noun}`}
       from={at}
       {...(row ? { action: `${at.href}/${row.stored.id}`, method: 'PUT' } : { action: at.href })}
       submit={form.submit}

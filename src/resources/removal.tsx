@@ -31,7 +31,7 @@ export function refuseUsed(c: Context, { users, without, name, noun, ...used }: 
     throw new AppError('conflict', `${isUsed} Use ?confirm=1 to remove it from them, too.`)
   const page = () => (
     <ModalForm
-      title={`${name} is in use`}
+      title={[<bdi>{name}</bdi>, ' is in use']}
       from={used.from}
       action={`${used.action}?confirm=1`}
       method="DELETE"
