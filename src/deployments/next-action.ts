@@ -12,7 +12,7 @@ const places: Record<string, ActionTarget> = {
     'project',
     'no_dockerfile not_recognized manifest_invalid manifest_too_large no_context context_too_large path_outside authentication repository_not_found ' +
       'repository_refused repository_too_large host_key_changed host_refused host_unresolved ' +
-      'redirected unknown_branch key_missing key_unreadable token_unreadable submodule_refused',
+      'compose_missing compose_service_unknown redirected unknown_branch key_missing key_unreadable token_unreadable submodule_refused',
   ),
   ...fixedIn(
     'environment',

@@ -124,17 +124,17 @@ function recognise(options: Options): Found | null {
 /** Names what is nearly it, else what was looked for. */
 function notRecognized(paths: readonly string[]) {
   const failure = (what: string, fix: string) => new Failure('not_recognized', what, fix)
+  const compose = paths.find((path) => /^(docker-)?compose\.ya?ml$/.test(path))
+  if (compose !== undefined)
+    return failure(
+      `There is no Dockerfile at the top, but ${compose}.`,
+      `Set the Compose file in the project’s settings to ${compose} to run its services, or add a Dockerfile.`,
+    )
   const dockerfile = paths.find((path) => isDockerfile.test(path))
   if (dockerfile !== undefined)
     return failure(
       `There is no Dockerfile at the top, but ${dockerfile}.`,
       'Set the Dockerfile in the project’s settings, or the context directory to its folder.',
-    )
-  const compose = paths.find((path) => /^(docker-)?compose\.ya?ml$/.test(path))
-  if (compose !== undefined)
-    return failure(
-      `There is no Dockerfile, but ${compose}.`,
-      'To run what it describes, paste it under Services, “Bring your own”. To deploy the repository as an app, add a Dockerfile to it.',
     )
   const folder = paths
     .find((path) => /^[^/]+\/[^/]+$/.test(path) && isManifest(path))
