@@ -31,9 +31,9 @@ export async function confirm(yes: boolean) {
 
 /** Typing isn't echoed. */
 export async function askHidden(question: string): Promise<string> {
-  process.stderr.write(question)
   const output = new Writable({ write: (_bytes, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
+  process.stderr.write(question) // whoever pastes as soon as it is there isn't echoed either
   const { promise: left, reject } = Promise.withResolvers<string>()
   terminal.once('close', () => reject(new AppError('invalid', 'Nothing was changed.')))
   try {

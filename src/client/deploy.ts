@@ -5,7 +5,7 @@ import type { Command } from '../cli/command.ts'
 import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
-import { bold, green, note, printJson, printLine, red } from './say.ts'
+import { note, printJson, printLine } from './say.ts'
 import { environmentPath, findApp, targetOptions, targetUsage } from './target.ts'
 import type { Deployment } from './types.ts'
 import { upload } from './upload.ts'
@@ -88,13 +88,13 @@ async function show(server: Server, deployment: Deployment, signal: AbortSignal)
 }
 
 function succeeded({ number, url }: Deployment, json: boolean | undefined) {
-  note(green(`Deployment #${number} is running.`, process.stderr))
+  note(`Deployment #${number} is running.`, 'green')
   if (url && !json) print(url)
   return 0
 }
 
 function failed({ number, status, error }: Deployment) {
-  note(red(bold(`Deployment #${number} is ${status}.`, process.stderr), process.stderr))
+  note(`Deployment #${number} is ${status}.`, 'red')
   if (error) warn(`${error.message} ${error.hint ?? ''}`.trim())
   return 1
 }

@@ -7,15 +7,16 @@ type Out = NodeJS.WriteStream
 /** Only on a terminal, and only without NO_COLOR (no-color.org). */
 const hasColours = (out: Out) => out.isTTY === true && !process.env.NO_COLOR
 
-const style = (code: number) => (text: string, out: Out) =>
-  hasColours(out) ? `\u001b[${code}m${text}\u001b[0m` : text
+const styles = { dim: 2, red: 31, green: 32 }
 
-const [bold, red, green, dim] = [1, 31, 32, 2].map(style) as [Style, Style, Style, Style]
-type Style = ReturnType<typeof style>
-export { bold, dim, green, red }
+const styled = (text: string, style: keyof typeof styles, out: Out) =>
+  hasColours(out) ? `\u001b[${styles[style]}m${text}\u001b[0m` : text
 
 /** For a person, beside the result on standard output. */
-export const note = (text: string) => void process.stderr.write(`${inLines(text)}\n`)
+export function note(text: string, style?: 'red' | 'green') {
+  const clean = inLines(text)
+  process.stderr.write(`${style ? styled(clean, style, process.stderr) : clean}\n`)
+}
 
 export const printJson = (value: unknown) =>
   void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
@@ -27,7 +28,7 @@ export const printJsonLine = (value: unknown) =>
 /** A line that a build or an app wrote: it may have colours, and nothing else may reach the terminal. */
 export function printLine({ text, stream }: Pick<LogLine, 'text' | 'stream'>, out: Out) {
   const shown = hasColours(out) ? colouredText(text) : plainText(text)
-  out.write(`${stream === 'system' ? dim(shown, out) : shown}\n`)
+  out.write(`${stream === 'system' ? styled(shown, 'dim', out) : shown}\n`)
 }
 
 /** Aligned columns. */

@@ -4,7 +4,7 @@ import { deployments } from '../../src/db/schema.ts'
 import { aFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { keptBy } from '../deployments/uploading.ts'
-import { aLaptop, withServer } from './laptop.ts'
+import { aLaptop, onTerminal, withServer } from './laptop.ts'
 
 describe('deploy', () => {
   test('sends what git tracks as it is on disk, and ends with the address of the app', async () => {
@@ -31,6 +31,19 @@ describe('deploy', () => {
       [false, 2],
     ])
     await until(() => kept().length === 0)
+  })
+
+  test('has colours on a terminal only, and none where they are not wanted', async () => {
+    const { start } = await withServer()
+    for (const [env, isColoured] of [
+      [{}, true],
+      [{ NO_COLOR: '1' }, false],
+    ] as const) {
+      const terminal = onTerminal(start(['deploy'], { env }))
+      expect(await terminal.child.exited).toBe(0)
+      await terminal.shows('is running.')
+      expect(/\u001b\[32mDeployment/.test(terminal.text)).toBe(isColoured)
+    }
   })
 
   test('that fails ends with 1 and the reason, and detached with its page', async () => {

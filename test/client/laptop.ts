@@ -1,3 +1,4 @@
+import { onTestFinished } from 'bun:test'
 import { join } from 'node:path'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { keptBy, tokenOf } from '../deployments/uploading.ts'
@@ -7,6 +8,7 @@ import { bareEnvironment } from '../support/davit.ts'
 import { aFolder } from '../support/folder.ts'
 import { git } from '../support/git-server.ts'
 import { listening } from '../support/listening.ts'
+import { until } from '../support/until.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
 
@@ -44,6 +46,29 @@ export function aLaptop() {
 }
 
 export type Laptop = ReturnType<typeof aLaptop>
+
+/** A process on a terminal of its own. */
+export function onTerminal(process: { cmd: string[]; cwd: string; env: object }) {
+  let text = ''
+  const { cmd, ...options } = process
+  const child = Bun.spawn(cmd, {
+    ...(options as { cwd: string; env: Record<string, string> }),
+    terminal: {
+      ...{ cols: 100, rows: 30 },
+      data: (_: unknown, bytes: Uint8Array) => (text += Buffer.from(bytes).toString()),
+    },
+  })
+  onTestFinished(() => child.kill('SIGKILL'))
+  return {
+    child,
+    type: (keys: string) => child.terminal!.write(keys),
+    resize: (columns: number, rows: number) => child.terminal!.resize(columns, rows),
+    shows: (wanted: string) => until(() => text.includes(wanted), 30),
+    get text() {
+      return text
+    },
+  }
+}
 
 /** A logged-in laptop, with a repository whose project is on a server with the simulated engine. */
 export const withServer = (options?: Parameters<typeof simulatedApp>[1]) =>

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { aFolder } from '../support/folder.ts'
 import { loopback } from '../support/tls.ts'
 import { tokenOf } from '../deployments/uploading.ts'
-import { aLaptop, withServer } from './laptop.ts'
+import { aLaptop, onTerminal, withServer } from './laptop.ts'
 
 describe('login', () => {
   test('keeps tokens of several servers, which only their owner can read', async () => {
@@ -23,6 +23,17 @@ describe('login', () => {
     expect((await davit(['logout'])).status).toBe(0)
     expect((await davit(['logout'])).status).toBe(1)
     expect((await davit(['status'])).status).toBe(3)
+  })
+
+  test('on a terminal asks for the token, and shows it to no one', async () => {
+    const { start, address, token, loginsFile } = await withServer({ jobsWait: true })
+    const terminal = onTerminal(start(['login', address]))
+    await terminal.shows('Token (hidden): ')
+    terminal.type(`${token}\r`)
+    expect(await terminal.child.exited).toBe(0)
+    await terminal.shows(loginsFile)
+    expect(terminal.text).toContain(`${address}/settings/tokens/new`)
+    expect(terminal.text).not.toContain(token)
   })
 
   test('is refused with what no server takes, and keeps nothing then', async () => {

@@ -1,9 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { listening } from '../support/listening.ts'
 import { until } from '../support/until.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
 import { tokenOf } from '../deployments/uploading.ts'
-import { aLaptop } from './laptop.ts'
+import { aLaptop, onTerminal } from './laptop.ts'
 
 /** A laptop whose only server has an environment in which busybox is live. */
 async function withBusybox() {
@@ -21,31 +21,16 @@ async function withBusybox() {
   return { ...live, ...laptop, server, settings, env, run, lastRun }
 }
 
-/** A command of Davit on a terminal of its own. */
-function onTerminal(
+/** A script with a command of Davit that runs one in the app. */
+function scriptOnTerminal(
   { start, env }: Pick<Awaited<ReturnType<typeof withBusybox>>, 'start' | 'env'>,
   script: (davit: string) => string,
 ) {
-  const { cmd, ...rest } = start([], { env })
-  const words = [...cmd, 'run', '--project', 'site'].map((word) => `'${word}'`).join(' ')
-  let text = ''
-  const child = Bun.spawn(['sh', '-c', script(words)], {
+  const { cmd, ...rest } = start(['run', '--project', 'site'], { env })
+  return onTerminal({
+    cmd: ['sh', '-c', script(cmd.map((word) => `'${word}'`).join(' '))],
     ...rest,
-    terminal: {
-      ...{ cols: 100, rows: 30 },
-      data: (_: unknown, bytes: Uint8Array) => (text += Buffer.from(bytes).toString()),
-    },
   })
-  onTestFinished(() => child.kill('SIGKILL'))
-  return {
-    child,
-    type: (keys: string) => child.terminal!.write(keys),
-    resize: (columns: number, rows: number) => child.terminal!.resize(columns, rows),
-    shows: (wanted: string) => until(() => text.includes(wanted), 30),
-    get text() {
-      return text
-    },
-  }
 }
 
 describe('run without a terminal', () => {
@@ -93,7 +78,7 @@ describe('run on a terminal', () => {
     const laptop = await withBusybox()
     const script = (davit: string) =>
       `stty -a >before; ${davit} sh; echo "status $?"; stty -a >after; echo done`
-    const terminal = onTerminal(laptop, script)
+    const terminal = scriptOnTerminal(laptop, script)
     await terminal.shows('/ #')
     terminal.type('stty size\n')
     await terminal.shows('30 100')
@@ -115,7 +100,7 @@ describe('run on a terminal', () => {
     const laptop = await withBusybox()
     const script = (davit: string) =>
       `stty -a >before; ${davit} sh; echo "status $?"; stty -a >after; echo done`
-    const terminal = onTerminal(laptop, script)
+    const terminal = scriptOnTerminal(laptop, script)
     await terminal.shows('/ #')
     Bun.spawnSync(['pkill', '-TERM', '-P', String(terminal.child.pid)])
     await terminal.shows('status 143')
@@ -126,7 +111,7 @@ describe('run on a terminal', () => {
 
   test('joins again when the connection was lost', async () => {
     const laptop = await withBusybox()
-    const terminal = onTerminal(laptop, (davit) => `${davit} sh; echo "status $?"`)
+    const terminal = scriptOnTerminal(laptop, (davit) => `${davit} sh; echo "status $?"`)
     await terminal.shows('/ #')
     const { port } = laptop.server
     await laptop.server.stop(true)
