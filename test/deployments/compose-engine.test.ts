@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp, withAda } from '../support/app.ts'
 import type { Files } from '../support/git-server.ts'
-import { answerOf, aProject, finished, rollBack } from './apps.ts'
+import { answerOf, aProject } from './apps.ts'
 
 const script = `cd /www
 wget -qO - http://store:9000/ > store.txt
@@ -15,7 +15,7 @@ const files = (text: string): Files => ({
   site:
     build: {context: ../site, target: final}
     ports: ["80:8080"]
-    depends_on: {store: {condition: service_healthy}}
+    depends_on: {store: {condition: service_healthy, restart: true}}
     volumes: ["./site.txt:/etc/site.txt:ro"]
   store:
     extends: {file: ../common.yaml, service: server}
@@ -66,25 +66,51 @@ test('two services that are built and one that is pulled answer over the address
   project.repository.commit({ 'store/index.html': 'second ' })
   const second = await project.deploy()
   expect(second).toMatchObject({ status: 'running', error: null })
-  await t.jobs.idle()
+  expect(await page('/store.txt')).toBe('second one')
   const after = await live()
   expect(after.idle!.containerId).toBe(before.idle!.containerId)
-  expect(after.web!.containerId).toBe(before.web!.containerId)
   expect(after.store!.containerId).not.toBe(before.store!.containerId)
-  await ada.post(`/envs/${project.environmentId}/restart`)
-  await t.jobs.idle()
-  expect(await page('/store.txt')).toBe('second one')
 
-  await finished(ada, (await rollBack(ada, first)).json)
-  await ada.post(`/envs/${project.environmentId}/restart`)
+  const path = `/envs/${project.environmentId}/runs`
+  const run = (await ada.post(path, { command: 'wget -qO - http://store:9000/' })).json
   await t.jobs.idle()
-  expect(await page('/store.txt')).toBe('first one')
+  expect((await ada.get(`${path}/${run.id}`)).json).toMatchObject({ exitCode: 0 })
+})
 
-  const run = await ada.post(`/envs/${project.environmentId}/runs`, {
-    command: 'wget -qO - http://store:9000/',
-  })
+/** The site has what the store says when it starts. */
+const compose = `services:
+  site:
+    image: busybox
+    command: ["sh", "-c", "mkdir /w && cd /w && wget -qO index.html http://store:9000/ && exec httpd -f -p 8080"]
+    ports: ["8080"]
+    depends_on: {store: {condition: service_healthy}}
+  store:
+    image: busybox
+    command: [httpd, -f, -p, "9000", -h, /s]
+    configs: [{source: page, target: /s/index.html}]
+    healthcheck: {test: [CMD, wget, -qO, /dev/null, "http://127.0.0.1:9000/"], interval: 1s}
+configs: {page: {content: "store of \${STAGE}"}}
+`
+
+test('services find each other by their names, and never those of another environment', async () => {
+  const { t, ada } = withAda(testApp())
+  const project = await aProject(t, ada, { 'compose.yaml': compose })
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+  await project.set({ key: 'STAGE', value: 'production' })
+  const made = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
+  const staging = made.json.id as string
+  await ada.post(`/envs/${staging}/variables`, { key: 'STAGE', value: 'staging' })
+  const pageOf = async (asked: Record<string, unknown>) => {
+    const deployment = await project.deploy(asked)
+    expect(deployment).toMatchObject({ status: 'running', error: null })
+    return (await fetch(deployment.url)).text()
+  }
+  expect(await pageOf({})).toBe('store of production')
+  expect(await pageOf({ environmentId: staging })).toBe('store of staging')
+
+  await ada.delete(`/projects/${project.id}/envs/${staging}`)
   await t.jobs.idle()
-  expect((await ada.get(`/envs/${project.environmentId}/runs/${run.json.id}`)).json).toMatchObject({
-    exitCode: 0,
-  })
+  const networks = (await t.docker.listNetworks()).map(({ name }) => name)
+  expect(networks).not.toContain(`davit-${staging}`)
+  expect(networks).toContain(`davit-${project.environmentId}`)
 })
