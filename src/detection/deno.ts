@@ -47,6 +47,19 @@ export const deno: Rule = {
         `${file} doesn’t say how the app starts.`,
         `Add a task “start” to ${file}, or set the start command.`,
       )
+    const base = [`FROM ${version.image}`, 'WORKDIR /app', installPackages(settings.packages ?? [])]
+    const owned = ['RUN chown deno:deno /app', 'ENV PORT=8000', 'USER deno']
+    const installed = (flags: string) => [
+      copy(isApart ? manifests : ['.'], isApart ? './' : '.', flags),
+      install === null ? null : run(install),
+      isApart ? copy(['.'], '.', flags) : null,
+      ...buildArguments(buildVariables),
+      settings.install === undefined && main !== undefined ? run(`deno cache ${main}`) : null,
+      build === null ? null : run(build),
+    ]
+    const started = ['EXPOSE 8000', 'STOPSIGNAL SIGTERM', command(start)]
+    // Variables would be in the history of the stage that has them.
+    const isOneStage = buildVariables.length === 0 && build === null
     const imports = JSON.stringify(manifest['imports'] ?? {})
     return {
       kind: imports.includes('fresh') ? 'Fresh' : 'Deno',
@@ -56,32 +69,18 @@ export const deno: Rule = {
         ...(build === null ? [] : [`builds with ${build}`]),
         `starts with ${start}`,
       ],
-      dockerfile: dockerfile(
-        [
-          `FROM ${version.image} AS build`,
-          'WORKDIR /app',
-          installPackages(settings.packages ?? []),
-          isApart ? copy(manifests, './') : 'COPY . .',
-          install === null ? null : run(install),
-          isApart ? 'COPY . .' : null,
-          ...buildArguments(buildVariables),
-          settings.install === undefined && main !== undefined ? run(`deno cache ${main}`) : null,
-          build === null ? null : run(build),
-        ],
-        [
-          `FROM ${version.image}`,
-          'WORKDIR /app',
-          installPackages(settings.packages ?? []),
-          'RUN chown deno:deno /app',
-          'ENV PORT=8000',
-          'COPY --from=build --chown=deno:deno /deno-dir /deno-dir',
-          'COPY --from=build --chown=deno:deno /app .',
-          'USER deno',
-          'EXPOSE 8000',
-          'STOPSIGNAL SIGTERM',
-          command(start),
-        ],
-      ),
+      dockerfile: isOneStage
+        ? dockerfile([...base, ...owned, ...installed('--chown=deno:deno'), ...started])
+        : dockerfile(
+            [...base.with(0, `${base[0]} AS build`), ...installed('')],
+            [
+              ...base,
+              ...owned,
+              'COPY --from=build --chown=deno:deno /deno-dir /deno-dir',
+              'COPY --from=build --chown=deno:deno /app .',
+              ...started,
+            ],
+          ),
       dockerignore: ignored(),
       settings: effective(
         { version: version.version, start, ...(build !== null && { build }) },

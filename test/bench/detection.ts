@@ -12,7 +12,7 @@ import { ensureStandIns } from '../support/images/stand-ins.ts'
 import { askEngine } from '../support/machine/engine.ts'
 import { removeInstallation } from '../support/remove-from-engine.ts'
 import { until } from '../support/until.ts'
-import { inTurns } from './ratio.ts'
+import { mostPairs } from './ratio.ts'
 
 /** A build of ours beside one by the Dockerfile that a person wrote for the same app. */
 export type BuildCost = {
@@ -29,7 +29,7 @@ export type BuildCost = {
 
 type Sides = { davit: number[]; hand: number[] }
 
-const warmPairs = 3
+const warmPairs = 4
 
 /** All apps of the tests, or those that `BENCH_APPS` names. */
 const chosen = () => {
@@ -54,12 +54,14 @@ export async function benchDetection(
     const account = { email: 'bench@example.com', password: unique() }
     await client.enter('/auth/register', { ...account, setupCode: setupCodeIn(env.DAVIT_DATA_DIR) })
     const costs: BuildCost[] = []
-    for (const app of apps)
+    for (const app of apps) {
+      process.stderr.write(`  ${app.name}\n`)
       try {
         costs.push(await measure(app, { client, docker, directory, url: server.url }))
       } catch (error) {
         failed(`${app.name}: ${(error as Error).message}`)
       }
+    }
     return costs
   } finally {
     await davit.stop()
@@ -82,16 +84,27 @@ async function measure(app: RealApp, bench: Bench): Promise<BuildCost> {
   const hand = await projectOf(`${app.name}-by-hand`, app, bench, { Dockerfile: text })
   try {
     const { reasons } = await davit.detection()
-    const turns = (count: number, noCache: boolean) =>
-      inTurns(count, { davit: () => davit.build(noCache), hand: () => hand.build(noCache) })
-    const cold = await turns(1, true)
-    const warm = await turns(warmPairs, false)
+    const cold = await inBothOrders(1, { davit, hand }, true)
+    const warm = await inBothOrders(warmPairs, { davit, hand }, false)
     const size = { davit: [await davit.size()], hand: [await hand.size()] }
     return { kind: app.kind, app: app.name, from: reasons.slice(0, 2).join('; '), size, cold, warm }
   } finally {
     await davit.remove()
     await hand.remove()
   }
+}
+
+/** What comes first finds a machine at rest, so each side does in turn. */
+async function inBothOrders(
+  count: number,
+  projects: Record<keyof Sides, { build: (noCache: boolean) => Promise<number> }>,
+  noCache: boolean,
+) {
+  const sides: Sides = { davit: [], hand: [] }
+  for (let turn = 0; turn < Math.min(count, mostPairs); turn++)
+    for (const side of turn % 2 === 0 ? (['davit', 'hand'] as const) : (['hand', 'davit'] as const))
+      sides[side].push(await projects[side].build(noCache))
+  return sides
 }
 
 type Deployment = {

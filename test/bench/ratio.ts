@@ -12,7 +12,7 @@ export type Row = {
 }
 
 /** For a look at the bench itself: so many pairs, whatever the rows want. */
-const mostPairs = Number(process.env.BENCH_PAIRS ?? Infinity)
+export const mostPairs = Number(process.env.BENCH_PAIRS ?? Infinity)
 
 /** Measures both sides in turn, so that a machine that slows down slows both. */
 export const inPairs = (
