@@ -105,9 +105,10 @@ test('a push rebuilds and recreates only what it changes', async () => {
   expect(second.live).toMatchObject({ web: first.live.web, db: first.live.db })
   expect(await t.docker.inspectContainer(first.live.worker!)).toBeNull()
 
-  await project.set({ key: 'MODE', value: 'fast' })
+  await project.set({ key: 'MODE', value: 'fast', secret: true })
   const third = await deploy()
   expect(third.log).toContain('Building the service worker')
+  expect(third.log).toMatch(/readable in the image: MODE$/m)
   expect(third.live.db).toBe(first.live.db!)
   expect(third.live.web).not.toBe(first.live.web!) // it has all variables
 

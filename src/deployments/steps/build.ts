@@ -196,7 +196,11 @@ export function buildArguments(
   more: Record<string, string> = {},
 ) {
   const marked = variables.filter(({ buildTime }) => buildTime)
-  const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)
+  const isIn = (value: string) =>
+    value !== '' && Object.values(more).some((one) => one.includes(value))
+  const exposed = variables
+    .filter(({ secret, buildTime, value }) => secret && (buildTime || isIn(value)))
+    .map(({ key }) => key)
   if (exposed.length > 0)
     log(`Secret variables used in the build are readable in the image: ${exposed.join(', ')}`)
   const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
