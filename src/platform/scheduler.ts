@@ -20,7 +20,13 @@ export type Periodic = {
   failed: string
 }
 
-type Entry = { task: Periodic; due: number | null; running: Promise<void> | null }
+type Entry = {
+  task: Periodic
+  due: number | null
+  running: Promise<void> | null
+  /** The clock was set since its last plan. */
+  wasSet: boolean
+}
 
 /** A clock that deviates by more than these milliseconds was set. */
 const tolerance = 2000
@@ -56,7 +62,7 @@ export class Scheduler {
   /** Runs it whenever it is due, until the signal. Then resolves when its last run has ended. */
   async keep(task: Periodic, { signal }: { signal: AbortSignal }) {
     if (signal.aborted) return
-    const entry: Entry = { task, due: null, running: null }
+    const entry: Entry = { task, due: null, running: null, wasSet: false }
     this.#entries.add(entry)
     this.#plan(entry)
     this.#arm()
@@ -85,12 +91,14 @@ export class Scheduler {
     this.#arm()
   }
 
-  #plan(entry: Entry, { wasSet = false, hasFailed = false } = {}) {
+  #plan(entry: Entry, { hasFailed = false } = {}) {
     const now = this.#clock.now()
+    const { wasSet } = entry
     const isDue = !wasSet && entry.due !== null && entry.due <= now
     if (entry.running || isDue) return // it is asked when it has run
     try {
       const next = entry.task.next(now, { wasSet })
+      entry.wasSet = false
       entry.due = next !== null && hasFailed ? Math.max(next, now + pause) : next
     } catch (error) {
       report(entry.task.failed, error)
@@ -110,7 +118,11 @@ export class Scheduler {
     const now = this.#clock.now()
     const offset = now - this.#clock.passed()
     const wasSet = Math.abs(offset - this.#offset) > tolerance
-    if (wasSet) for (const entry of this.#entries) this.#plan(entry, { wasSet })
+    if (wasSet)
+      for (const entry of this.#entries) {
+        entry.wasSet = true
+        this.#plan(entry)
+      }
     this.#offset = offset
     for (const entry of this.#entries)
       if (entry.due !== null && entry.due <= now) this.#start(entry)

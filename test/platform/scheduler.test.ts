@@ -130,6 +130,25 @@ test('a task is told that the clock was set', async () => {
   expect(told).toEqual([false, true])
 })
 
+test('a task that runs while the clock is set is told when it has ended', async () => {
+  const { clock, scheduler, signal } = setUp()
+  const told: boolean[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const next = (now: number, { wasSet }: { wasSet: boolean }) => {
+    told.push(wasSet)
+    return told.length === 1 ? now : now + 10 * hour
+  }
+  void scheduler.keep({ next, run: () => promise, failed: '' }, { signal })
+  void scheduler.repeat(1000, () => {}, { signal, failed: '' })
+  await clock.pass(1000)
+  clock.set('2026-05-04T09:00:00Z')
+  await clock.pass(1000)
+  expect(told).toEqual([false])
+  resolve()
+  await clock.pass(1000)
+  expect(told).toEqual([false, true])
+})
+
 test('the signal ends it once its last run has ended', async () => {
   const { clock, stop, scheduler, signal } = setUp()
   const { promise, resolve } = Promise.withResolvers<void>()

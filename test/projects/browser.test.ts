@@ -23,7 +23,7 @@ test('the form of a project looks at the repository while it is typed, and takes
   await page.locator('[name=repository_url]').pressSequentially(`${git.url}billing.git`)
   expect(await name.inputValue()).toBe('billing')
   await page.getByText('Found: one branch').waitFor()
-  await page.getByText('deploy/Dockerfile').waitFor()
+  await page.getByRole('radio', { name: 'deploy' }).waitFor()
   expect(await page.locator('datalist option[value=main]').count()).toBe(1)
 
   await name.fill('invoices')
