@@ -31,7 +31,7 @@ describe('a release', () => {
     const sums = await Bun.file(join(directory, 'SHA256SUMS')).bytes()
     const signature = await Bun.file(join(directory, 'SHA256SUMS.minisig')).text()
     checkSignature(sums, { name: 'SHA256SUMS', signature, publicKey: key.publicKey })
-    expect(Buffer.from(sums).toString().split('\n').filter(Boolean)).toHaveLength(7)
+    expect(Buffer.from(sums).toString().split('\n').filter(Boolean)).toHaveLength(8)
   })
 
   test('is signed so that minisign itself accepts it', async () => {
@@ -64,6 +64,17 @@ describe('the executable', () => {
     expect(size).toBeWithin(90 * 2 ** 20, 160 * 2 ** 20)
   })
 
+  test('for a Mac has a signature that fits each of its pages, without which none starts', async () => {
+    const bytes = Buffer.from(await Bun.file(file('darwin-arm64')).arrayBuffer())
+    expect(bytes.toString('hex', 0, 8)).toBe('cffaedfe0c000001') // Mach-O of 64 bits, arm64
+    const { flags, pages } = signatureIn(bytes)
+    expect([flags & 0x2, pages.length > 20_000, pages.filter((fits) => !fits)]).toEqual([
+      2,
+      true,
+      [],
+    ])
+  })
+
   test('starts on this machine', async () => {
     const target = process.arch === 'arm64' ? 'linux-arm64' : 'linux-x64'
     expect(await must([file(target), '--version'])).toBe(`${version}\n`)
@@ -82,6 +93,28 @@ describe('the executable', () => {
     expect(await must([qemu, ...libraries, file('linux-arm64'), '--version'])).toBe(`${version}\n`)
   })
 })
+
+/** The flags of its code directory (2: signed by no one in particular), and for each page whether its hash fits. */
+function signatureIn(bytes: Buffer) {
+  let at = 32
+  while (bytes.readUInt32LE(at) !== 0x1d) at += bytes.readUInt32LE(at + 4) // LC_CODE_SIGNATURE
+  const signature = bytes.readUInt32LE(at + 8)
+  const directory = signature + bytes.readUInt32BE(signature + 16)
+  const word = (offset: number) => bytes.readUInt32BE(directory + offset)
+  const [flags, hashes, count, limit] = [12, 16, 28, 32].map(word) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const page = 1 << bytes[directory + 39]!
+  const pages = Array.from({ length: count }, (_, index) => {
+    const content = bytes.subarray(index * page, Math.min((index + 1) * page, limit))
+    const hash = new Bun.CryptoHasher('sha256').update(content).digest()
+    return hash.equals(bytes.subarray(directory + hashes + index * 32).subarray(0, 32))
+  })
+  return { flags, pages }
+}
 
 async function emulator(arch: string) {
   const name = `qemu-${arch}-static`

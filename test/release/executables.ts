@@ -14,6 +14,7 @@ export const targets = {
   'linux-x64-musl': '@oven/bun-linux-x64-musl',
   'linux-arm64': '@oven/bun-linux-aarch64',
   'linux-arm64-musl': '@oven/bun-linux-aarch64-musl',
+  'darwin-arm64': '@oven/bun-darwin-aarch64', // for users' own computers
 } as const
 
 export type Target = keyof typeof targets
