@@ -47,7 +47,8 @@ export async function receiveNotice(
       notice.event === 'ping'
         ? 'The webhook is set up.'
         : `The event ${notice.event} is no new image.`
-    if (!/^(pull|mount)/i.test(notice.event)) keep({ decision: 'ignored', reason })
+    // a registry reports each layer, and each pull
+    if (notice.sender !== 'distribution') keep({ decision: 'ignored', reason })
     return { deployments: [], reason }
   }
   const { ref, ...chosen } = choose(receiver, notice)
@@ -55,12 +56,11 @@ export async function receiveNotice(
     keep({ ref, ...chosen.refusal })
     return { deployments: [], reason: chosen.refusal.reason }
   }
-  const { tag } = chosen
+  const { tag, expected } = chosen
   const kept = { ref, push: { tag } }
   try {
     return await deps.images.check({
-      project,
-      tag,
+      ...{ project, tag, expected },
       by: { trigger: 'webhook', triggeredBy: registryTitles[notice.sender] },
       stored: (outcome) => keep({ ...kept, ...decisionOf(outcome) }),
       signal,
@@ -111,7 +111,8 @@ export async function noticeIn(body: Buffer, mediaType: string): Promise<Notice 
 }
 
 type Choice = { ref: string } & (
-  { tag: string } | { tag: null; refusal: { decision: 'refused' | 'ignored'; reason: string } }
+  | { tag: string; expected: string | null }
+  | { tag: null; refusal: { decision: 'refused' | 'ignored'; reason: string } }
 )
 
 /** The newest of the reported tags that the project follows. */
@@ -137,7 +138,10 @@ function choose({ project }: Receiver, { tags }: Notice): Choice {
   if (reference.digest !== null) return none('ignored', whyPinned)
   const names = own.map(({ tag }) => tag)
   const tag = followedTag(project.image!, names)
-  if (tag) return { ref: nameOf({ ...own[0]!, tag }), tag }
+  if (tag !== null) {
+    const chosen = own.findLast((one) => one.tag === tag)!
+    return { ref: nameOf(chosen), tag, expected: chosen.digest }
+  }
   return none('ignored', `The tag isn’t the one of ${project.image}, or doesn’t match it.`)
 }
 

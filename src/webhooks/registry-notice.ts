@@ -21,6 +21,8 @@ export type NewTag = {
   registry: string | null
   path: string
   tag: string
+  /** What it shall name, as the body says; null where that doesn't. */
+  digest: string | null
 }
 
 /** What a registry reports; without tags for something else than a new image. */
@@ -32,6 +34,11 @@ const maxTags = 100
 const text = z.string().min(1).max(300)
 const path = text.transform((name) => name.toLowerCase())
 const tagName = z.string().max(300).nullish()
+const digestText = z
+  .string()
+  .regex(/^sha256:[0-9a-f]{64}$/)
+  .nullable()
+  .catch(null)
 
 const githubPackage = z.object({
   name: path,
@@ -39,38 +46,46 @@ const githubPackage = z.object({
   package_type: text,
   package_version: z
     .object({
-      container_metadata: z.object({ tag: z.object({ name: tagName }).nullish() }).nullish(),
+      container_metadata: z
+        .object({ tag: z.object({ name: tagName, digest: digestText }).nullish() })
+        .nullish(),
     })
     .nullish(),
 })
 
 function ofGithub(action: string, sent: z.output<typeof githubPackage>): Notice {
   const { name, owner, package_type, package_version } = sent
-  const tag = package_version?.container_metadata?.tag?.name
+  const { name: tag, digest = null } = package_version?.container_metadata?.tag ?? {}
   const isImage = /^(container|docker)$/i.test(package_type) && action !== 'deleted'
-  const tags = isImage && tag ? [{ registry: 'ghcr.io', path: `${owner.login}/${name}`, tag }] : []
+  const tags =
+    isImage && tag ? [{ registry: 'ghcr.io', path: `${owner.login}/${name}`, tag, digest }] : []
   return { sender: 'ghcr', event: `package ${action}`, tags }
 }
 
 const artifacts = z.object({
-  resources: z.array(z.object({ tag: tagName })).max(1000),
+  resources: z.array(z.object({ tag: tagName, digest: digestText })).max(1000),
   repository: z.object({ repo_full_name: path }),
 })
 
 function ofHarbor(type: string, { resources, repository }: z.output<typeof artifacts>): Notice {
   const isPush = type === 'PUSH_ARTIFACT' || type === 'harbor.artifact.pushed'
-  const pushed = isPush ? resources.flatMap(({ tag }) => tag || []) : []
   const of = { registry: null, path: repository.repo_full_name }
-  return { sender: 'harbor', event: type, tags: pushed.map((tag) => ({ ...of, tag })) }
+  const tags = resources.flatMap(({ tag, digest }) =>
+    isPush && tag ? [{ ...of, tag, digest }] : [],
+  )
+  return { sender: 'harbor', event: type, tags }
 }
 
-const event = z.object({ action: text, target: z.object({ repository: path, tag: tagName }) })
+const event = z.object({
+  action: text,
+  target: z.object({ repository: path, tag: tagName, digest: digestText }),
+})
 
 const ofDistribution = (events: z.output<typeof event>[]): Notice => ({
   sender: 'distribution',
   event: [...new Set(events.map(({ action }) => action))].slice(0, 5).join(', '),
-  tags: events.flatMap(({ action, target: { repository, tag } }) =>
-    action === 'push' && tag ? [{ registry: null, path: repository, tag }] : [],
+  tags: events.flatMap(({ action, target: { repository, tag, digest } }) =>
+    action === 'push' && tag ? [{ registry: null, path: repository, tag, digest }] : [],
   ),
 })
 
@@ -81,7 +96,7 @@ const shapes: z.ZodType<Notice>[] = [
     .transform(({ push_data: { tag }, repository }) => ({
       sender: 'docker_hub',
       event: 'push',
-      tags: [{ registry: dockerHub, path: repository.repo_name, tag }],
+      tags: [{ registry: dockerHub, path: repository.repo_name, tag, digest: null }],
     })),
   z
     .object({ action: text, package: githubPackage })
@@ -104,7 +119,7 @@ const shapes: z.ZodType<Notice>[] = [
     })
     .transform(({ action, package: { owner, type, name, version } }) => {
       const isImage = type === 'container' && action === 'created' && !version.includes(':')
-      const tag = { registry: null, path: `${owner.login}/${name}`, tag: version }
+      const tag = { registry: null, path: `${owner.login}/${name}`, tag: version, digest: null }
       return { sender: 'gitea', event: `package ${action}`, tags: isImage ? [tag] : [] }
     }),
   z
@@ -122,6 +137,7 @@ const shapes: z.ZodType<Notice>[] = [
         registry: docker_url.startsWith('quay.io/') ? 'quay.io' : null,
         path: repository,
         tag,
+        digest: null,
       })),
     })),
   z

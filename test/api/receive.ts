@@ -18,7 +18,7 @@ export async function receive(call: Call, ada: TestClient) {
   const { id, registryHook } = await call('POST /projects', { body })
   await call('POST /projects/:id/image/check', { path: `/projects/${id}/image/check` })
   const path = new URL(registryHook).pathname
-  await call('POST /hooks/registry/:secret', { path, body: bodies.harbor })
+  await call('POST /hooks/registry/:secret', { path, body: bodies.gitea })
 
   await aProject(ada)
   const deliveries = [

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { parseReference } from '../../src/registries/image-registry.ts'
 import { imageFacts } from '../../src/registries/image-facts.ts'
 import { RemoteRepository } from '../../src/registries/remote-repository.ts'
+import { pushManifest } from '../support/push-manifest.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 
 const user = { username: 'puller', password: 'a password that opens it' }
-const Authorization = `Basic ${btoa(`${user.username}:${user.password}`)}`
 const machine = { os: 'linux', arch: 'amd64' }
 
 let registry: ImageRegistry
@@ -29,39 +29,7 @@ function repository(auth?: typeof user) {
   )
 }
 
-const sha256 = (text: string) =>
-  `sha256:${new Bun.CryptoHasher('sha256').update(text).digest('hex')}`
-
-async function send(path: string, type: string, body: string, method = 'PUT') {
-  const headers = { Authorization, 'Content-Type': type }
-  const url = path.startsWith('http') ? path : `http://${registry.host}/v2/team/app/${path}`
-  const response = await fetch(url, { method, headers, body })
-  if (!response.ok)
-    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return response
-}
-
-/** Pushes a blob, as `docker push` does. */
-async function blob(text: string) {
-  const begun = await send('blobs/uploads/', 'text/plain', '', 'POST')
-  const to = new URL(begun.headers.get('Location')!, `http://${registry.host}`)
-  to.searchParams.set('digest', sha256(text))
-  await send(to.href, 'application/octet-stream', text)
-  return { digest: sha256(text), size: text.length }
-}
-
-/** Pushes an image without layers that anything could unpack. Returns its digest. */
-async function push(tags: string[], config: object) {
-  const [own, layer] = [await blob(JSON.stringify(config)), await blob('x'.repeat(5000))]
-  const mediaType = 'application/vnd.docker.distribution.manifest.v2+json'
-  const manifest = JSON.stringify({
-    ...{ schemaVersion: 2, mediaType },
-    config: { mediaType: 'application/vnd.docker.container.image.v1+json', ...own },
-    layers: [{ mediaType: 'application/vnd.docker.image.rootfs.diff.tar.gzip', ...layer }],
-  })
-  await Promise.all(tags.map((tag) => send(`manifests/${tag}`, mediaType, manifest)))
-  return sha256(manifest)
-}
+const push = (tags: string[], config: object) => pushManifest(registry.host, { user, tags, config })
 
 test('the registry of Debian lists its tags in pages, and says digest, size and platform', async () => {
   const many = Array.from({ length: 1010 }, (_, at) => `1.${at}.0`)

@@ -6,10 +6,10 @@ import { ensureRegistry } from './machine.ts'
 export type ImageRegistry = { host: string; stop: () => Promise<void> }
 
 /** Debian's registry on loopback, where the engine accepts plain HTTP; closed to all but one user when given. */
-export async function startRegistry(user?: {
-  username: string
-  password: string
-}): Promise<ImageRegistry> {
+export async function startRegistry(
+  user?: { username: string; password: string },
+  { reports }: { reports?: string } = {},
+): Promise<ImageRegistry> {
   const registry = await ensureRegistry({ say: console.error })
   const dir = mkdtempSync(join(tmpdir(), 'davit-registry-'))
   const host = `127.0.0.1:${freePort()}`
@@ -23,6 +23,11 @@ export async function startRegistry(user?: {
     log: { level: 'error' },
     storage: { filesystem: { rootdirectory: join(dir, 'images') } },
     http: { addr: host },
+    ...(reports && {
+      notifications: {
+        endpoints: [{ name: 'davit', url: reports, timeout: '20s', threshold: 5, backoff: '1s' }],
+      },
+    }),
     ...(user && { auth: { htpasswd: { realm: 'test', path: users } } }),
   }
   writeFileSync(join(dir, 'config.yml'), JSON.stringify(settings)) // JSON is YAML

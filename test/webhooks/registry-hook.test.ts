@@ -64,6 +64,8 @@ describe('what a registry sends', () => {
   })
 })
 
+const sent = `sha256:${'b'.repeat(64)}`
+
 /** A project on the registry that follows the pattern or the tag, and has been deployed once. */
 async function following(tag = '1.*') {
   const { t, ada } = withAda(simulatedApp())
@@ -72,7 +74,9 @@ async function following(tag = '1.*') {
   registry.push('1.0')
   const project = await aProject(ada, `${registry.image}:${tag}`)
   await deployed(ada, project.id, { image: `${registry.image}:1.0` })
-  const send = (body: unknown) => post(t, project.hook, body)
+  /** The bodies' digest is the one that the registry has. */
+  const send = (body: unknown) =>
+    post(t, project.hook, JSON.stringify(body).replaceAll(sent, registry.tags.get('1.1') ?? sent))
   const inbox = async () => (await ada.get(`${project.path}/deliveries`)).json.items
   return { t, ada, registry, send, inbox, ...project }
 }
@@ -132,6 +136,22 @@ describe('the address of a project', () => {
     expect((await inbox())[0]).toMatchObject({ id: newest.id, decision: 'deployed' })
   })
 
+  test('asks again where the registry moves the tag a moment after it reported it', async () => {
+    const { t, registry, hook, send } = await following()
+    const old = registry.push('1.1')
+    await send(bodies.harbor)
+    await t.jobs.idle()
+    const newer = registry.push('1.1', { version: 2 })
+    registry.tags.set('1.1', old)
+    let asked = 0
+    registry.fault.answer = ({ method }) => {
+      if (method === 'HEAD' && ++asked === 2) registry.tags.set('1.1', newer)
+      return undefined
+    }
+    const { json } = await post(t, hook, JSON.stringify(bodies.harbor).replaceAll(sent, newer))
+    expect([asked, json.deployments[0].pulled.digest]).toEqual([2, newer])
+  })
+
   test('is not about another image, and says so in the log', async () => {
     const { ada, registry, inbox, send, path } = await following()
     const before = registry.requests.length
@@ -149,7 +169,7 @@ describe('the address of a project', () => {
 
   test('ignores a tag that the project does not follow, and an older one', async () => {
     const { t, registry, inbox, send } = await following()
-    const push = (tag: string) => send({ ...bodies.azure, target: { ...bodies.azure.target, tag } })
+    const push = (tag: string) => send({ ...bodies.azure, target: { repository: 'team/app', tag } })
     for (const tag of ['2.0', 'latest', '1.2-rc.1', '1.2.x', '../../etc']) {
       registry.push(tag)
       expect([tag, (await push(tag)).status]).toEqual([tag, 200])

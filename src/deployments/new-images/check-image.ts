@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import type { Docker } from '../../docker/index.ts'
 import { listEnvironments } from '../../environments/store.ts'
@@ -36,6 +37,8 @@ export type Check = {
   project: Project
   /** The tag that a webhook names; otherwise that of the image, or the newest that its pattern matches. */
   tag?: string | undefined
+  /** What the tag should name by now; the registry may still be at it. */
+  expected?: string | null
   /** What was found by the last check, with the ETag of its list. */
   known?: { tag: string; etag: string } | undefined
   by: { trigger: Deployment['trigger']; triggeredBy: string }
@@ -79,7 +82,7 @@ export async function checkImage(deps: CheckDeps, asked: Check): Promise<CheckOu
 
 async function ask(
   deps: CheckDeps,
-  { project, image, tag: named, known, onBusy, signal }: Check & { image: string },
+  { project, image, tag: named, expected, known, onBusy, signal }: Check & { image: string },
 ) {
   const { reference, pattern } = parseImage(image)!
   if (reference.digest !== null) throw new AppError('conflict', whyPinned)
@@ -97,9 +100,26 @@ async function ask(
     etag = isSame ? known!.etag : newest.etag
     if (tag === null) throw noMatchingTag(image)
   }
-  const digest = await remote.digest(tag)
+  const digest = await digestOf(remote, { tag, expected: expected ?? null, signal })
   return { found: { tag, digest }, etag }
 }
+
+/** Asks again where a registry reports a push a moment before its tag names it. Its word counts in the end. */
+async function digestOf(
+  remote: RemoteRepository,
+  { tag, expected, signal }: { tag: string; expected: string | null; signal: AbortSignal },
+) {
+  for (let left = expected === null ? 0 : retries.times; ; left--) {
+    const found = await remote.digest(tag).catch((error) => {
+      if (left > 0 && error instanceof Failure && error.code === 'image_not_found') return null
+      throw error
+    })
+    if (found !== null && (left <= 0 || found === expected)) return found
+    await sleep(retries.ms, undefined, { signal })
+  }
+}
+
+const retries = { times: 3, ms: 1000 }
 
 export const whyPinned = 'The image of the project is named by its digest, which never changes.'
 
