@@ -1,5 +1,4 @@
 import { deployedImage } from '../../src/runtime/images/stack-store.ts'
-import { addressesOf } from './edge.ts'
 import { world } from './world.ts'
 import type { Order } from './order.ts'
 
@@ -146,7 +145,9 @@ function checkEdge({ installation }: Order, say: Say) {
       .rows<{ container_id: string; port: number }>(sql)
       .flatMap(({ container_id, port }) => {
         const own = engine.containers.get(container_id)
-        return own ? addressesOf(own).map((address) => `${address}:${port}`) : []
+        // not on the network that only the services of a Compose file share
+        const address = own?.endpoints.get(own.options.network)?.address
+        return address ? `${address}:${port}` : []
       })
     if (live.toSorted().join() !== to.toSorted().join())
       say(`requests for ${id} reach ${to.join(', ') || 'nothing'}, not ${live.join(', ')}`)
