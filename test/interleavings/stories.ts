@@ -29,10 +29,6 @@ export const stories: Record<string, Story> = {
     beginning: { ...withRelease, settings: { releaseCommand: ['false'] } },
     acts: ['deploy'],
   },
-  'a first deployment of a Compose file': {
-    beginning: { ...stack, isDeployed: false },
-    acts: ['deploy'],
-  },
   'a deployment that keeps services of a Compose file': { beginning: stack, acts: ['deploy'] },
   'a deployment of a Compose file that doesn’t respond': {
     beginning: stack,
@@ -40,7 +36,6 @@ export const stories: Record<string, Story> = {
     app: 'ill',
   },
   'a rollback of a Compose file': { beginning: stack, acts: ['deploy', 'rollBack'] },
-  'a restart of a Compose file': { beginning: stack, acts: ['deploy', 'restartApp'] },
   'a run of a command': { beginning: served, acts: ['runCommand'] },
   'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
