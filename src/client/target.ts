@@ -93,11 +93,9 @@ export async function linkTo(server: Server, project: Project) {
   note(`This folder is linked to ${project.name} on ${server.url}. Undo: davit link --remove`)
 }
 
+/** One after the other, as git locks its configuration. */
 export async function removeLink() {
-  const [, had] = await Promise.all(
-    Object.values(linked).map(async (key) => askGit('config', '--unset', key).then(() => key)),
-  )
-  return had
+  for (const key of Object.values(linked)) await askGit('config', '--unset', key)
 }
 
 /** Also the environment: the named one, the only one, or the one that follows the checked-out branch. */
