@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { deployedImage } from '../../src/runtime/images/stack-store.ts'
 import type { Installation } from '../support/installation.ts'
 
 type Deployment = { id: string; status: string; image: string | null }
@@ -64,10 +65,10 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
       .map(({ id }) => `deployment ${id} is running, and not live`),
     ...images
       .flatMap(({ id, tags }) => (tags.length > 0 ? tags : [id]))
-      .filter((tag) => !deployments.some(({ image }) => image === tag))
+      .filter((tag) => !deployments.some(({ image }) => image === deployedImage(tag)))
       .map((tag) => `image ${tag} has no owner`),
     ...networks
-      .filter((network) => !groups.some((id) => network.name === `davit-${id}`))
+      .filter((network) => ![...groups, ...workloads].some((id) => network.name === `davit-${id}`))
       .map((network) => `network ${network.name} has no owner`),
     ...volumes
       .filter(({ name }) => name !== `davit-${davit.instanceId}-edge`)
