@@ -88,7 +88,8 @@ export const php: Rule = {
           `ENV PORT=8080${framework === 'Symfony' ? ' APP_ENV=prod' : ''} APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
           // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
           // settings of /var/www (.htaccess is read, folders aren't listed) hold for the folders below it.
-          `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && echo 'RedirectMatch 404 "/\\.(davit|env|git)"' > /etc/apache2/conf-enabled/hidden.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
+          // Idle connections hold up its end.
+          `RUN a2enmod rewrite && sed -ri -e 's!^Listen 80$!Listen \${PORT}!' /etc/apache2/ports.conf && sed -ri -e 's!\\*:80!*:\${PORT}!' -e 's!/var/www/html!\${APACHE_DOCUMENT_ROOT}!' /etc/apache2/sites-available/000-default.conf && printf '%s\\n' 'RedirectMatch 404 "/\\.(davit|env|git)"' 'KeepAliveTimeout 1' > /etc/apache2/conf-enabled/davit.conf && mv "$PHP_INI_DIR/php.ini-production" "$PHP_INI_DIR/php.ini"`,
           framework === 'Symfony'
             ? "RUN echo 'FallbackResource /index.php' > /etc/apache2/conf-enabled/front.conf"
             : null,
@@ -126,7 +127,7 @@ export const php: Rule = {
           : null,
       ),
       dockerignore: ignored(
-        ...['vendor', 'storage/logs/*', 'var/cache/*', 'var/log/*'],
+        ...['vendor', 'storage/logs/*', 'var/cache/*', 'var/log/*', '.php-version'],
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
         ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
       ),

@@ -3,7 +3,8 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { DavitClient } from '../demo/client.ts'
 import { nodeApps } from '../detection/node-apps.ts'
 import { otherApps } from '../detection/other-apps.ts'
-import { dockerfileByHand, filesOf, greeting } from '../detection/real-app.ts'
+import { withLock } from '../detection/lock-file.ts'
+import { dockerfileByHand, greeting } from '../detection/real-app.ts'
 import type { RealApp } from '../detection/real-app.ts'
 import { setupCodeIn, startDavit } from '../support/davit.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
@@ -119,7 +120,7 @@ type Deployment = {
 async function projectOf(name: string, app: RealApp, bench: Bench, more: Files = {}) {
   const { client, docker, directory, url } = bench
   const repository = makeRepository(join(directory, 'repositories'), `${name}.git`)
-  commitFiles(repository, { ...filesOf(app), ...more })
+  commitFiles(repository, { ...(await withLock(app)), ...more })
   const project = { name, repositoryUrl: `${url}${name}.git` }
   const { id } = await client.post<{ id: string }>('/projects', project)
   if (app.settings) await client.put(`/projects/${id}/settings`, { buildSettings: app.settings })

@@ -16,6 +16,11 @@ export type RealApp = {
   path?: string
   /** Paths that its image must not have, such as what only the build needs. */
   without: string[]
+  /**
+   * The file that the first of its images makes by this command, where packages are Debian's: it has their
+   * versions, which change.
+   */
+  lock?: { file: string; command: string }
   /** What a user sets, such as `{ spa: true }`. */
   settings?: Record<string, unknown>
 }

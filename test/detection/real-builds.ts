@@ -3,7 +3,8 @@ import { aProject, logOf } from '../deployments/apps.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { ensureStandIns } from '../support/images/stand-ins.ts'
 import { askEngine } from '../support/machine/engine.ts'
-import { filesOf, greeting } from './real-app.ts'
+import { withLock } from './lock-file.ts'
+import { greeting } from './real-app.ts'
 import type { RealApp } from './real-app.ts'
 
 /** Beside what an image has by itself, these must be nowhere in it. */
@@ -33,7 +34,7 @@ export function testRealBuilds(apps: RealApp[]) {
     '%s is built without a Dockerfile, responds, and stops when it is told to',
     async (_, app) => {
       const { t, ada } = withAda(testApp())
-      const files = filesOf(app)
+      const files = await withLock(app)
       const all = { ...litterFor(files), ...files }
       const project = await aProject(t, ada, all, { port: 4567 })
       await project.set({

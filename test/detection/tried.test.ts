@@ -25,7 +25,8 @@ test.each([...apps, ...workspaceApps].map((app) => [app.name, app] as const))(
   (_, app) => {
     const found = plan(filesOf(app), app.settings, [], app.directory)
     expect(found.kind).toBe(app.kind)
-    const bases = [...found.dockerfile.matchAll(/^FROM (\S+:\S+)/gm)].map(([, image]) => image!)
+    const named = found.dockerfile.matchAll(/(?:^FROM |--from=)(\S+:\S+)/gm)
+    const bases = Array.from(named, ([, image]) => image!)
     expect([...new Set(bases)].toSorted()).toEqual(app.images.toSorted())
     expect(greeting(app, 'Ada')[app.page]).toContain('Hello, Ada')
   },

@@ -27,7 +27,7 @@ export const workspaceApps: RealApp[] = [
   app('go', {
     directory: 'web',
     kind: 'Go',
-    images: ['golang:1.27', 'alpine:3.24'],
+    images: ['golang:1.24', 'alpine:3.24'],
     page: 'words/words.go',
     without: ['/app/words'],
   }),

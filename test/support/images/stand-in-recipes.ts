@@ -1,9 +1,14 @@
 /** How an image under an official name is made of Debian's and npm's packages; `version` is that of the tag. */
-type Recipe = (version: string) => {
+export type Recipe = (
+  version: string,
+  tag: string,
+) => {
   /** The image below it; the default is Debian trixie. */
   from?: string
   /** Packages of npm, by the directory of the build's context that they are unpacked to. */
   files?: Record<string, string>
+  /** Files of `indexes`, which the context gets too. */
+  own?: string[]
   /** After FROM. */
   lines: string[]
 }
@@ -18,7 +23,7 @@ const entrypoint = (program: string, isArgument: string) => [
   'ENTRYPOINT ["docker-entrypoint.sh"]',
 ]
 
-const install = (...packages: string[]) =>
+export const install = (...packages: string[]) =>
   `RUN apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')} && rm -rf /var/lib/apt/lists/*`
 
 export const recipes: Record<string, Recipe> = {
@@ -70,13 +75,4 @@ export const recipes: Record<string, Recipe> = {
     ],
   }),
   alpine: () => ({ lines: [] }),
-  python: () => ({ lines: [install('python3', 'python3-venv', 'python-is-python3')] }),
-  golang: () => ({
-    lines: [
-      install('golang-go', 'ca-certificates'),
-      // Debian keeps it elsewhere.
-      'RUN mkdir -p /usr/local/go/lib/time && touch /usr/local/go/lib/time/zoneinfo.zip',
-    ],
-  }),
-  rust: () => ({ lines: [install('cargo')] }),
 }

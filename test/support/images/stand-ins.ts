@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { lastLine, run } from '../machine/command.ts'
 import { askEngine } from '../machine/engine.ts'
 import { withMachineLock } from '../machine/lock.ts'
+import { languages } from './language-recipes.ts'
 import { recipes } from './stand-in-recipes.ts'
 import { importTrixie, trixieParts } from './trixie.ts'
 
@@ -13,6 +14,8 @@ const debian = 'debian:trixie-slim'
 
 /** Its value tells from what an image was made. */
 const label = 'test.stand-in'
+
+const indexes = join(import.meta.dir, 'indexes')
 
 const docker = connectDocker({ host: process.env.DOCKER_HOST })
 
@@ -29,11 +32,13 @@ async function ensureDebian() {
 }
 
 async function ensureOther(name: string) {
-  const { from = debian, files = {}, lines } = recipeOf(name)
+  const { from = debian, files = {}, own = [], lines } = recipeOf(name)
   if (from === debian) await ensureDebian()
   const parts = from === debian ? await trixieParts() : []
-  const hash = hashOf([...parts, JSON.stringify(files), ...lines])
-  await ensure(name, hash, () => build(name, { files, lines: [`FROM ${from}`, ...lines], hash }))
+  const texts = await Promise.all(own.map((file) => Bun.file(join(indexes, file)).text()))
+  const hash = hashOf([...parts, JSON.stringify(files), ...texts, ...lines])
+  const context = { files, own, lines: [`FROM ${from}`, ...lines], hash }
+  await ensure(name, hash, () => build(name, context))
 }
 
 async function ensure(name: string, hash: string, make: (hash: string) => Promise<void>) {
@@ -54,20 +59,27 @@ async function isMade(name: string, hash: string) {
 
 function recipeOf(name: string) {
   const colon = name.lastIndexOf(':')
-  const recipe = recipes[name.slice(0, colon)]
+  const recipe = { ...recipes, ...languages }[name.slice(0, colon)]
   if (!recipe) throw new Error(`There is no recipe for a stand-in of ${name}.`)
-  return recipe(/^\d*(\.\d+)*/.exec(name.slice(colon + 1))![0])
+  const tag = name.slice(colon + 1)
+  return recipe(/^\d*(\.\d+)*/.exec(tag)![0], tag)
 }
 
 /** `files` are packages of npm, by the directory of the build's context that they are unpacked to. */
 async function build(
   name: string,
-  { files = {}, lines, hash }: { files?: Record<string, string>; lines: string[]; hash: string },
+  {
+    files = {},
+    own = [],
+    lines,
+    hash,
+  }: { files?: Record<string, string>; own?: string[]; lines: string[]; hash: string },
 ) {
   const work = await mkdtemp(join(tmpdir(), 'davit-stand-in-'))
   try {
     for (const [directory, spec] of Object.entries(files))
       await unpack(spec, { work, to: join(work, directory) })
+    for (const file of own) await cp(join(indexes, file), join(work, file))
     const text = [...lines, `LABEL ${label}=${hash}`].join('\n')
     await Bun.write(join(work, 'Dockerfile'), text)
     const tar = Bun.spawn(['tar', '-c', '--owner=0', '--group=0', '-C', work, '.'], {

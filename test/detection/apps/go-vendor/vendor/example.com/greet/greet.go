@@ -1,0 +1,4 @@
+package greet
+
+// Page greets somebody.
+func Page(whom string) string { return "Hello, " + whom }

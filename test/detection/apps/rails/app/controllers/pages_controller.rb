@@ -1,0 +1,5 @@
+class PagesController < ActionController::Base
+  def show
+    render plain: 'Hello, world'
+  end
+end

@@ -1,0 +1,5 @@
+require 'sinatra/base'
+
+class Pages < Sinatra::Base
+  get('/') { 'Hello, world' }
+end
