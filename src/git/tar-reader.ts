@@ -12,6 +12,9 @@ export type TarEntry = {
   target: string
 }
 
+/** What the records before an entry say of it. */
+type Long = { path?: string; linkpath?: string; size?: string; isSparse?: true }
+
 const blockSize = 512
 
 /** In bytes: of the records before an entry, which have its long names. */
@@ -39,7 +42,7 @@ const others: Record<string, string> = {
  */
 export async function* readTar(source: AsyncIterable<Uint8Array>) {
   const bytes = new Bytes(source)
-  let long: Record<string, string> = {}
+  let long: Long = {}
   let padding = 0
   for (;;) {
     if (isTurnOver()) await pause()
@@ -60,7 +63,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>) {
     }
     const prefix = head.toString('latin1', 257, 262) === 'ustar' ? prefixIn(head) : ''
     const path = long.path ?? prefix + textIn(head, 0, 100)
-    const isSparse = Object.keys(long).some((key) => key.startsWith('GNU.sparse.'))
+    const isSparse = long.isSparse === true
     const kind = path.endsWith('/') && type !== '1' && type !== '2' ? 'folder' : kinds[type]
     if (!kind || isSparse)
       throw refused(
@@ -152,17 +155,20 @@ function sizeIn(text: string | undefined) {
   throw refused('This isn’t a tar archive, or it is damaged.')
 }
 
-/** Each is `<length> <key>=<value>\n`, where the length counts all of it. */
-function recordsIn(block: Buffer): Record<string, string> {
+/** Each is `<length> <key>=<value>\n`, where the length counts all of it. Other keys may be any number. */
+function recordsIn(block: Buffer): Long {
   const text = block.toString('latin1')
-  const found: Record<string, string> = {}
+  const found: Long = {}
   for (let at = 0; at < text.length;) {
     const [, digits = ''] = /^(\d{1,6}) /.exec(text.slice(at, at + 8)) ?? []
     const record = text.slice(at + digits.length + 1, at + Number(digits) - 1)
     const equals = record.indexOf('=')
     if (digits === '' || equals < 1 || text[at + Number(digits) - 1] !== '\n')
       throw refused('This isn’t a tar archive, or it is damaged.')
-    found[record.slice(0, equals)] = record.slice(equals + 1)
+    const key = record.slice(0, equals)
+    if (key === 'path' || key === 'linkpath' || key === 'size')
+      found[key] = record.slice(equals + 1)
+    if (key.startsWith('GNU.sparse.')) found.isSparse = true
     at += Number(digits)
   }
   return found
