@@ -124,4 +124,4 @@ export const cancel: Command = async (args, env) => {
 }
 
 export const isUnderWay = (status: Deployment['status']) =>
-  ['pending', 'cloning', 'building', 'deploying'].includes(status)
+  ['waiting', 'pending', 'cloning', 'building', 'deploying'].includes(status)

@@ -81,6 +81,14 @@ describe('deploy', () => {
     await until(() => keptBy(t).length === 0)
   })
 
+  test('cancels a commit that waits for its checks', async () => {
+    const { t, davit } = await withServer({ jobsWait: true })
+    expect((await davit(['deploy', '--detach'])).status).toBe(0)
+    t.db.update(deployments).set({ status: 'waiting' }).run()
+    expect((await davit(['cancel'])).status).toBe(0)
+    expect(t.db.select().from(deployments).get()?.status).toBe('cancelled')
+  })
+
   test('keeps links and rights, and leaves out what was deleted', async () => {
     const { t, davit, write, git, folder } = await withServer()
     await write({ 'run.sh': '#!/bin/sh\n', gone: '', [`${'d'.repeat(120)}/ü`]: 'long' })
