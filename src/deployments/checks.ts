@@ -110,16 +110,15 @@ export class CheckWatch {
   }
 
   async #ask(job: Job, { signal, now }: { signal: AbortSignal; now: number }) {
-    const { deployment, environment, project } = job
-    const isHalted = findUser(this.#deps.db, project.ownerId).disabledAt !== null
-    if (project.deletingAt || environment.deletingAt || isHalted)
-      return this.#later(deployment.id, now, interval)
+    const { deployment, environment } = job
+    if (this.#isHalted(deployment.id)) return this.#later(deployment.id, now, interval)
     if (!environment.waitForChecks)
       return this.#start(job, 'The environment doesn’t wait for checks anymore.')
     const unaskable = whyUnaskable(job)
     if (unaskable) return this.#fail(job, deployment.checks, unaskable)
     const { checks, isGreen, retryMs = interval } = await this.#read(job, signal)
     signal.throwIfAborted()
+    if (this.#isHalted(deployment.id)) return this.#later(deployment.id, now, interval)
     if (checks.failed.length > 0) return this.#fail(job, checks, checksFailed(checks))
     const greenSince = isGreen ? (this.#seen.get(deployment.id)?.greenSince ?? now) : null
     this.#keep(deployment, checks)
@@ -130,6 +129,13 @@ export class CheckWatch {
     if (left <= 0) return this.#fail(job, checks, tookTooLong(checks))
     const after = greenSince === null ? retryMs : settle
     this.#seen.set(deployment.id, { askedAt: now, due: now + Math.min(after, left), greenSince })
+  }
+
+  /** Its project may also be deleted while the provider is asked. */
+  #isHalted(id: string) {
+    const job = getJob(this.#deps.db, id)
+    if (!job || job.project.deletingAt || job.environment.deletingAt) return true
+    return findUser(this.#deps.db, job.project.ownerId).disabledAt !== null
   }
 
   /** A provider that can't be asked is asked again until the time is over. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { CheckWatch } from '../../src/deployments/checks.ts'
+import { CheckWatch, settle } from '../../src/deployments/checks.ts'
+import { environments } from '../../src/db/schema.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { hmacOf, inbox, post } from '../webhooks/senders.ts'
 import { cancel, finished, logOf } from './apps.ts'
@@ -52,6 +53,17 @@ describe('a commit that waits', () => {
     await later(minute)
     expect((await get(id)).status).toBe('failed')
     expect((await cancel(ada, await get(id))).status).toBe(409)
+  })
+
+  test('isn’t deployed where its environment is deleted while the provider is asked', async () => {
+    const { t, push, check, later, get } = await waiting()
+    const { id, commit } = await push('first')
+    check(commit, 'test', 'success')
+    await later(0)
+    const looking = later(settle)
+    t.db.update(environments).set({ deletingAt: new Date() }).run()
+    await looking
+    expect((await get(id)).status).toBe('waiting')
   })
 
   test('isn’t deployed by a green that turns red, or back to pending, within the pause', async () => {
