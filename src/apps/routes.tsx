@@ -32,7 +32,7 @@ import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { refuseFromCode } from '../environments/code-settings.ts'
-import { refuseUnaskable } from '../environments/followed.ts'
+import { refuseUnaskable, refuseUnfollowable } from '../environments/followed.ts'
 import { refusePromoted } from '../environments/promotion-store.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
@@ -102,6 +102,7 @@ export const environmentRoutes = (
       const project = findLiveProject(db, ownKey(c))
       refuseMore('environments', countEnvironments(db, project.ownerId))
       const { hostPort, domains, ...values } = c.var.input
+      refuseUnfollowable(project, values)
       refuseUnaskable(project, values)
       const places = placesOf(deps, project.ownerId)
       if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
@@ -155,6 +156,7 @@ export const environmentRoutes = (
         const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
         const { hostPort, domains, ...changes } = c.var.input
         refuseFromCode(current, changes)
+        refuseUnfollowable(project, changes)
         refuseUnaskable(project, changes)
         const places = placesOf(deps, project.ownerId)
         if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })

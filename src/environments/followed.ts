@@ -50,6 +50,16 @@ export function followedInWords(of: Of): string {
   ].join(', ')
 }
 
+/** Throws where there is no repository that has it. */
+export function refuseUnfollowable(
+  { image }: Pick<Project, 'image'>,
+  asked: { branch?: string | null | undefined; tags?: string | null | undefined },
+) {
+  for (const field of ['branch', 'tags'] as const)
+    if (image !== null && asked[field])
+      throw invalidField(field, 'can’t be set: this project deploys an image.')
+}
+
 /** Throws where no provider can say whether the checks of a commit passed. */
 export function refuseUnaskable(
   { sourceId, repository }: Pick<Project, 'sourceId' | 'repository'>,
