@@ -2,6 +2,7 @@ import type { Db } from '../../db/index.ts'
 import type { StackImage } from '../../db/schema.ts'
 import { web } from '../../environments/processes.ts'
 import type { OpenVariable } from '../../environments/variable-store.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Project } from '../../projects/store.ts'
 import type { Component } from '../../runtime/component.ts'
 import { getStack } from '../../runtime/images/stack-store.ts'
@@ -38,8 +39,18 @@ export async function openStack(
   const query = { file, values, service, owner: project.ownerId, signal }
   const plan = await planAgain(query, texts)
   webOf(plan)
+  const unbuilt = [...plan.services.keys()].filter((name) => !Object.hasOwn(services, name))
+  if (unbuilt.length > 0) throw withoutImage(file, unbuilt)
   return { plan, services }
 }
+
+/** Variables choose the profiles, and may differ from those of its build. */
+const withoutImage = (file: string, names: string[]) =>
+  new Failure(
+    'compose_image_missing',
+    `With today’s variables ${file} also runs ${names.join(', ')}, which this version has no image of.`,
+    'Deploy it with a build, or set COMPOSE_PROFILES to what it was.',
+  )
 
 /** What the file itself sets for the service with the addresses. */
 export const variablesIn = (stack: OpenStack | null) =>
