@@ -79,6 +79,7 @@ test('the schema of davit.yaml has the names of the file, and refuses others', a
     'port',
     'processes',
     'release_command',
+    'schedules',
     'watch_paths',
   ])
   const { items } = properties.processes.anyOf[0]
