@@ -8,7 +8,7 @@ import { isTurnOver, pause } from '../platform/pause.ts'
 import { bytes as inBytes } from '../web/units.ts'
 import { mostFiles } from './context-files.ts'
 import { initMirror } from './mirror.ts'
-import { commitTree, modes, writeTree } from './objects.ts'
+import { commitTree, listTree, modes, writeTree } from './objects.ts'
 import type { Entry } from './objects.ts'
 import { GitError, feedGit } from './run.ts'
 import { readTar, refused, shown } from './tar-reader.ts'
@@ -52,6 +52,9 @@ export async function importUpload(
     const entries = await entriesOf(archive, await Bun.file(marks).text())
     // not through fast-import, which takes the square of a folder's files
     const tree = await writeTree(objects, entries)
+    // git keeps the later of two that are a file and a folder of one name
+    if ((await listTree(objects, tree)).length < entries.length)
+      throw refused('One of its names is that of a file and of a folder.')
     const commit = await commitTree(objects, { tree, dateOf: null })
     await Bun.write(join(folder, uploadRef), `${commit}\n`)
     return { commit, files: entries.length, bytes: archive.bytes }

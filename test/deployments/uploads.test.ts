@@ -137,6 +137,11 @@ describe('refused, with nothing deployed and nothing kept, is', () => {
       422,
     ],
     ['a hard link up', () => aTar([file, { path: 'x', type: '1', target: '../Dockerfile' }]), 422],
+    [
+      'a file that is a folder too',
+      () => aTar([file, { path: 'a', content: '1' }, { path: 'a/b' }]),
+      422,
+    ],
     ['a device', () => aTar([file, { path: 'null', type: '3' }]), 422],
     ['a named pipe', () => aTar([file, { path: 'pipe', type: '6' }]), 422],
     ['a sparse file', () => aTar([file, { path: 'sparse', type: 'S' }]), 422],
