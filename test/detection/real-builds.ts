@@ -14,6 +14,9 @@ const secrets = {
   git: '5d0a-the-message-of-a-commit',
 }
 
+/** A server that ends waits for connections that are kept. */
+const closing = { headers: { Connection: 'close' } }
+
 /** Files that lie about in repositories, and that no image gets. */
 const litterFor = (files: Record<string, string>) => ({
   '.env.local': `SECRET=${secrets.dotenv}\n`,
@@ -57,10 +60,10 @@ export function testRealBuilds(apps: RealApp[]) {
       if (deployment.status !== 'running')
         console.log(found.dockerfile, (await logOf(ada, deployment)).join('\n'))
       expect(deployment).toMatchObject({ status: 'running', error: null })
-      const response = await fetch(new URL(app.path ?? '/', deployment.url))
+      const response = await fetch(new URL(app.path ?? '/', deployment.url), closing)
       expect(await response.text()).toContain('Hello, Ada')
       for (const path of ['.davit.Dockerfile', 'Dockerfile', '.env.local']) {
-        const file = await fetch(new URL(path, deployment.url))
+        const file = await fetch(new URL(path, deployment.url), closing)
         expect(await file.text()).not.toMatch(/FROM |SECRET=/)
       }
 
