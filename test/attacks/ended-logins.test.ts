@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import { insertRun } from '../../src/runs/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -14,6 +15,7 @@ const streams = [
   'GET /containers/events',
   'GET /containers/:id/logs',
   'GET /containers/:id/stats',
+  'GET /envs/:envId/runs/:id/logs',
   'GET /live',
   'GET /projects/:id/deployments/:deploymentId/logs',
   'GET /projects/:id/envs/:envId/output/stream',
@@ -32,6 +34,13 @@ async function allStreams(t: TestApp, ada: TestClient) {
     trigger: 'manual',
     triggeredBy: ada.user.email,
     repositoryUrl: 'https://git.example.com/team/site.git', // nobody wakes the queue: it waits
+  })
+  const { id: run } = insertRun(t.db, {
+    environmentId: ids.environment,
+    deploymentId: ids.deployment,
+    startedBy: ada.user.email,
+    command: 'true',
+    timeout: 60,
   })
   const ownerId = ada.user.id
   const job = insertJob(t.db, { kind: 'start', subjectId: ids.service, ownerId, slot: 'service' })
@@ -52,7 +61,7 @@ async function allStreams(t: TestApp, ada: TestClient) {
   for (const route of routesOf(t))
     for (const [kind, read] of Object.entries(readers)) {
       if (route.method !== 'GET') continue
-      const answer = await read(addressOf(route, { ...ids, deployment }))
+      const answer = await read(addressOf(route, { ...ids, deployment, run }))
       const isStream = answer.headers.get('Content-Type')?.includes('event-stream')
       expect(isStream ?? false, `${route.route} by a ${kind}`).toBe(streams.includes(route.route))
       if (!isStream) await answer.body?.cancel()
