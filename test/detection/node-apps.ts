@@ -127,6 +127,7 @@ export const heavyApps: RealApp[] = [
     images: [node],
     page: 'app/routes/_index.jsx',
     without: modules('vite', '@remix-run/dev'),
+    stopsIn: 7000,
   },
   {
     name: 'astro-node',

@@ -21,6 +21,8 @@ export type RealApp = {
    * versions, which change.
    */
   lock?: { file: string; command: string }
+  /** In milliseconds, of a server that waits for connections that are kept; each has 10 s. */
+  stopsIn?: number
   /** What a user sets, such as `{ spa: true }`. */
   settings?: Record<string, unknown>
 }

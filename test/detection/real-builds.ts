@@ -78,7 +78,7 @@ export function testRealBuilds(apps: RealApp[]) {
 
       const begun = performance.now()
       await askEngine(`/containers/${id}/stop?t=10`, { method: 'POST' })
-      expect(performance.now() - begun).toBeLessThan(2500)
+      expect(performance.now() - begun).toBeLessThan(app.stopsIn ?? 2500)
     },
   )
 }
