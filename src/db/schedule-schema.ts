@@ -40,8 +40,8 @@ export const schedules = sqliteTable(
   ],
 )
 
-/** `overlap` and `missed` are as its user wants; the others are failures. */
+/** Only `nothing_deployed` is a failure; the others are as someone wants. */
 export type ScheduleProblem = {
-  reason: 'overlap' | 'missed' | 'nothing_deployed'
+  reason: 'overlap' | 'missed' | 'owner_disabled' | 'nothing_deployed'
   message: string
 }

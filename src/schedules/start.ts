@@ -1,3 +1,4 @@
+import { findUser } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import type { ScheduleProblem } from '../db/schema.ts'
@@ -93,12 +94,13 @@ function start(deps: Pick<ScheduleDeps, 'db' | 'jobs'>, id: string, now: Date) {
 
 type Begun = { problem?: ScheduleProblem; runId?: string; replaced?: string[] }
 
-/** Stores a run, unless the last one continues or nothing is deployed. */
+/** Stores a run, unless the last one continues, nothing is deployed or its owner is disabled. */
 export function insert(
   db: Db,
   { schedule, environment, project }: ScheduleIn,
   startedBy = `schedule ${schedule.name}`,
 ): Begun {
+  if (findUser(db, project.ownerId).disabledAt) return { problem: ownerDisabled }
   const live = getCurrent(db, environment.id)
   if (!live) return { problem: { reason: 'nothing_deployed', message: nothing(environment.name) } }
   const others = listUnfinished(db, schedule.id)
@@ -128,6 +130,11 @@ export function follow(jobs: Jobs, replaced: string[]) {
 
 const missed: Begun = {
   problem: { reason: 'missed', message: 'It was missed while Davit was down, and skipped.' },
+}
+
+const ownerDisabled: ScheduleProblem = {
+  reason: 'owner_disabled',
+  message: 'It was skipped, because the account of the project’s owner is disabled.',
 }
 
 const overlapping: ScheduleProblem = {

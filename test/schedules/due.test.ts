@@ -40,6 +40,17 @@ test('a kill between the run and the next time leaves neither', async () => {
   expect(s.runs()).toHaveLength(1)
 })
 
+test('nothing runs while the account of its owner is disabled', async () => {
+  const s = await scheduled()
+  s.db.$client.run('UPDATE users SET disabled_at = 1')
+  await s.due(night)
+  expect(s.runs()).toEqual([])
+  s.db.$client.run('UPDATE users SET disabled_at = NULL')
+  expect((await s.shown()).problem.reason).toBe('owner_disabled')
+  await s.due('2026-05-05T03:00:00Z')
+  expect(s.runs()).toHaveLength(1)
+})
+
 describe('while the run before has not ended', () => {
   test('it is skipped, which is no failure', async () => {
     const s = await scheduled()
