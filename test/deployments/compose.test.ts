@@ -87,19 +87,6 @@ test('the services of a Compose file run as the environment', async () => {
   })
 })
 
-test('a profile that was off at the build needs another one', async () => {
-  const text = compose.replace('  worker:\n', '  worker:\n    profiles: [jobs]\n')
-  const { project, deploy } = await start({ ...app('one'), 'compose.yaml': text })
-  await project.set({ key: 'TOKEN', value: 'secret-token' })
-  expect(Object.keys((await deploy()).live)).not.toContain('worker')
-  await project.set({ key: 'COMPOSE_PROFILES', value: 'jobs' })
-  const applied = await deploy({ reuseImage: true })
-  expect(applied.deployment.error).toMatchObject({ code: 'compose_image_missing' })
-  const built = await deploy()
-  expect(built.deployment.status).toBe('running')
-  expect(Object.keys(built.live)).toContain('worker')
-})
-
 test('a push rebuilds and recreates only what it changes', async () => {
   const { t, ada, project, deploy } = await start(app('one'))
   await project.set({ key: 'TOKEN', value: 'secret-token' })

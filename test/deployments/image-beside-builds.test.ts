@@ -61,3 +61,14 @@ test('what was deployed from another source can be deployed from the one of toda
     ])
   }
 })
+
+test('its environments can’t follow branches or tags', async () => {
+  const { ada } = withAda(simulatedApp())
+  const { path, environmentId } = await anImage(ada, 'nginx:1.29')
+  for (const field of ['branch', 'tags']) {
+    const changed = await ada.put(`${path}/envs/${environmentId}`, { [field]: 'v1' })
+    const made = await ada.post(`${path}/envs`, { name: 'other', [field]: 'v1' })
+    for (const { status, json } of [changed, made])
+      expect([status, json.errors[0].field]).toEqual([422, field])
+  }
+})

@@ -152,16 +152,6 @@ test('another tag or digest of the image can be deployed, nothing else', async (
   }
 })
 
-test('its environments can’t follow branches or tags', async () => {
-  const { ada, path, environmentId } = await withImage()
-  for (const field of ['branch', 'tags']) {
-    const changed = await ada.put(`${path}/envs/${environmentId}`, { [field]: 'v1' })
-    const made = await ada.post(`${path}/envs`, { name: 'other', [field]: 'v1' })
-    for (const { status, json } of [changed, made])
-      expect([status, json.errors[0].field]).toEqual([422, field])
-  }
-})
-
 test('a pipeline deploys a tag of the image with the hook, and joins one that names its digest', async () => {
   const { t, ada, id, environmentId } = await withImage()
   const asked = { name: 'pipeline', scopes: ['deploy'], projectId: id }
