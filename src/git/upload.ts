@@ -140,7 +140,8 @@ async function* contentsOf(source: Body, archive: Archive): AsyncGenerator<Uint8
       files.set(name, { mode, mark })
       archive.bytes += length
     }
-    if (files.size > mostFiles) throw tooMany()
+    // several of one name count too: git stores each
+    if (Math.max(files.size, mark) > mostFiles) throw tooMany()
   }
   if (files.size === 0) throw refused('It has no files.')
   yield Buffer.from('done\n')

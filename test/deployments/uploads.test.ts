@@ -153,6 +153,11 @@ describe('refused, with nothing deployed and nothing kept, is', () => {
     ['a size that isn’t there', () => aTar([{ ...file, size: 2 ** 32 }]), 422],
     ['100,001 files', () => gzipSync(manyFiles(100_001)), 413],
     [
+      '100,001 files of one name',
+      () => gzipSync(Buffer.alloc(100_001 * 512, aTar([{ path: 'x' }], { end: false }))),
+      413,
+    ],
+    [
       'more than is allowed, well compressed',
       () => gzipSync(aTar([{ path: 'zeros', content: new Uint8Array(3 * 2 ** 20) }])),
       413,
