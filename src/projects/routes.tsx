@@ -218,8 +218,9 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
   /** A Compose file is of a repository, and the service with the addresses is of a Compose file. */
   function refuseUnfit(project: Project, changes: z.output<typeof buildForm>) {
     const { composeFile = project.composeFile, composeService } = changes
-    if (changes.composeFile && project.image !== null)
-      throw invalidField('composeFile', 'can’t be set: this project deploys an image.')
+    for (const field of ['composeFile', 'composeService'] as const)
+      if (changes[field] && project.image !== null)
+        throw invalidField(field, 'can’t be set: this project deploys an image.')
     if (composeService && !composeFile)
       throw invalidField('composeService', 'is a service of a Compose file. Set that too.')
   }

@@ -17,3 +17,15 @@ test('a profile that was off at the build needs another one', async () => {
   expect(applied.error).toMatchObject({ code: 'compose_image_missing' })
   expect((await project.deploy()).status).toBe('running')
 })
+
+test('a project that came to deploy an image takes no service of the file', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const { id } = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose })
+  const path = `/projects/${id}/settings`
+  expect((await ada.put(path, { composeFile: 'compose.yaml' })).status).toBe(200)
+  await ada.put(`/projects/${id}`, { image: 'nginx:1.29' })
+  for (const field of ['composeFile', 'composeService']) {
+    const { status, json } = await ada.put(path, { [field]: 'web' })
+    expect([status, json.errors[0].field]).toEqual([422, field])
+  }
+})
