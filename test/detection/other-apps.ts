@@ -28,6 +28,13 @@ export const otherApps: RealApp[] = [
     without: ['/app/vendor', '/app/cmd', '/usr/local/go'],
   },
   {
+    name: 'rust-http',
+    kind: 'Rust',
+    images: ['rust:1.85-slim', debian],
+    page: 'src/main.rs',
+    without: ['/app/src', '/app/target', '/usr/bin/cargo'],
+  },
+  {
     name: 'sinatra',
     kind: 'Sinatra',
     images: [ruby],
@@ -49,6 +56,13 @@ export const otherApps: RealApp[] = [
     images: ['php:8.4-apache'],
     page: 'index.php',
     without: ['/var/www/html/.php-version'],
+  },
+  {
+    name: 'php-composer',
+    kind: 'PHP',
+    images: ['php:8.4-apache', 'composer:2.9'],
+    page: 'packages/pages/src/Page.php',
+    without: ['/usr/local/bin/composer', '/usr/bin/unzip'],
   },
   {
     name: 'maven',
