@@ -160,7 +160,7 @@ export function follow({ form, name, value }) {
       box.checked = new RegExp(box.dataset.pattern, 'i').test(value)
   for (const field of form.querySelectorAll(`[data-named-by~="${CSS.escape(name)}"]`)) {
     const key = keyOf(field)
-    const named = lastPart(name === 'image' ? value.replace(/[:@][^/]*$/, '') : value)
+    const named = nameFrom(form, field.dataset.namedBy.split(' '))
     const isGiven = ['', given.get(key), named].includes(field.value) // the last where it was restored
     if (touched.has(key) || !isGiven) continue
     field.value = named
@@ -193,6 +193,13 @@ export function clearError(field) {
     const notes = (control.getAttribute('aria-describedby') ?? '').split(' ')
     control.setAttribute('aria-describedby', notes.filter((id) => id !== error.id).join(' '))
   }
+}
+
+/** The last field that has something says most: a directory is named before its repository. */
+function nameFrom(form, fields) {
+  const field = fields.findLast((name) => form.elements[name]?.value)
+  const value = form.elements[field]?.value ?? ''
+  return lastPart(field === 'image' ? value.replace(/[:@][^/]*$/, '') : value)
 }
 
 /** As `nameOf` in src/projects/repository-choice.ts. */

@@ -56,7 +56,7 @@ export function scriptOf(line: string): string | null {
 
 /** A program: not several, none with variables of its own, and nothing that only a shell has. */
 const isSimple =
-  /^(?!\w+=|(exec|exit|cd|\.|:|!|\{|wait|export|set|unset|eval|return|trap|if|for|while|until|case)(\s|$))[^&|;()<>`\n]*$/
+  /^(?!\w+=|(exec|exit|command|source|cd|\.|:|!|\{|wait|export|set|unset|eval|return|trap|if|for|while|until|case)(\s|$))[^&|;()<>`\n]*$/
 
 /** Without quotes, in which && would be text. */
 const isPlain = /^\s*[^\s&|;()<>`\n'"\\#][^&|;()<>`\n'"\\#]*$/

@@ -27,7 +27,9 @@ test('what a Procfile has is offered once it was built, and taken only when it i
 
   const form = (await ada.htmx('GET', `${path}/edit?procfile=1`)).text
   expect(form).toContain('web: httpd -f -p 8080 -h /www\nworker: sleep 999</textarea>')
-  expect(form).toContain('sh -c &#39;test -f /www/index.html &amp;&amp; echo ready&#39;</textarea>')
+  expect(form).toContain(
+    'sh -c &#39;test -f /www/index.html &amp;&amp; exec echo ready&#39;</textarea>',
+  )
   expect((await ada.get(path)).json.processes).toEqual(before)
 
   const processes = 'web: httpd -f -p 8080 -h /www\nworker: sleep 999'
