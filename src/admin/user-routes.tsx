@@ -5,6 +5,8 @@ import { findUser, listUsers } from '../accounts/store.ts'
 import { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
+import { cancelWaitingOf } from '../deployments/cancel.ts'
+import type { TriggerDeps } from '../deployments/trigger.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
 import { flag, line } from '../web/fields.ts'
@@ -43,7 +45,7 @@ const userRemovalForm = z.object({
 
 const firstPage: Page = { limit: 50 }
 
-export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
+export const userRoutes = (deps: RemovalDeps & TriggerDeps & { streams: Streams }) => {
   const { db, config } = deps
   const audit = auditor(db)
 
@@ -57,8 +59,11 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
       const user = changeUser(db, { id, by, ...c.var.input })
       for (const action of changesOf(before, user))
         audit(c, action, { object: { kind: 'user', id, name: user.email } })
-      if (c.var.input.disabled)
+      if (c.var.input.disabled) {
+        const projectIds = listProjectsOf(db, id).map((project) => project.id)
+        await cancelWaitingOf(deps, { projectIds, by: by.email })
         await waitFor(c, deps.jobs.cancel(listJobIds(db, { ownerId: id }), { by: by.email }))
+      }
       const json = () => governedUserJson(user)
       return showSaved(c, {
         to: '/settings/users',

@@ -1,4 +1,4 @@
-import { getStatus } from './store.ts'
+import { getStatus, listInStatus } from './store.ts'
 import type { Deployment } from './store.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { endWaiting } from './waiting-store.ts'
@@ -16,4 +16,13 @@ export function cancelDeployment(
     refusal: () =>
       `This deployment has already ended (${getStatus(db, id)}), so it can’t be cancelled.`,
   })
+}
+
+/** Those that wait for checks have no job by which they could be found. */
+export async function cancelWaitingOf(
+  deps: TriggerDeps,
+  { projectIds, by }: { projectIds: string[]; by: string },
+) {
+  for (const deployment of listInStatus(deps.db, ['waiting']))
+    if (projectIds.includes(deployment.projectId)) await cancelDeployment(deps, { deployment, by })
 }

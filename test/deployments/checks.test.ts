@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CheckWatch, settle } from '../../src/deployments/checks.ts'
 import { environments } from '../../src/db/schema.ts'
+import { getStatus } from '../../src/deployments/store.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { hmacOf, inbox, post } from '../webhooks/senders.ts'
 import { cancel, finished, logOf } from './apps.ts'
@@ -64,6 +65,16 @@ describe('a commit that waits', () => {
     t.db.update(environments).set({ deletingAt: new Date() }).run()
     await looking
     expect((await get(id)).status).toBe('waiting')
+  })
+
+  test('is cancelled with the jobs of an owner whose account is disabled', async () => {
+    const { t, ada, push } = await waiting()
+    const { id } = await push('first')
+    const root = t.logInAsAdmin('root@example.com')
+    const { status } = await root.put(`/settings/users/${ada.user.id}`, { disabled: true })
+    expect(status).toBe(200)
+    await root.put(`/settings/users/${ada.user.id}`, { disabled: false })
+    expect(getStatus(t.db, id)).toBe('cancelled')
   })
 
   test('isn’t deployed by a green that turns red, or back to pending, within the pause', async () => {
