@@ -53,7 +53,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
     using reported = spyOn(journal, 'error').mockImplementation(() => {})
     const second = await project.trigger()
     const ended = finished(ada, second)
-    await until(() => reported.mock.calls.length === 2) // the error, and that its end isn't stored
+    await until(() => reported.mock.calls.length === 3) // the error, and each end that isn’t stored
     expect(await logOf(ada, second)).toContain('The previous container serves again.')
     await servesAlone(t, ada, first)
     for (const status of ['running', 'failed', 'cancelled'])
