@@ -57,7 +57,7 @@ export function placeContainers(
     if (said.instanceId !== instanceId) return other
     if (said.kind === 'app') return placeOfApp({ id, labels }, said)
     if (said.kind === 'service') return placeOfService(said, labels[partLabel])
-    return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
+    return ['build', 'edge', 'backup'].includes(said.kind) ? nowhere : other
   }
 
   /** A deployment may keep a container of an earlier one. */

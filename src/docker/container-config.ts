@@ -69,6 +69,8 @@ export type ContainerOptions = {
   init?: boolean
   /** True for a terminal with open input. */
   tty?: boolean
+  /** True for input that ends with the first one attached, and output that isn't logged. */
+  piped?: boolean
   /** SIGTERM or the image's stop signal by default. */
   stopSignal?: string
   /** Seconds between the stop signal and SIGKILL. */
@@ -116,6 +118,7 @@ export function containerConfig(options: ContainerOptions) {
     ExposedPorts: Object.fromEntries(ports.map((port) => [portKey(port), {}])),
     ...(options.healthCheck && { Healthcheck: healthCheck(options.healthCheck) }),
     ...(options.tty && { Tty: true, OpenStdin: true }),
+    ...(options.piped && { AttachStdin: true, OpenStdin: true, StdinOnce: true }),
     ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
     HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },
@@ -154,10 +157,12 @@ function hostConfig(options: ContainerOptions) {
     }),
     RestartPolicy: restartPolicy(options.restart ?? { name: 'no' }),
     Init: options.init ?? true,
-    LogConfig: {
-      Type: 'json-file',
-      Config: { 'max-size': logs.maxSize, 'max-file': String(logs.maxFiles) },
-    },
+    LogConfig: options.piped
+      ? { Type: 'none', Config: {} }
+      : {
+          Type: 'json-file',
+          Config: { 'max-size': logs.maxSize, 'max-file': String(logs.maxFiles) },
+        },
     ...(options.oomScoreAdj !== undefined && { OomScoreAdj: options.oomScoreAdj }),
   }
 }

@@ -1,5 +1,5 @@
 /** The purpose of a Docker object. */
-export type Kind = 'app' | 'build' | 'service' | 'edge'
+export type Kind = 'app' | 'build' | 'service' | 'edge' | 'backup'
 
 const keys = {
   instanceId: 'davit.instance',
