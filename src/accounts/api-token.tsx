@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { Db } from '../db/index.ts'
 import { apiTokens, tokenScopes } from '../db/schema.ts'
 import { invalidField } from '../platform/errors.ts'
+import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Modal, ModalDone } from '../web/dialog.tsx'
 import { SelectField } from '../web/fields-view.tsx'
 import { Ago, Day } from '../web/times.tsx'
-import { componentOf } from '../web/operation.ts'
 import type { Env } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
 import { tokenForm } from './forms.ts'
@@ -19,21 +19,14 @@ import { listOwnProjects, makeToken } from './token-store.ts'
 
 const path = '/settings/tokens'
 
-const json = componentOf('Token', () => ({
-  id: z.uuid(),
-  name: z.string(),
+const json = rowJson('Token', apiTokens, ['name', 'projectId', 'lastUsedAt', 'expiresAt'], () => ({
   scopes: z.array(z.enum(tokenScopes)),
-  projectId: z.uuid().nullable(),
-  lastUsedAt: z.iso.datetime().nullable(),
-  expiresAt: z.iso.datetime().nullable(),
-  createdAt: z.iso.datetime(),
 }))
 
 /** API tokens are created, listed and revoked in a session, never with a token. */
 export const apiToken = resource({
   kind: 'token',
   noun: 'API token',
-  plural: 'your API tokens',
   path,
   title: 'API tokens',
   part: 'Accounts',
@@ -50,25 +43,19 @@ export const apiToken = resource({
     title: 'No API tokens',
     text: 'Create one for a script, or for a pipeline that deploys.',
   },
-  row: ({ name, scopes, projectId, createdAt, lastUsedAt, expiresAt }) => ({
-    name,
+  row: ({ scopes, projectId, lastUsedAt, expiresAt }) => ({
     tags: scopes,
     facts: [
       ...(projectId ? [<a href={`/projects/${projectId}`}>one project</a>] : []),
-      <>
-        created <Ago at={createdAt} />
-      </>,
       <>
         last used <Ago at={lastUsedAt} />
       </>,
       <Expiry expiresAt={expiresAt} />,
     ],
-    question: `Revoke the token ${name}? Programs that use it stop working at once.`,
   }),
   create: {
     verb: 'Create',
     note: '; it is shown only once',
-    event: 'token.created',
     schema: () => json().extend({ token: z.string() }),
     form: () => tokenForm,
     more: ({ db }: { db: Db }, c: Context<Env>) => (
@@ -120,7 +107,12 @@ export const apiToken = resource({
       ...(projectId && { project: projectId }),
     }),
   },
-  remove: { verb: 'Revoke', note: '; lists the others', event: 'token.revoked', lists: true },
+  remove: {
+    verb: 'Revoke',
+    note: '; lists the others',
+    warning: 'Programs that use it stop working at once.',
+    lists: true,
+  },
 })
 
 const MadeToken = ({ token }: { token: string }) => (

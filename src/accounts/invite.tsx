@@ -1,19 +1,15 @@
 import { z } from 'zod'
 import { invites } from '../db/schema.ts'
+import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
 import { ShownOnce } from '../web/components.tsx'
 import { Ago, Day } from '../web/times.tsx'
-import { componentOf } from '../web/operation.ts'
 import { userOf } from '../web/user-of.ts'
 import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
 import type { AccountDeps } from './session.ts'
 
-const json = componentOf('Invite', () => ({
-  id: z.uuid(),
-  createdAt: z.iso.datetime(),
-  expiresAt: z.iso.datetime(),
-}))
+const json = rowJson('Invite', invites, ['expiresAt'])
 
 export const invite = resource({
   kind: 'invite',
@@ -37,6 +33,7 @@ export const invite = resource({
         Created <Ago at={createdAt} />
       </>
     ),
+    since: null,
     label: `the invitation that expires on ${expiresAt.toISOString().slice(0, 10)}`,
     facts: [
       <>
@@ -47,7 +44,6 @@ export const invite = resource({
   create: {
     verb: 'Create',
     note: '; its link is shown only once',
-    event: 'invite.created',
     schema: () => json().extend({ url: z.url() }),
     off: ({ config }: AccountDeps) => whyNoInvites(config),
     make(deps, c) {
@@ -61,5 +57,5 @@ export const invite = resource({
       return { id: invite.id, extra: { url }, note }
     },
   },
-  remove: { verb: 'Revoke', note: '; lists the others', event: 'invite.revoked', lists: true },
+  remove: { verb: 'Revoke', note: '; lists the others', lists: true },
 })

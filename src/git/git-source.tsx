@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { gitSources } from '../db/schema.ts'
+import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { Logo } from '../web/logo.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
-import { Ago } from '../web/times.tsx'
-import { component, componentOf } from '../web/operation.ts'
+import { component } from '../web/operation.ts'
 import { checkSource } from './check-source.ts'
 import { sourceForm } from './forms.ts'
 import type { TokenOwner } from './providers/provider.ts'
@@ -17,13 +17,8 @@ import type { Source } from './store.ts'
 
 const path = '/settings/git'
 
-const json = componentOf('Source', () => ({
-  id: z.uuid(),
-  provider: z.enum(['github', 'gitlab', 'gitea']),
-  name: z.string(),
+const json = rowJson('Source', gitSources, ['provider', 'name', 'login'], () => ({
   baseUrl: z.url(),
-  login: z.string(),
-  createdAt: z.iso.datetime(),
 }))
 
 /** Adds what the provider currently reports about the token. */
@@ -38,7 +33,6 @@ const checkedJson = component('CheckedSource', () =>
 export const gitSource = resource({
   kind: 'source',
   noun: 'git source',
-  plural: 'your git sources',
   path,
   title: 'Git sources',
   part: 'Git',
@@ -47,35 +41,22 @@ export const gitSource = resource({
   most: 'sources',
   sealed: ['accessToken'],
   sentTo: ['provider', 'baseUrl'],
-  unique: {
-    'git_sources.owner_id, git_sources.name': [
-      'name',
-      'You already have a git source with this name. Choose another name.',
-    ],
-  },
+  unique: { name: 'You already have a git source with this name. Choose another name.' },
   json,
   about: 'With a source you can pick repositories and branches from lists, including private ones.',
   empty: {
     title: 'No git sources',
     text: 'Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.',
   },
-  row: ({ id, name, provider, login, baseUrl, createdAt }) => ({
-    name,
+  row: ({ id, name, provider, login, baseUrl }) => ({
     mark: <Logo of={provider} name={name} />,
     tags: [providers[provider].title],
-    facts: [
-      <bdi>{login}</bdi>,
-      new URL(baseUrl).host,
-      <>
-        added <Ago at={createdAt} />
-      </>,
-    ],
+    facts: [<bdi>{login}</bdi>, new URL(baseUrl).host],
     actions: (
       <DialogButton path={`${path}/${id}`} label={`Check the token of ${name}`}>
         Check
       </DialogButton>
     ),
-    question: `Remove the git source ${name}?`,
   }),
   item: {
     schema: checkedJson,
@@ -93,7 +74,6 @@ export const gitSource = resource({
   create: {
     verb: 'Add',
     note: '; its scopes are checked with the provider',
-    event: 'source.added',
     schema: checkedJson,
     submit: 'Check and add',
     form: ({ config }: SourceDeps) => sourceForm(config),
@@ -108,11 +88,10 @@ export const gitSource = resource({
     },
     details: ({ provider, baseUrl }) => ({ provider, baseUrl }),
   },
-  change: { event: 'source.changed', submit: 'Check and save' },
+  change: { submit: 'Check and save' },
   remove: {
     verb: 'Remove',
     note: '; one that projects use needs confirm or force',
-    event: 'source.removed',
     run: ({ db }, { id }) => deleteSource(db, id),
     users: {
       list: ({ db }, { id }) =>

@@ -1,29 +1,37 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
+import { invalidField } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { objectOf } from '../web/schema-fields.tsx'
+import { kindOf, objectOf, objectsOf } from '../web/schema-fields.tsx'
 import { sealedAs } from './store.ts'
 
 type Row = { id: string; [column: string]: unknown }
 type Changed = { kind: string; sealed?: readonly string[]; sentTo?: readonly string[] }
 
 /** The body of a change, for the API document: every field may be omitted. */
-export const partial = (form: ZodType) => z.object(objectOf(form).shape).partial()
+export function partial(form: ZodType) {
+  const objects = objectsOf(form).map(({ shape }) => z.object(shape).partial())
+  return objects.length > 1 ? z.union(objects) : objects[0]!
+}
 
 /**
  * The sent fields, and the stored values of the others. A sealed one that is omitted or empty stays, unless a
  * field changed that says where it is sent to: else whoever may change a row could have its secret sent to them.
+ * The kind stays: its secrets are another's.
  */
 export function completed(
   { kind, sealed = [], sentTo = [] }: Changed,
   { secrets, form, row }: { secrets?: Secrets | undefined; form: ZodType; row: Row },
   data: Record<string, unknown>,
 ) {
-  const names = Object.keys(objectOf(form).shape)
+  const object = objectOf(form, row.kind)
+  if (kindOf(object) && 'kind' in data && data.kind !== row.kind)
+    throw invalidField('kind', 'can’t be changed. Create another one instead.')
+  const names = Object.keys(object.shape)
   const stored = Object.fromEntries(names.map((name) => [name, row[name]]))
   const isSentElsewhere = sentTo.some((name) => name in data && !isSame(data[name], row[name]))
   const kept = sealed
-    .filter((name) => (data[name] ?? '') === '')
+    .filter((name) => names.includes(name) && (data[name] ?? '') === '')
     .map((name) => [name, isSentElsewhere || !row[name] ? undefined : opened(name)])
   return { ...stored, ...data, ...Object.fromEntries(kept) }
 

@@ -1,9 +1,17 @@
+import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { ZodType } from 'zod'
 import type { Crumb } from '../web/components.tsx'
-import { ModalForm } from '../web/dialog.tsx'
+import { InDialog, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
-import { SchemaFields } from '../web/schema-fields.tsx'
+import {
+  kindOf,
+  lookOf,
+  looksOf,
+  objectOf,
+  objectsOf,
+  SchemaFields,
+} from '../web/schema-fields.tsx'
 
 type Props = {
   noun: string
@@ -14,12 +22,17 @@ type Props = {
   submit: string
   sealed: readonly string[] | undefined
   more: Child
+  /** The chosen kind, and whether the user may choose those of admins. */
+  kind: string | undefined
+  isAdmin: boolean
   /** The one that is changed. */
   row: { name: string | null; stored: { id: string; [column: string]: unknown } } | undefined
 }
 
 /** Creates a resource or changes one, with its stored values. Those of sealed fields stay when left empty. */
 export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Props) => {
+  const object = objectOf(schema, form.kind)
+  const kind = kindOf(object)
   const values = { ...row?.stored }
   for (const name of sealed) delete values[name]
   const isKept = { isKept: true, placeholder: '••••••••', hint: 'Leave empty to keep it.' }
@@ -31,12 +44,42 @@ export const ResourceForm = ({ noun, at, schema, sealed = [], row, ...form }: Pr
       submit={form.submit}
       draft={form.draft}
     >
+      {kind && !row && <Kinds {...{ at, schema, kind }} isAdmin={form.isAdmin} />}
+      {kind && <input type="hidden" name="kind" value={kind} />}
       <SchemaFields
-        {...{ schema, values }}
+        {...{ values }}
+        schema={object}
+        names={looksOf(object).flatMap(([name]) => (kind && name === 'kind' ? [] : [name]))}
         more={row ? Object.fromEntries(sealed.map((name) => [name, isKept])) : {}}
         autofocus
       />
       {form.more}
     </ModalForm>
+  )
+}
+
+type KindsProps = Pick<Props, 'at' | 'schema' | 'isAdmin'> & { kind: string }
+
+/** Links to the form of each kind, which work without scripts. */
+const Kinds = ({ at, schema, kind, isAdmin }: KindsProps) => {
+  const isDialog = useContext(InDialog)
+  return (
+    <nav class="tabs-line" aria-label="Kind">
+      {objectsOf(schema).map((one) => {
+        const { label, adminOnly } = lookOf(one.shape.kind!)!
+        const href = `${at.href}/new?kind=${kindOf(one)}`
+        return (
+          (isAdmin || !adminOnly) && (
+            <a
+              href={href}
+              {...(isDialog && { 'hx-get': href, 'hx-target': '#modal' })}
+              aria-current={kindOf(one) === kind ? 'page' : undefined}
+            >
+              {label}
+            </a>
+          )
+        )
+      })}
+    </nav>
   )
 }

@@ -3,6 +3,7 @@ import { EmptyState } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
+import { Ago } from '../web/times.tsx'
 
 export type Row = {
   id: string
@@ -16,7 +17,9 @@ export type Row = {
   /** A state after the name. */
   badge?: Child
   tags?: Child[]
-  facts: Child[]
+  facts?: Child[]
+  /** Added to the facts: by default that it was created, and when. */
+  since?: Child
   /** Under the facts, such as what unfolds. */
   below?: Child
   /** Shown before the remove button. */
@@ -25,6 +28,31 @@ export type Row = {
   question?: string
   /** Can be neither changed nor removed. */
   isKept?: boolean
+}
+
+export const past = {
+  ...{ Add: 'added', Create: 'created', Save: 'saved' },
+  ...{ Remove: 'removed', Revoke: 'revoked', Delete: 'deleted' },
+}
+
+type Verbs = { noun: string; made: 'Add' | 'Create'; verb: string; warning?: string }
+
+/** What a description need not say of a row: its name, since when it is there, and the question before it goes. */
+export function completeRow(
+  stored: { id: string; name?: unknown; createdAt?: unknown },
+  described: Omit<Row, 'id'> = {},
+  { noun, made, verb, warning = '' }: Verbs,
+): Row {
+  const name = described.title ? undefined : String(described.name ?? stored.name)
+  const since = stored.createdAt instanceof Date && (
+    <>
+      {past[made]} <Ago at={stored.createdAt} />
+    </>
+  )
+  return {
+    ...{ since, ...described, id: stored.id },
+    ...(name && { name, question: `${verb} the ${noun} ${name}? ${warning}`.trim() }),
+  }
 }
 
 type Props = {
@@ -97,7 +125,7 @@ const ResourceRow = ({
       {row.badge && [' ', <span class="badge">{row.badge}</span>]}
       {row.tags?.map((tag) => [' ', <span class="tag">{tag}</span>])}
       <p class="row-facts">
-        {row.facts.filter(Boolean).map((fact) => (
+        {[...(row.facts ?? []), row.since].filter(Boolean).map((fact) => (
           <span>{fact}</span>
         ))}
       </p>

@@ -4,8 +4,7 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodObject, ZodType } from 'zod'
-import type { Action, ObjectKind } from '../audit/actions.ts'
-import type { Duplicates } from '../db/failures.ts'
+import type { ObjectKind } from '../audit/actions.ts'
 import type { Db } from '../db/index.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -66,10 +65,11 @@ export type Resource<
   Seen = Table['$inferSelect'],
   Stored = Table['$inferSelect'],
 > = {
+  /** Names it in the audit log, whose events are this and what was done: `registry.added`. */
   kind: ObjectKind
-  /** As in “New git source” and “List your git sources”. */
-  noun: string
-  plural: string
+  /** As in “New git source” and “List your git sources”; by default the kind, and the title. */
+  noun?: string
+  plural?: string
   /** The path of its page and the prefix of its routes; it may have the ids of parents. */
   path: string
   title: string
@@ -88,15 +88,16 @@ export type Resource<
   sealed?: readonly string[]
   /** Fields that say where sealed ones are sent: when one is changed, those must be entered again. */
   sentTo?: readonly string[]
-  /** The field at fault, and its message. */
-  unique?: Duplicates
-  /** Only these keys of a row are returned. */
+  /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
+  unique?: Record<string, string>
+  /** Only these keys of a row are returned; see `rowJson`. */
   json: () => ZodObject
   about: Child
   empty: { title: string; text: Child }
   /** Adds to a row what is stored elsewhere, for `row` and `json`. */
   see?: (deps: Deps, row: Stored) => Seen
-  row: (row: Seen, c: Context<Env>) => Omit<Row, 'id'>
+  /** By default its name, and since when it is there. */
+  row?: (row: Seen, c: Context<Env>) => Omit<Row, 'id'>
   /** The view of a single resource; by default the list with only this one. */
   item?: {
     /** A page or dialog, and JSON in addition to the row's. */
@@ -106,8 +107,7 @@ export type Resource<
   }
   create: {
     verb: 'Add' | 'Create'
-    event: Action
-    /** Without a form, a button creates one at once. */
+    /** Without a form, a button creates one at once. With kinds, only one’s fields are shown; see `kindForm`. */
     form?: (deps: Deps) => Form
     /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
@@ -127,7 +127,6 @@ export type Resource<
   }
   /** Without it, a row can't be changed. */
   change?: {
-    event: Action
     submit?: string
     note?: string
     /** Stored values that its form shows in another way. */
@@ -139,7 +138,8 @@ export type Resource<
   stored?: (deps: Deps) => void
   remove: {
     verb: 'Remove' | 'Revoke' | 'Delete'
-    event: Action
+    /** What follows from it, added to the question before it. */
+    warning?: string
     /** True when the response lists the remaining ones; otherwise it is an empty object. */
     lists?: boolean
     note?: string
@@ -156,7 +156,6 @@ export type Resource<
 
 type Act<Deps, Stored> = {
   button: string
-  event: Action
   /** Its summary in the API document. */
   note: string
   json?: () => ZodType
@@ -165,7 +164,7 @@ type Act<Deps, Stored> = {
 
 type Acted = { said: string; to?: string; json?: () => unknown }
 
-/** Infers the types of a description. */
+/** Infers the types of a description, and completes it. */
 export const resource = <
   Deps extends { db: Db; secrets?: Secrets },
   Table extends ResourceTable,
@@ -173,7 +172,11 @@ export const resource = <
   Seen = Table['$inferSelect'],
 >(
   described: Resource<Deps, Table, Form, Seen>,
-) => described
+) => ({
+  noun: described.kind,
+  plural: `your ${described.title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())}`,
+  ...described,
+})
 
 /** The name of a row's id in its path; a parent may have the usual one. */
 export const idIn = ({ path }: { path: string }) => (/:id\b/.test(path) ? 'rowId' : 'id')
@@ -212,7 +215,9 @@ export const operationsOf =
   }
 
 type Any = Resource<never, never, never>
-type Described = Pick<Any, 'path' | 'part' | 'noun' | 'plural' | 'json' | 'change'> & {
+type Described = Pick<Any, 'path' | 'part' | 'json' | 'change'> & {
+  noun: string
+  plural: string
   item?: Pick<NonNullable<Any['item']>, 'schema' | 'note'>
   create: Pick<Any['create'], 'verb' | 'schema' | 'note'>
   acts?: Record<string, Pick<Act<never, never>, 'note' | 'json'>>

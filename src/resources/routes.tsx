@@ -1,10 +1,11 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { z, ZodType } from 'zod'
-import { auditor } from '../audit/record.ts'
+import { actions } from '../audit/actions.ts'
 import type { Action } from '../audit/actions.ts'
+import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
-import { found } from '../platform/errors.ts'
+import { AppError, found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
@@ -19,21 +20,18 @@ import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { lookOf, objectOf } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
 import { ResourceForm } from './form.tsx'
-import { NewButton, ResourceList } from './list.tsx'
+import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import { removalQuery, refuseUsed } from './removal.tsx'
 import { idIn } from './resource.ts'
 import type { Creation, Resource } from './resource.ts'
 import { changeOwned, deleteRow, getVisible, insertOwned, listVisible } from './store.ts'
 import type { ResourceTable } from './store.ts'
 
-const past = {
-  ...{ Add: 'added', Create: 'created', Save: 'saved' },
-  ...{ Remove: 'removed', Revoke: 'revoked', Delete: 'deleted' },
-}
 const firstPage: Page = { limit: 50 }
 const pass = factory.createMiddleware((_, next) => next())
 
@@ -43,7 +41,7 @@ export function resourceRoutes<
   Table extends ResourceTable,
   Form extends ZodType,
   Seen,
->(deps: Deps, resource: Resource<Deps, Table, Form, Seen>) {
+>(deps: Deps, resource: Resource<Deps, Table, Form, Seen> & { noun: string }) {
   type Stored = Table['$inferSelect'] & { id: string }
   const { db, secrets } = deps
   const { path, noun, title, table, json, item, parent, create, change, remove, sealed } = resource
@@ -80,13 +78,13 @@ export function resourceRoutes<
             return completed(resource, { secrets, form, row: find(c) }, data)
           },
         }),
-        (c: Context) => changed(c, change.event),
+        changed,
       )
   for (const [name, act] of Object.entries(acts))
     routes.post(`${ofOne}/${name}`, guard, ownFirst, async (c: Context<Env>) => {
       const row = find(c)
       const { said, to = pathIn(c), json } = await act.run(deps, c, row)
-      audit(c, act.event, { object: objectOf(c, row) })
+      audit(c, eventOf(name), { object: auditOf(c, row) })
       return moveOn(c, { to, said, json: json ?? (() => jsonOf(find(c))) })
     })
   return routes
@@ -104,8 +102,8 @@ export function resourceRoutes<
     resource.stored?.(deps)
     const { extra, dialog, note } = made
     const row = find(c, made.id)
-    audit(c, create.event, {
-      object: objectOf(c, row),
+    audit(c, eventOf(past[create.verb]), {
+      object: auditOf(c, row),
       ...(create.details && { details: create.details(row) }),
     })
     if (note) showsSecret(c)
@@ -136,7 +134,7 @@ export function resourceRoutes<
     }
   }
 
-  async function changed(c: Context, event: Action) {
+  async function changed(c: Context) {
     const { values } = await checked(c, c.get('input'), find(c))
     const before = find(c) // it may have been removed meanwhile
     changeOwned(deps, resource, { id: before.id, values })
@@ -144,11 +142,19 @@ export function resourceRoutes<
     const after = find(c)
     const names = changedFields(resource, { before, after, sent: c.get('sent') })
     if (names.length > 0)
-      audit(c, event, { object: objectOf(c, after), details: { changes: names.join(', ') } })
+      audit(c, eventOf('changed'), {
+        object: auditOf(c, after),
+        details: { changes: names.join(', ') },
+      })
     return moveOn(c, { to: pathIn(c), said: saidOf('Save'), json: () => jsonOf(after) })
   }
 
   async function checked(c: Context, input: z.output<Form>, row?: Stored) {
+    const { kind } = objectOf(form!, (input as { kind?: string }).kind).shape
+    if (kind && lookOf(kind)?.adminOnly && userOf(c).role !== 'admin')
+      throw new AppError('forbidden', 'This kind is for admins.', {
+        fields: [{ field: 'kind', message: 'is for admins.' }],
+      })
     const by = { ownerId: ownerOf(c), signal: c.req.raw.signal, ...(row && { row }) }
     const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
     return { values: { ...(input as object), ...columns }, ...rest }
@@ -167,7 +173,7 @@ export function resourceRoutes<
     if (remove.run) remove.run(deps, row)
     else deleteRow(db, table, row.id, noun)
     resource.stored?.(deps)
-    audit(c, remove.event, { object: objectOf(c, row) })
+    audit(c, eventOf(past[remove.verb]), { object: auditOf(c, row) })
     const view = list(c, firstPage)
     const done = { to, said: saidOf(remove.verb) }
     const left = () => (remove.lists ? view.json() : {})
@@ -208,7 +214,7 @@ export function resourceRoutes<
           empty={off ? { ...resource.empty, text: off } : resource.empty}
           action={!off && newButton(at)}
           note={as.note?.()}
-          rows={items.map((row) => ({ id: row.id, ...resource.row(see(deps, row), c) }))}
+          rows={items.map((row) => rowOf(c, row))}
           mayChange={!!change}
           remove={{ verb: remove.verb, noun, asks: !!remove.users }}
           isLive={!!parent}
@@ -238,11 +244,13 @@ export function resourceRoutes<
     ownerOf(c)
     const at = { href: pathIn(c), name: title }
     const submit = row ? change!.submit : create.submit
+    const kind = (row?.kind as string) ?? draft.values.kind ?? c.req.query('kind')
     return {
       title: row ? `Edit ${nameOf(c, row)}` : `New ${noun}`,
       page: () => (
         <ResourceForm
-          {...{ noun, at, draft, sealed, schema: form!, more: create.more?.(deps, c) }}
+          {...{ noun, at, draft, sealed, kind, schema: form!, more: create.more?.(deps, c) }}
+          isAdmin={userOf(c).role === 'admin'}
           row={row && { name: nameOf(c, row), stored: { ...row, ...change!.shown?.(row) } }}
           submit={submit ?? (row ? 'Save changes' : `${create.verb} ${noun}`)}
         />
@@ -256,13 +264,27 @@ export function resourceRoutes<
   }
 
   function nameOf(c: Context, row: Stored) {
-    return resource.row(see(deps, row), c).name ?? null
+    return rowOf(c, row).name ?? null
   }
 
-  function objectOf(c: Context, row: Stored) {
+  function rowOf(c: Context, row: Stored) {
+    return completeRow(row, resource.row?.(see(deps, row), c), {
+      noun,
+      ...remove,
+      made: create.verb,
+    })
+  }
+
+  function auditOf(c: Context, row: Stored) {
     const name = nameOf(c, row)
     const of = parent?.find(deps, c, { isChange: false }).name
     return { kind: resource.kind, id: row.id, name: of ? `${name} of ${of}` : name }
+  }
+
+  function eventOf(done: string) {
+    const event = `${resource.kind}.${done}`
+    if (event in actions) return event as Action
+    throw new Error(`audit/actions.ts doesn’t have ${event}`)
   }
 
   function saidOf(verb: keyof typeof past) {

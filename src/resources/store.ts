@@ -3,13 +3,13 @@ import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { withDefaults } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { refuseDuplicate } from '../db/failures.ts'
-import type { Duplicates } from '../db/failures.ts'
 import { newId } from '../db/new-id.ts'
 import { changeRow, countRows, deleteFound, getRow, listPage } from '../db/queries.ts'
+import { conflictField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { Limited } from '../platform/limits.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { camelCase } from '../web/body.ts'
 import type { Page } from '../web/paging.ts'
 
 export type ResourceTable = SQLiteTable & { id: SQLiteColumn }
@@ -42,7 +42,8 @@ export type Stored = {
   most?: Limited
   /** Fields that are stored encrypted, for `sealedAs` of the row. */
   sealed?: readonly string[]
-  unique?: Duplicates
+  /** By the last column of a unique index. */
+  unique?: Record<string, string>
 }
 
 /** The additional data that the sealed fields of a row are encrypted with. */
@@ -65,7 +66,7 @@ export function insertOwned<Table extends ResourceTable>(
     ...{ id, ...withDefaults(table, values as never), ...Object.fromEntries(owned) },
     ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }),
   }
-  refuseDuplicate(() => db.insert(table).values(row).run(), unique)
+  refuseDuplicate(unique, () => db.insert(table).values(row).run())
   return id
 }
 
@@ -76,7 +77,17 @@ export function changeOwned<Table extends ResourceTable>(
   { id, values }: { id: string; values: Values },
 ) {
   const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
-  refuseDuplicate(() => changeRow(db, table, id, changes as never), unique)
+  refuseDuplicate(unique, () => changeRow(db, table, id, changes as never))
+}
+
+function refuseDuplicate(unique: Record<string, string>, write: () => void) {
+  try {
+    write()
+  } catch (error) {
+    const columns = /^UNIQUE constraint failed: (.+)$/.exec((error as Error).message)?.[1]
+    const field = camelCase(columns?.split('.').at(-1) ?? '')
+    throw unique[field] ? conflictField(field, unique[field]) : error
+  }
 }
 
 /** A field without a value has nothing to seal. */

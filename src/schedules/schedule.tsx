@@ -3,18 +3,19 @@ import { command } from '../environments/json.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
 import { scheduleForm } from '../environments/schedule-form.ts'
 import type { HeadDeps } from '../environments/head.ts'
-import { overlaps, schedules } from '../db/schema.ts'
+import { schedules } from '../db/schema.ts'
 import { nextTime, nextTimes } from '../platform/cron.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import { wordsOf } from '../platform/shell-words.ts'
 import { whereSet } from '../projects/davit-file.ts'
+import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { deleteRow } from '../resources/store.ts'
 import { run, runJson } from '../runs/json.ts'
 import { commandLine, runPath, shortLine } from '../runs/runs-page.tsx'
 import { findRun } from '../runs/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
-import { componentOf, id, time } from '../web/operation.ts'
+import { time } from '../web/operation.ts'
 import { RunBadge } from '../web/status-badge.tsx'
 import { Ago, At, In } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
@@ -23,22 +24,21 @@ import type { ScheduleDeps } from './start.ts'
 import { getLastRun, getScheduleIn } from './store.ts'
 import type { Schedule } from './store.ts'
 
-const json = componentOf('Schedule', () => ({
-  ...{ id, environmentId: id, name: z.string(), command: command() },
-  ...{ schedule: z.string(), zone: z.string(), overlap: z.enum(overlaps) },
-  ...{ missed: z.enum(['skip', 'once']), timeout: z.int().nullable(), enabled: z.boolean() },
-  file: z.string(),
+const columns = [
+  ...(['environmentId', 'name', 'schedule', 'zone', 'overlap', 'missed'] as const),
+  ...(['timeout', 'enabled', 'file', 'dueAt'] as const),
+]
+
+const json = rowJson('Schedule', schedules, columns, () => ({
+  command: command(),
   nextTimes: z.array(time),
-  dueAt: time.nullable(),
   problem: z.object({ reason: z.string(), message: z.string() }).nullable(),
   lastRun: run().nullable(),
-  createdAt: time,
 }))
 
 /** Commands of an environment that run at times, as runs. Those of its davit.yaml can only be paused here. */
 export const schedule = resource({
   kind: 'schedule',
-  noun: 'schedule',
   plural: 'schedules of an environment',
   path: '/envs/:envId/schedules',
   title: 'Schedules',
@@ -47,12 +47,7 @@ export const schedule = resource({
   owner: schedules.environmentId,
   parent: ofEnvironment('schedules'),
   most: 'schedules',
-  unique: {
-    'schedules.environment_id, schedules.file, schedules.name': [
-      'name',
-      'The environment already has a schedule with this name. Choose another name.',
-    ],
-  },
+  unique: { name: 'The environment already has a schedule with this name. Choose another name.' },
   json,
   about: 'Commands that run at times, each in a new container of the live image.',
   empty: { title: 'No schedules', text: 'Create one for what repeats: a clean-up, a report.' },
@@ -65,7 +60,7 @@ export const schedule = resource({
     }
   },
   row: ({ lastRun, nextTimes: times, problem, ...row }) => ({
-    name: row.name,
+    since: null,
     badge: !row.enabled && 'paused',
     tags: row.file ? [row.file] : [],
     facts: [
@@ -110,11 +105,9 @@ export const schedule = resource({
       </PostForm>
     ),
     isKept: row.file !== '',
-    question: `Delete the schedule ${row.name}? A run of it that hasn’t ended continues.`,
   }),
   create: {
     verb: 'Create',
-    event: 'schedule.created',
     form: () => scheduleForm,
     async check(_, input, { row }) {
       if (row?.file) refuseOfFile(row, input)
@@ -126,13 +119,11 @@ export const schedule = resource({
     },
   },
   change: {
-    event: 'schedule.changed',
     shown: (row) => ({ command: commandLine(row) }),
   },
   acts: {
     run: {
       button: 'Run now',
-      event: 'schedule.run',
       note: 'Run its command now; it waits its turn as at a due time',
       json: run,
       run({ db, jobs }, c, row) {
@@ -151,7 +142,7 @@ export const schedule = resource({
   },
   remove: {
     verb: 'Delete',
-    event: 'schedule.deleted',
+    warning: 'A run of it that hasn’t ended continues.',
     run({ db }, row) {
       if (row.file) throw new AppError('conflict', `This schedule ${whereSet(row)}`)
       deleteRow(db, schedules, row.id, 'schedule')

@@ -9,6 +9,8 @@ import { checking } from './checks.ts'
 import { clientOf } from './client.ts'
 import type { Draft } from './draft.ts'
 import type { Env } from './factory.ts'
+import { misplaced } from './kind-form.ts'
+import { objectOf } from './schema-fields.tsx'
 import { show } from './respond.tsx'
 import type { View } from './respond.tsx'
 
@@ -80,7 +82,11 @@ export function check<Schema extends ZodType>(
 ) {
   const checked = schema.safeParse(data)
   const issues = checked.success
-    ? [...mistyped({ data, kind }, checked.data as object), ...misnamed(schema, { data, kind })]
+    ? [
+        ...mistyped({ data, kind }, checked.data as object),
+        ...misnamed(schema, { data, kind }),
+        ...misplaced(schema, data),
+      ]
     : checked.error.issues
   if (checked.success && issues.length === 0) return checked.data
   const fields = new Map<string, FieldError>()
@@ -108,7 +114,7 @@ function mistyped({ data, kind }: Omit<Body, 'values'>, checked: object) {
 
 /** Unknown names are ignored, but a form's name in JSON would silently lose a value. */
 function misnamed(schema: ZodType, { data, kind }: Omit<Body, 'values'>) {
-  const known = 'shape' in schema ? (schema.shape as object) : {}
+  const known: object = objectOf(schema, data.kind).shape ?? {}
   if (kind === 'form') return []
   return Object.keys(data)
     .filter((name) => !(name in known) && camelCase(name) in known)

@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts'
 import { Checkbox, SelectField, TextArea, TextField } from './fields-view.tsx'
 
 /** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
-type FieldLook = {
+export type FieldLook = {
   label: string
   /** Of a number, such as MB. */
   unit?: string
@@ -37,6 +37,8 @@ type FieldLook = {
   initial?: string
   /** The section of its page. */
   group?: string
+  /** Of a kind: others can't choose it. */
+  adminOnly?: boolean
   /** When a change takes effect, if not at once. */
   applies?: 'with the next deployment'
 }
@@ -163,6 +165,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
     isNarrow,
     isKept,
     group,
+    adminOnly,
     applies,
     ...text
   } = look
@@ -189,6 +192,19 @@ const rowsFor = (text = '') => Math.min(8, Math.max(2, text.split('\n').length +
 
 const shapeOf = (schema: ZodType) => objectOf(schema).shape as Record<string, ZodType>
 
-/** The object of a form, also of one whose parts are checked together afterwards. */
-export const objectOf = (schema: ZodType): z.ZodObject =>
-  schema instanceof z.ZodPipe ? objectOf(schema.in as ZodType) : (schema as z.ZodObject)
+/** The object of each kind of a form; just one without kinds. */
+export function objectsOf(schema: ZodType): z.ZodObject[] {
+  if (schema instanceof z.ZodPipe) return objectsOf(schema.in as ZodType)
+  if (schema instanceof z.ZodDiscriminatedUnion) return schema.options as unknown as z.ZodObject[]
+  return [schema as z.ZodObject]
+}
+
+/** Undefined in a form without kinds. */
+export const kindOf = ({ shape: { kind } }: z.ZodObject) =>
+  kind instanceof z.ZodLiteral ? String(kind.value) : undefined
+
+/** The object of a form, also of one whose parts are checked together afterwards; of a kind, or the first. */
+export function objectOf(schema: ZodType, kind?: unknown): z.ZodObject {
+  const objects = objectsOf(schema)
+  return objects.find((one) => kindOf(one) === kind) ?? objects[0]!
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { jsonSchemaOf } from '../../src/api/schemas.ts'
+import { completed, partial } from '../../src/resources/change.ts'
+import { rowJson } from '../../src/resources/json.ts'
+import { apiTokens } from '../../src/db/schema.ts'
+import { line } from '../../src/web/fields.ts'
+import { check } from '../../src/web/input.ts'
+import { kindForm } from '../../src/web/kind-form.ts'
+import { field } from '../../src/web/schema-fields.tsx'
+
+const text = (label: string) => field(line('some text', { max: 9 }), { label })
+const form = kindForm(
+  { name: text('Name') },
+  {
+    bucket: { label: 'A bucket', fields: { region: text('Region').nullish(), key: text('Key') } },
+    folder: { label: 'A folder', adminOnly: true, fields: { path: text('Path') } },
+  },
+)
+
+const refused = (data: Record<string, unknown>) => {
+  try {
+    check(form, { kind: 'json', data })
+    return []
+  } catch (error) {
+    return (error as { fields: { field: string }[] }).fields.map((one) => one.field)
+  }
+}
+
+test.each([
+  ['its own fields', { kind: 'folder', name: 'a', path: '/a' }, []],
+  ['nothing for those of others', { kind: 'folder', name: 'a', path: '/a', key: null }, []],
+  ['no kind', { name: 'a', path: '/a' }, ['kind']],
+  ['a kind that is none', { kind: 'tape', name: 'a' }, ['kind']],
+  ['a name that every object has', { kind: 'constructor', name: 'a' }, ['kind']],
+  ['none of its own', { kind: 'bucket', name: 'a' }, ['key']],
+  ['one of another', { kind: 'folder', name: 'a', path: '/a', key: 'k' }, ['key']],
+])('a form with kinds that is sent %s', (_, data, fields) => {
+  expect(refused(data)).toEqual(fields)
+})
+
+test('the API document has one of several bodies, and each kind’s fields', () => {
+  const { oneOf } = jsonSchemaOf(form) as { oneOf: { properties: object; required: string[] }[] }
+  expect(oneOf.map(({ properties }) => Object.keys(properties))).toEqual([
+    ['kind', 'name', 'region', 'key'],
+    ['kind', 'name', 'path'],
+  ])
+  expect(oneOf.map(({ required }) => required)).toEqual([
+    ['kind', 'name', 'key'],
+    ['kind', 'name', 'path'],
+  ])
+  expect(partial(form).safeParse({ key: 'k' }).success).toBe(true)
+})
+
+test('a change keeps the kind, and completes only its fields', () => {
+  const row = { id: '1', kind: 'folder', name: 'a', path: '/a', key: null }
+  const change = (data: Record<string, unknown>) =>
+    completed({ kind: 'thing', sealed: ['key'] }, { form, row }, data)
+  expect(change({ name: 'b' })).toEqual({ kind: 'folder', name: 'b', path: '/a' })
+  expect(() => change({ kind: 'bucket' })).toThrow('kind')
+})
+
+test('the JSON of a row has the types of its columns, and none that was not named', () => {
+  const json = rowJson('RowOfTheTest', apiTokens, ['name', 'expiresAt', 'projectId'], () => ({
+    scopes: z.array(z.string()),
+  }))
+  expect(Object.keys(json().shape)).toEqual([
+    ...['id', 'name', 'expiresAt', 'projectId', 'scopes', 'createdAt'],
+  ])
+  const row = { id: crypto.randomUUID(), name: 'a', expiresAt: null, projectId: null, scopes: [] }
+  expect(json().safeParse({ ...row, createdAt: new Date().toISOString() }).success).toBe(true)
+  expect(json().safeParse({ ...row, name: null }).success).toBe(false)
+})
