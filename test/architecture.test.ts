@@ -33,6 +33,7 @@ const lines = [
   'jobs',
   'logs',
   'accounts',
+  'notifications',
   'git registries',
   'resources',
   'audit',

@@ -1,15 +1,8 @@
 import { z } from 'zod'
-import { line, lines, whole } from '../web/fields.ts'
+import { emailAddress, line, lines, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { isCommonPassword, passwordLength } from './passwords.ts'
 import { tokenScopes } from './token-store.ts'
-
-export const isAddress = (text: string) =>
-  /^[^\s@]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
-
-const email = line('an e-mail address', { max: 254 })
-  .toLowerCase()
-  .refine(isAddress, 'must be an e-mail address such as ada@example.com.')
 
 const { min, max } = passwordLength
 
@@ -22,7 +15,7 @@ const newPassword = z
   .refine((text) => !isCommonPassword(text), 'is one of the most common ones. Choose another.')
 
 export const registerForm = z.object({
-  email,
+  email: emailAddress(),
   password: newPassword,
   name: line('a name', { max: 100 }).nullish(),
   setupCode: line('the setup code', { max: 64 }).nullish(),
@@ -39,7 +32,7 @@ export const loginForm = z.object({
 const currentPassword = z.string('must be your password.').max(4096, 'is too long.').nullish()
 
 export const profileForm = z.object({
-  email: email.optional(),
+  email: emailAddress().optional(),
   name: line('a name', { max: 100 }).nullish(),
   currentPassword,
 })

@@ -1,7 +1,7 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { isAddress } from './forms.ts'
+import { isAddress } from '../web/fields.ts'
 import { findUser, getUserByEmail } from './store.ts'
 import type { UserRow } from './store.ts'
 import { tryPassword } from './throttle.ts'

@@ -40,6 +40,12 @@ export async function resolveHost(
   return addresses
 }
 
+/** True for a private host that the operator allows by its name or address. */
+export function isAllowedHost(host: string, allow: string[]) {
+  const name = canonicalHost(host)
+  return name !== null && (isNamed(name, allow) || inCidrs(name, allow))
+}
+
 /** Returns true when one of the entries contains the address; entries that are names never do. */
 export function inCidrs(address: string, entries: string[]): boolean {
   const plain = canonicalHost(address)

@@ -11,6 +11,8 @@ export type Pinning = {
   timeout?: number
   /** Maximum size of the response body. */
   maxBytes?: number
+  /** True to leave the rest of a longer body unread, instead of failing. */
+  cuts?: boolean
   /** True to return a redirect instead of following it. */
   keepsRedirect?: boolean
   /** True to follow redirects to other hosts too, by HTTPS, and without the login. */
@@ -89,6 +91,7 @@ async function pinned(target: string | URL, asked: FetchRequest, options: Readin
     let size = 0
     for await (const chunk of response.body ?? []) {
       size += chunk.length
+      if (size > options.maxBytes && options.cuts) break
       if (size > options.maxBytes) throw tooLarge
       await options.take(chunk)
     }

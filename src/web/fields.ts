@@ -16,6 +16,14 @@ export const line = (what: string, { min = 1, max }: { min?: number; max: number
     .max(max, `must be at most ${max} characters.`)
     .refine((text) => !hasControl(text), 'can’t have control characters.')
 
+export const isAddress = (text: string) =>
+  /^[^\s@<>(),;:"\\[\]]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
+
+export const emailAddress = () =>
+  line('an e-mail address', { max: 254 })
+    .toLowerCase()
+    .refine(isAddress, 'must be an e-mail address such as ada@example.com.')
+
 /** Any text, with line breaks and whitespace. */
 export const block = (what: string, { max }: { max: number }) =>
   z

@@ -1,0 +1,56 @@
+import { field } from '../../web/schema-fields.tsx'
+import { urlField } from './fields.ts'
+import { call } from './request.ts'
+import { senderOf } from './sender.ts'
+import { bodyOf, cutTo, headline, looks } from './text.ts'
+
+export const discord = senderOf({
+  title: 'Discord',
+  fields: (config) => ({
+    webhookUrl: field(
+      urlField(config, {
+        example: 'https://discord.com/api/webhooks/…',
+        onlyHttps: true,
+        hasQuery: true, // such as ?thread_id=
+      }),
+      {
+        label: 'Webhook URL',
+        type: 'url',
+        hint: 'In the settings of the Discord channel: Integrations, Webhooks.',
+        code: true,
+      },
+    ),
+  }),
+  sealed: ['webhookUrl'],
+  sentTo: [],
+  async send(deps, { webhookUrl }, message) {
+    const { url, at, level } = message
+    const { status } = await call(deps, {
+      title: 'Discord',
+      url: webhookUrl,
+      body: {
+        allowed_mentions: { parse: [] },
+        embeds: [
+          {
+            title: escape(cutTo(headline(message), 256, escapedSize)),
+            description: escape(bodyOf(message, 4096, escapedSize)),
+            url,
+            color: looks[level].color,
+            timestamp: at.toISOString(),
+          },
+        ],
+      },
+      reasonIn: ({ message }) => message,
+      retryAfterIn: ({ retry_after }) => retry_after,
+      hints: {
+        401: 'The webhook’s token is wrong. Copy its URL again.',
+        404: 'The webhook was removed. Create another one.',
+      },
+    })
+    return { status }
+  },
+})
+
+const escape = (text: string) => text.replace(/[\\*_~`|<>#[\]]/g, '\\$&')
+
+const escapedSize = (text: string) => escape(text).length

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { emailAddress, line, lines, whole } from '../../web/fields.ts'
+import { field } from '../../web/schema-fields.tsx'
+import { hostField } from './fields.ts'
+import type { Mail, MailSettings } from './smtp.ts'
+import { senderOf } from './sender.ts'
+import type { Message } from './sender.ts'
+import { cut, escapeHtml, headline, oneLine, paragraphs } from './text.ts'
+
+const securities = ['starttls', 'tls', 'none'] as const
+
+export const email = senderOf({
+  title: 'E-mail',
+  fields: ({ allowHosts }) => ({
+    host: field(hostField({ allowHosts }), {
+      label: 'SMTP server',
+      placeholder: 'smtp.example.com',
+      code: true,
+      isNarrow: true,
+    }),
+    port: field(whole('a port', { min: 1, max: 65_535 }), {
+      label: 'Port',
+      initial: '587',
+      inputmode: 'numeric',
+      isNarrow: true,
+    }),
+    security: field(z.enum(securities, `must be ${securities.join(', ')}.`), {
+      label: 'Encryption',
+      initial: 'starttls',
+      options: [
+        { value: 'starttls', label: 'STARTTLS (usual on port 587)' },
+        { value: 'tls', label: 'TLS (usual on port 465)' },
+        { value: 'none', label: 'none: only for hosts in DAVIT_ALLOW_HOSTS' },
+      ],
+      isNarrow: true,
+    }),
+    trust: field(z.enum(['authorities', 'any'], 'must be authorities or any.'), {
+      label: 'Certificate',
+      initial: 'authorities',
+      options: [
+        { value: 'authorities', label: 'must be trusted' },
+        { value: 'any', label: 'accept any, even of an impostor' },
+      ],
+      isNarrow: true,
+    }),
+    username: field(line('a user name', { max: 320 }).nullish(), {
+      label: 'User',
+      hint: 'Leave empty if the server needs no login.',
+      code: true,
+      isNarrow: true,
+    }),
+    password: field(line('a password', { max: 1000 }).nullish(), {
+      label: 'Password',
+      type: 'password',
+      isNarrow: true,
+    }),
+    from: field(emailAddress(), {
+      label: 'From',
+      placeholder: 'davit@example.com',
+      hint: 'The server must allow you to send from this address.',
+    }),
+    to: field(lines(emailAddress(), { max: 20 }).pipe(z.array(z.string()).min(1, 'is missing.')), {
+      label: 'To',
+      placeholder: 'ada@example.com',
+      hint: 'One address per line.',
+      isLong: true,
+    }),
+  }),
+  sealed: ['password'],
+  sentTo: ['host', 'port', 'security', 'trust'],
+  async send(deps, settings, message) {
+    const { sendMail } = await import('./smtp.ts') // nodemailer, for those who send mail
+    return sendMail(deps, settings, mailOf(message, settings))
+  },
+})
+
+/** The same message for each recipient, who don't see each other's addresses. */
+function mailOf(message: Message, { from, to }: Pick<MailSettings, 'from' | 'to'>): Mail {
+  const parts = paragraphs(message).map((part) => cut(part, 20_000))
+  const { origin, href } = new URL(message.url)
+  const sent = `Davit at ${origin} sent this.`
+  return {
+    to: message.only ?? to,
+    messageId: `<${message.id}@${from.split('@').at(-1)}>`,
+    date: message.at,
+    subject: cut(headline(message), 200),
+    text: [oneLine(message.title), ...parts, href, sent].join('\n\n'),
+    html: page([
+      `<h2>${escapeHtml(oneLine(message.title))}</h2>`,
+      ...parts.map((part) => `<p>${escapeHtml(part).replaceAll('\n', '<br>')}</p>`),
+      `<p><a href="${escapeHtml(href)}">Open in Davit</a></p>`,
+      `<p><small>${escapeHtml(sent)}</small></p>`,
+    ]),
+  }
+}
+
+const page = (blocks: string[]) =>
+  `<!doctype html><html><head><meta charset="utf-8"></head><body>${blocks.join('\n')}</body></html>`

@@ -1,0 +1,45 @@
+import { field } from '../../web/schema-fields.tsx'
+import { tokenField, urlField } from './fields.ts'
+import { call } from './request.ts'
+import { senderOf } from './sender.ts'
+import { bodyOf, cut, headline, looks } from './text.ts'
+
+export const gotify = senderOf({
+  title: 'Gotify',
+  fields: (config) => ({
+    url: field(urlField(config, { example: 'https://gotify.example.com' }), {
+      label: 'Server',
+      type: 'url',
+    }),
+    token: field(tokenField('a token'), {
+      label: 'Application token',
+      type: 'password',
+      hint: 'In Gotify: Apps, Create application.',
+      code: true,
+    }),
+  }),
+  sealed: ['token'],
+  sentTo: ['url'],
+  async send(deps, { url, token }, message) {
+    const { status } = await call(deps, {
+      title: 'Gotify',
+      url: `${url}/message`,
+      headers: { 'X-Gotify-Key': token },
+      body: {
+        title: cut(headline(message), 250),
+        message: `${bodyOf(message, 8000)}\n\n${message.url}`,
+        priority: looks[message.level].isUrgent ? 8 : 4,
+        extras: {
+          'client::display': { contentType: 'text/plain' },
+          'client::notification': { click: { url: message.url } },
+        },
+      },
+      reasonIn: ({ errorDescription }) => errorDescription,
+      hints: {
+        401: 'Enter the token of an application, not that of a client.',
+        403: 'Enter the token of an application, not that of a client.',
+      },
+    })
+    return { status }
+  },
+})

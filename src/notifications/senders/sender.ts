@@ -1,0 +1,80 @@
+import type { z, ZodObject, ZodRawShape } from 'zod'
+import type { Config } from '../../config.ts'
+import { Failure } from '../../platform/errors.ts'
+import type { Lookup } from '../../platform/hosts.ts'
+import type { pinnedFetch } from '../../platform/pinned-fetch.ts'
+
+export const levels = ['info', 'warning', 'failure', 'resolved'] as const
+export type Level = (typeof levels)[number]
+
+export type Message = {
+  /** The same at each attempt, so that receivers can recognise one they already have. */
+  id: string
+  kind: string
+  level: Level
+  title: string
+  text: string
+  /** What the reader can do about it. */
+  todo: string | null
+  url: string
+  at: Date
+  /** Of an e-mail: the recipients who don't have it yet. */
+  only?: string[]
+}
+
+export type SendDeps = {
+  signal: AbortSignal
+  /** Private hosts that are allowed: the setting DAVIT_ALLOW_HOSTS. */
+  allowHosts: string[]
+  lookup?: Lookup
+  /** Certificates to trust, and another way to fetch, in tests. */
+  ca?: string
+  fetch?: typeof pinnedFetch
+}
+
+/** One way to send a message. */
+export type Sender<Fields extends ZodRawShape = ZodRawShape> = {
+  title: string
+  /** Those of its own in a channel's form. A name means the same in all senders. */
+  fields: (config: Pick<Config, 'allowHosts'>) => Fields
+  sealed: readonly string[]
+  /** The fields that say where the sealed ones are sent. */
+  sentTo: readonly string[]
+  /** A secret that Davit creates when the field is empty. */
+  generated?: { field: string; make: () => string }
+  /** Gets the values of the fields, with opened secrets. Returns what the service responded. */
+  send(
+    deps: SendDeps,
+    settings: z.output<ZodObject<Fields>>,
+    message: Message,
+  ): Promise<{ status: string }>
+}
+
+/** Infers the types of the fields. */
+export const senderOf = <Fields extends ZodRawShape>(sender: Sender<Fields>) => sender
+
+export class SendFailure extends Failure {
+  /** False when the same attempt would fail again. */
+  readonly retry: boolean
+  /** In seconds, when the service said so. */
+  readonly retryAfter: number | undefined
+  /** Of an e-mail: the recipients to try again, when others have it already. */
+  readonly left: string[] | undefined
+
+  constructor(
+    code: string,
+    message: string,
+    hint: string,
+    {
+      retry,
+      retryAfter,
+      left,
+      ...options
+    }: ErrorOptions & { retry: boolean; retryAfter?: number | undefined; left?: string[] },
+  ) {
+    super(code, message, hint, options)
+    this.retry = retry
+    this.retryAfter = retryAfter
+    this.left = left
+  }
+}
