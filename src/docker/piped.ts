@@ -45,8 +45,13 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
   let connection: Duplex | undefined
   const stop = new AbortController()
   const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+  // in this order: the end of the connection is the end of its input, which it would take for complete
+  const end = () =>
+    removeContainer(engine, id, { force: true, volumes: true }).finally(() => connection?.destroy())
   try {
     connection = await attach(engine, id, either)
+    either.addEventListener('abort', () => void end().catch(() => {}), { once: true })
+    either.throwIfAborted()
     await startContainer(engine, id, { signal })
     const output = new Output(connection, mark)
     const input = inputOf(connection, output)
@@ -75,8 +80,7 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
   } catch (error) {
     throw either.aborted ? either.reason : error
   } finally {
-    connection?.destroy()
-    await removeContainer(engine, id, { force: true, volumes: true })
+    await end()
   }
 }
 
@@ -85,7 +89,6 @@ async function attach(engine: Engine, id: string, signal: AbortSignal) {
   const query = { stream: true, stdin: true, stdout: true, stderr: true, detachKeys }
   const connection = await engine.hijack(path, { query, signal })
   connection.on('error', () => {}) // the reader gets the error
-  signal.addEventListener('abort', () => connection.destroy(), { once: true })
   return connection
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PipedOptions } from '../../src/docker/piped.ts'
 import { sandbox } from './sandbox.ts'
 
-const { docker, labels, options } = sandbox()
+const { docker, labels, name, options } = sandbox()
 
 const piped = (line: string, how: Partial<PipedOptions> = {}) =>
   docker.runPiped({ ...options(), command: ['sh', '-c', line], ...how })
@@ -87,6 +87,12 @@ test('an error of one who reads or writes ends the process, which doesn’t take
   }
   expect(piped('cat; touch /tmp/complete', { stdin: failing })).rejects.toBe(mine)
   expect(piped('yes', { stdout: failing })).rejects.toBe(mine)
+  const volumes = [{ name: name(), path: '/data' }]
+  await docker.createVolume({ name: volumes[0]!.name, labels })
+  const stored = piped('cat >/dev/null; touch /data/complete', { volumes, stdin: failing })
+  expect(stored).rejects.toBe(mine)
+  await Promise.allSettled([stored])
+  expect(await piped('ls /data >&2', { volumes })).toMatchObject({ stderr: '' })
   const abort = new AbortController()
   const waiting = piped('echo up; sleep 100', {
     signal: abort.signal,
