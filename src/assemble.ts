@@ -32,6 +32,8 @@ import { Jobs } from './jobs/jobs.ts'
 import { Collector } from './logs/collector.ts'
 import { Logs } from './logs/logs.ts'
 import { Masks } from './logs/masks.ts'
+import { OpenPages } from './notifications/open-pages.ts'
+import { Outbox } from './notifications/outbox.ts'
 import { ReleaseWatch } from './releases/watch.ts'
 import type { Clock } from './platform/scheduler.ts'
 import { Scheduler } from './platform/scheduler.ts'
@@ -83,8 +85,13 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const instanceId = openInstallation(db, secrets)
   const scheduler = new Scheduler(clock)
   const streams = new Streams(config.streamsPerUser)
+  const pages = new OpenPages()
   const changes = new ChangeFeed()
-  db.$client.onWrite = () => changes.touch()
+  const outbox = new Outbox({ db, scheduler })
+  db.$client.onWrite = (table) => {
+    changes.touch()
+    if (table === 'outbox') outbox.wake()
+  }
   const observed = new ObservedContainers(docker)
   observed.listen(streams.shutdown, () => changes.touch())
   const plan = () => planOf({ db, secrets, config })
@@ -111,7 +118,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const outside = {
     ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
     ...{ instanceTasks, locks, scheduler },
-    ...{ git, streams, changes, instanceId, setupCode, releases },
+    ...{ git, streams, changes, instanceId, setupCode, releases, outbox, pages },
     ...(lookup && { lookup }),
   }
 
@@ -138,6 +145,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     ...{ ...outside, logs, collector, masks },
     ...{ jobs, starts, pulls, baseImages, groupedLogs, uploads, diskGuard },
   }
+  outbox.handle('notice', async () =>
+    (await import('./notifications/deliver.ts')).noticeHandler(outside),
+  )
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),
   )

@@ -101,6 +101,7 @@ export async function serve(config: Config) {
     (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
     (signal) => keepSchedule(deps, { signal }),
     (signal) => keepSchedules(deps, { signal }),
+    (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),

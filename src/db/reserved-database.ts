@@ -19,14 +19,14 @@ export class ReservedDatabase extends Database {
   /** The reserve of its disk; without effect for a database in memory. */
   reserve = new DiskReserve(null)
   /** Called after each write, in a transaction before its commit: read the change only in a later turn. */
-  onWrite = () => {}
+  onWrite: (table: string) => void = () => {}
   readonly #watched = new WeakSet<Statement>()
 
   /** Returns the cached statement unless too many others came between: compiling one is slow. */
   override prepare: Database['prepare'] = (sql: string) => {
     const statement = super.query(sql)
     const table = writes.exec(sql)?.[1]
-    if (table && !this.#watched.has(statement)) this.#watch(statement, quiet.has(table))
+    if (table && !this.#watched.has(statement)) this.#watch(statement, table)
     return statement as never
   }
 
@@ -53,14 +53,15 @@ export class ReservedDatabase extends Database {
     }
   }
 
-  #watch(statement: Statement, isQuiet: boolean) {
+  #watch(statement: Statement, table: string) {
     this.#watched.add(statement)
+    const isQuiet = quiet.has(table)
     for (const name of ['run', 'all', 'get', 'values'] as const) {
       const run = statement[name].bind(statement) as (...input: unknown[]) => unknown
       Object.assign(statement, {
         [name]: (...input: unknown[]) => {
           const result = this.#withRoom(() => run(...input))
-          if (!isQuiet) this.onWrite()
+          if (!isQuiet) this.onWrite(table)
           return result
         },
       })

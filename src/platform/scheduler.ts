@@ -85,6 +85,9 @@ export class Scheduler {
     return this.keep({ next, run: () => ((isFirst = false), run()), failed }, { signal })
   }
 
+  /** In milliseconds, by the clock that people set. */
+  now = () => this.#clock.now()
+
   /** Call it when something may be due at another time. */
   wake() {
     for (const entry of this.#entries) this.#plan(entry)

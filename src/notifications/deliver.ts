@@ -1,0 +1,126 @@
+import { originOf } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Lookup } from '../platform/hosts.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { getChannel, opened } from './channel-store.ts'
+import type { Channel } from './channel-store.ts'
+import type { OpenPages } from './open-pages.ts'
+import type { Handler } from './outbox.ts'
+import { dropForeign, dropLane, listDue } from './outbox-store.ts'
+import { quietEnd } from './quiet.ts'
+import { deliver } from './senders/index.ts'
+import { SendFailure } from './senders/sender.ts'
+import type { Message } from './senders/sender.ts'
+import { describeMessage } from './store.ts'
+import type { EventRow } from './store.ts'
+
+export type DeliverDeps = {
+  db: Db
+  secrets: Secrets
+  config: Config
+  pages: OpenPages
+  lookup?: Lookup
+}
+
+/** Events that come as messages of their own; more at once, or what quiet hours held, as a summary. */
+const mostSingle = 3
+
+/** Events whose titles a summary has. */
+const mostNamed = 20
+
+/** Milliseconds until a channel's next message; services allow about one a second. */
+const pause = { single: 1000, summary: 60_000 }
+
+/** Sends events to the channels of those whom they concern. */
+export const noticeHandler = (deps: DeliverDeps): Handler => ({
+  isKept: true,
+  plan({ lane }, now) {
+    const { db } = deps
+    const found = getChannel(db, lane)
+    if (!found) return { most: 0 } // it was just deleted, with its messages
+    const { channel, owner } = found
+    if (owner.disabledAt) dropLane(db, lane, 'The account was disabled.')
+    dropForeign(db, lane, 'Its owner may no longer see it.')
+    const until = quietEnd(channel, now)
+    if (until !== null) return { until }
+    const due = listDue(db, lane, { now, limit: mostSingle + 1 })
+    const wasHeld = due.some(({ createdAt }) => quietEnd(channel, createdAt.getTime()) !== null)
+    if (channel.kind === 'webhook') return { most: 1 } // a program gets each event by itself
+    return due.length > mostSingle || (wasHeld && due.length > 1)
+      ? { most: Infinity, pause: pause.summary }
+      : { most: 1, pause: pause.single }
+  },
+  async send({ messageId, first, count }, signal) {
+    const found = getChannel(deps.db, first.channelId!)
+    if (!found) throw deleted
+    const { levels, first: events } = describeMessage(deps.db, messageId, { first: mostNamed })
+    const origin = originOf(deps.config)
+    const message =
+      count === 1 && events[0]
+        ? messageOf(events[0], { id: messageId, origin })
+        : summaryOf({ id: messageId, levels, events, count, origin })
+    const only = first.left ?? undefined
+    return sendTo(deps, found.channel, { ...message, ...(only && { only }) }, signal)
+  },
+})
+
+const deleted = new SendFailure('deleted', 'The channel was deleted.', '', { retry: false })
+
+/** Opens the secrets of a channel, and sends it a message. */
+export async function sendTo(
+  { secrets, config: { allowHosts }, lookup, pages }: DeliverDeps,
+  channel: Channel,
+  message: Message,
+  signal: AbortSignal,
+) {
+  const { kind, ownerId } = channel
+  if (kind === 'browser') return { answer: pages.show(ownerId, message) }
+  const settings = opened(secrets, channel)
+  const { status } = await deliver(
+    { signal, allowHosts, ...(lookup && { lookup }) },
+    { kind, settings, message },
+  )
+  return { answer: status }
+}
+
+/** What is known of it now: it may have happened again since. */
+function messageOf(event: EventRow, { id, origin }: { id: string; origin: string }): Message {
+  const { kind, level, title, text, todo, createdAt, count, endedAt } = event
+  const often = count > 1 && !endedAt ? ` It happened ${count} times so far.` : ''
+  const url = `${origin}${event.href}`
+  return { id, at: createdAt, kind, level, title, text: text + often, todo, url }
+}
+
+type Summary = {
+  id: string
+  levels: { level: EventRow['level']; count: number }[]
+  /** The first ones. */
+  events: EventRow[]
+  count: number
+  origin: string
+}
+
+function summaryOf({ id, levels, events, count, origin }: Summary): Message {
+  const of = (level: EventRow['level']) => levels.find((one) => one.level === level)?.count ?? 0
+  const named = [
+    [of('failure'), 'failed'],
+    [of('warning'), 'need attention'],
+    [of('resolved'), 'recovered'],
+  ].flatMap(([some, what]) => (some ? `${some} ${what}` : []))
+  const level = (['failure', 'warning', 'info'] as const).find((level) => of(level) > 0)
+  const rest = count - events.length
+  return {
+    id,
+    at: events[0]?.createdAt ?? new Date(),
+    kind: 'summary',
+    level: level ?? 'resolved',
+    title: [`${count} events`, named.join(', ')].filter(Boolean).join(': '),
+    text: [
+      ...events.map(({ title }) => `- ${title}`),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+    ].join('\n'),
+    todo: null,
+    url: `${origin}/settings/events`,
+  }
+}

@@ -1,0 +1,82 @@
+import type { Tx } from '../db/index.ts'
+import { duration } from '../web/times.tsx'
+import { insertNotices } from './outbox-store.ts'
+import {
+  deleteEvent,
+  getNewestOf,
+  getOpen,
+  insertEvent,
+  isUntold,
+  listChannelsOf,
+  listTold,
+  updateEvent,
+} from './store.ts'
+import type { EventRow } from './store.ts'
+
+export type NewEvent = Pick<EventRow, 'kind' | 'level' | 'subject' | 'title' | 'text' | 'href'> & {
+  ownerId?: string | null
+  projectId?: string | null
+  environmentId?: string | null
+  serviceId?: string | null
+  todo?: string | null
+  /** See `events.of`: unique in the installation, such as `unhealthy <id>`. */
+  of?: string | null
+}
+
+/** Milliseconds that something must stay well before its end is told: a minute for each time, at most these. */
+const calm = { each: 60_000, most: 30 * 60_000 }
+
+/**
+ * Stores an event, and with it what is to be sent, in the transaction of what happened. What flaps (see `of`) is
+ * told once, and its end once it stays well.
+ */
+export function emit(tx: Tx, { of = null, ...event }: NewEvent) {
+  const now = new Date()
+  if (of === null) return tell(tx, { ...event, of, lastAt: now })
+  const open = getOpen(tx, of)
+  if (event.level === 'resolved') {
+    if (open) end(tx, open, event, now)
+    return
+  }
+  if (open) return happenedAgain(tx, open, event, now)
+  const newest = getNewestOf(tx, of)
+  if (!newest || !isCalming(tx, newest, now)) return tell(tx, { ...event, of, lastAt: now })
+  deleteEvent(tx, newest.id)
+  happenedAgain(tx, getNewestOf(tx, of)!, event, now)
+}
+
+/** Its end was not told yet. */
+const isCalming = (tx: Tx, { id, level, count, createdAt }: EventRow, now: Date) =>
+  level === 'resolved' && now.getTime() < createdAt.getTime() + calmOf(count) && isUntold(tx, id)
+
+const calmOf = (count: number) => Math.min(count * calm.each, calm.most)
+
+function happenedAgain(tx: Tx, { id, count }: EventRow, event: NewEvent, now: Date) {
+  const { level, title, text, todo = null } = event
+  const changes = { level, title, text, todo, count: count + 1, lastAt: now, endedAt: null }
+  updateEvent(tx, id, changes)
+}
+
+function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
+  updateEvent(tx, open.id, { endedAt: now })
+  const { count, createdAt } = open
+  const lasted = duration(Math.max(0, now.getTime() - createdAt.getTime()))
+  const often = count > 1 ? ` It happened ${count} times in ${lasted}.` : ` It lasted ${lasted}.`
+  const text = event.text + often
+  const stored = insertEvent(tx, { ...event, text, of: open.of, count, lastAt: now, endedAt: now })
+  const told = new Set(listTold(tx, open.id))
+  const nextAt = new Date(now.getTime() + calmOf(count))
+  const to = listChannelsOf(tx, stored.ownerId).filter(({ id }) => told.has(id))
+  insertNotices(tx, to, { eventId: stored.id, nextAt })
+}
+
+function tell(tx: Tx, event: NewEvent & { lastAt: Date }) {
+  const stored = insertEvent(tx, event)
+  const { kind, projectId } = stored
+  const to = listChannelsOf(tx, stored.ownerId).filter(
+    ({ events, projects }) =>
+      events.includes(kind) &&
+      (projects === null || (projectId !== null && projects.includes(projectId))),
+  )
+  insertNotices(tx, to, { eventId: stored.id, nextAt: null })
+}

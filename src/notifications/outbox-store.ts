@@ -1,0 +1,197 @@
+import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, max, ne, or, sql } from 'drizzle-orm'
+import type { Db, Tx } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import { countRows, getRow } from '../db/queries.ts'
+import { channels, events, outbox, users } from '../db/schema.ts'
+
+export type Parcel = typeof outbox.$inferSelect
+export type ParcelKind = Parcel['kind']
+
+const isWaiting = eq(outbox.status, 'waiting')
+const inLane = (lane: string) => and(isWaiting, eq(outbox.lane, lane))
+const isDue = (now: number) => or(isNull(outbox.nextAt), lte(outbox.nextAt, new Date(now)))
+
+export const insertNotices = (
+  tx: Tx,
+  to: { id: string; ownerId: string }[],
+  { eventId, nextAt }: { eventId: string; nextAt: Date | null },
+) => {
+  for (const { id, ownerId } of to)
+    tx.insert(outbox)
+      .values({ kind: 'notice', ownerId, lane: id, channelId: id, eventId, nextAt })
+      .run()
+}
+
+/** Once for each subject: what is sent is read when it is sent. */
+export function insertStatus(
+  tx: Tx,
+  { ownerId, lane, subjectId }: { ownerId: string; lane: string; subjectId: string },
+) {
+  if (getRow(tx, outbox, and(eq(outbox.subjectId, subjectId), isWaiting))) return
+  tx.insert(outbox).values({ kind: 'commit_status', ownerId, lane, subjectId }).run()
+}
+
+/** Where something waits, with the time when its first is due, in milliseconds. Reads only an index. */
+export const listLanes = (db: Db) =>
+  db
+    .select({
+      lane: outbox.lane,
+      kind: outbox.kind,
+      ownerId: outbox.ownerId,
+      at: sql<number>`min(coalesce(${outbox.nextAt}, 0))`,
+    })
+    .from(outbox)
+    .where(isWaiting)
+    .groupBy(outbox.lane, outbox.kind, outbox.ownerId)
+    .all()
+
+export type Lane = ReturnType<typeof listLanes>[number]
+
+/** The oldest. */
+export const listDue = (db: Db, lane: string, { now, limit }: { now: number; limit: number }) =>
+  db
+    .select()
+    .from(outbox)
+    .where(and(inLane(lane), isDue(now)))
+    .orderBy(asc(outbox.id))
+    .limit(limit)
+    .all()
+
+export type Claimed = { messageId: string; lane: string; first: Parcel; count: number }
+
+/**
+ * Marks what is sent now as one message, before it is: after a kill the next process knows that it may have
+ * arrived. One that was tried before is sent again as it was.
+ */
+export function claim(
+  db: Db,
+  lane: string,
+  { now, most }: { now: number; most: number },
+): Claimed | undefined {
+  return db.transaction(
+    () => {
+      const [first] = listDue(db, lane, { now, limit: 1 })
+      if (!first) return undefined
+      const messageId = first.messageId ?? newId()
+      const rows = db
+        .select({ id: outbox.id })
+        .from(outbox)
+        .where(
+          first.messageId
+            ? and(inLane(lane), eq(outbox.messageId, messageId))
+            : and(inLane(lane), isDue(now), isNull(outbox.messageId)),
+        )
+        .orderBy(asc(outbox.id))
+        .limit(first.messageId ? -1 : most)
+      db.update(outbox)
+        .set({ status: 'sending', messageId, nextAt: null })
+        .where(inArray(outbox.id, rows))
+        .run()
+      const claimed = { messageId, lane, first }
+      return { ...claimed, count: countRows(db, outbox, beingSent(claimed)) }
+    },
+    { behavior: 'immediate' },
+  )
+}
+
+const beingSent = ({ messageId, lane }: Pick<Claimed, 'messageId' | 'lane'>) =>
+  and(eq(outbox.status, 'sending'), eq(outbox.lane, lane), eq(outbox.messageId, messageId))
+
+export const setSent = (tx: Tx, claimed: Claimed, { answer, at }: { answer: string; at: Date }) =>
+  tx.update(outbox).set({ status: 'sent', answer, sentAt: at }).where(beingSent(claimed)).run()
+
+/** For what has no log. */
+export const deleteSent = (tx: Tx, claimed: Claimed) =>
+  tx.delete(outbox).where(beingSent(claimed)).run()
+
+type Retry = {
+  reason: string
+  nextAt: Date
+  uncertain: boolean
+  left: string[] | undefined
+  /** Those that wait since before that time and failed often enough are given up. */
+  until: Date
+  leastTries: number
+}
+
+/** Everything else of the lane waits with it, and counts the attempt. */
+export function setWaiting(tx: Tx, claimed: Claimed, { reason, uncertain, left, ...retry }: Retry) {
+  tx.update(outbox)
+    .set({ status: 'waiting', ...(uncertain && { uncertain }), ...(left && { left }) })
+    .where(beingSent(claimed))
+    .run()
+  tx.update(outbox)
+    .set({
+      tries: sql`${outbox.tries} + 1`,
+      nextAt: sql`max(coalesce(${outbox.nextAt}, 0), ${retry.nextAt.getTime()})`,
+      answer: reason,
+    })
+    .where(inLane(claimed.lane))
+    .run()
+  tx.update(outbox)
+    .set({ status: 'failed' })
+    .where(
+      and(
+        inLane(claimed.lane),
+        lt(outbox.createdAt, retry.until),
+        sql`${outbox.tries} >= ${retry.leastTries}`,
+      ),
+    )
+    .run()
+}
+
+export const getTries = (tx: Tx, lane: string) =>
+  tx
+    .select({ tries: max(outbox.tries) })
+    .from(outbox)
+    .where(and(eq(outbox.lane, lane), inArray(outbox.status, ['waiting', 'sending'])))
+    .get()?.tries ?? 0
+
+export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
+  tx
+    .update(outbox)
+    .set({ status: 'failed', answer: reason, tries: sql`${outbox.tries} + 1` })
+    .where(beingSent(claimed))
+    .run()
+
+export const dropLane = (tx: Tx, lane: string, reason: string) =>
+  tx.update(outbox).set({ status: 'dropped', answer: reason }).where(inLane(lane)).run()
+
+/** Of a channel: what has another owner by now, or is the server's while its owner is no admin. */
+export function dropForeign(tx: Tx, channelId: string, reason: string) {
+  const foreign = tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .innerJoin(events, eq(events.id, outbox.eventId))
+    .innerJoin(channels, eq(channels.id, outbox.channelId))
+    .innerJoin(users, eq(users.id, channels.ownerId))
+    .where(
+      and(
+        inLane(channelId),
+        or(
+          and(isNull(events.ownerId), ne(users.role, 'admin')),
+          and(isNotNull(events.ownerId), ne(events.ownerId, channels.ownerId)),
+        ),
+      ),
+    )
+  tx.update(outbox)
+    .set({ status: 'dropped', answer: reason })
+    .where(inArray(outbox.id, foreign))
+    .run()
+}
+
+/** What the last process was sending may have arrived. */
+export const recoverSending = (db: Db) =>
+  db
+    .update(outbox)
+    .set({ status: 'waiting', uncertain: true, nextAt: null })
+    .where(eq(outbox.status, 'sending'))
+    .run()
+
+/** For when the clock was set, or a channel was changed: what waits for a retry is due now. */
+export const expedite = (tx: Tx, lane?: string) =>
+  tx
+    .update(outbox)
+    .set({ nextAt: null })
+    .where(and(isWaiting, isNotNull(outbox.nextAt), lane ? eq(outbox.lane, lane) : undefined))
+    .run()

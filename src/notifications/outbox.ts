@@ -1,0 +1,230 @@
+import { retryOnDiskFull } from '../db/failures.ts'
+import type { Db, Tx } from '../db/index.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+import { journal } from '../platform/journal.ts'
+import { onDemand } from '../platform/on-demand.ts'
+import { endsWithin, unlessAborted } from '../platform/pause.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import {
+  claim,
+  deleteSent,
+  expedite,
+  getTries,
+  listLanes,
+  recoverSending,
+  setFailed,
+  setSent,
+  setWaiting,
+} from './outbox-store.ts'
+import type { Claimed, Lane, ParcelKind } from './outbox-store.ts'
+import { SendFailure } from './senders/sender.ts'
+
+const [second, minute, hour] = [1000, 60_000, 3_600_000]
+
+/** Milliseconds until the next attempt, by the failed ones; about a day together. */
+const delays = [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 2 * hour]
+const longestDelay = 6 * hour
+
+/** What couldn't be sent for a day is given up; a clock that was put forward alone is no reason. */
+const giveUp = { after: 24 * hour, leastTries: 5 }
+
+/** Messages on their way at once: a receiver that hangs holds one of its owner's. */
+const most = { all: 16, ofOwner: 4 }
+
+/** Milliseconds for one message, if its sender doesn't end it. */
+const timeout = 40 * second
+
+/** Milliseconds for what is on its way when Davit stops. */
+const grace = 3 * second
+
+/** One kind of what is sent. */
+export type Handler = {
+  /** How many of the lane's due ones are one message now; or until when it must wait, in milliseconds. */
+  plan: (lane: Lane, now: number) => { most: number; pause?: number } | { until: number }
+  /** Returns the answer. `store` runs in the transaction that notes it. */
+  send: (
+    message: Claimed,
+    signal: AbortSignal,
+  ) => Promise<{ answer: string; store?: (tx: Tx) => void }>
+  /** After each attempt that failed; nothing follows the last. */
+  failed?: (message: Claimed, reason: string) => void
+  /** Stays in the log when it was sent. */
+  isKept: boolean
+}
+
+/**
+ * Sends what is stored in the outbox, each lane by itself and in its order. The database is the queue; this only
+ * knows what is on its way. What was sent when Davit was killed is sent again, with the same id.
+ */
+export class Outbox {
+  readonly #db: Db
+  readonly #scheduler: Scheduler
+  readonly #handlers = new Map<ParcelKind, () => Promise<Handler>>()
+  readonly #busy = new Map<string, { ownerId: string; done: Promise<void> }>()
+  /** Lanes that wait, until when: what is new in one waits, too. */
+  readonly #holds = new Map<string, number>()
+  readonly #stop = new AbortController()
+  #isWoken = false
+
+  constructor({ db, scheduler }: { db: Db; scheduler: Scheduler }) {
+    this.#db = db
+    this.#scheduler = scheduler
+  }
+
+  /** The code of a kind is loaded with its first message. */
+  handle(kind: ParcelKind, load: () => Promise<Handler>) {
+    this.#handlers.set(kind, onDemand(load))
+  }
+
+  /** For what was just stored, also before its commit. */
+  wake = () => {
+    if (this.#isWoken) return
+    this.#isWoken = true
+    setImmediate(() => {
+      this.#isWoken = false
+      this.#scheduler.wake()
+    })
+  }
+
+  /** A channel was changed: what waited for a retry may work now. */
+  retryNow(lane: string) {
+    this.#holds.delete(lane)
+    expedite(this.#db, lane)
+  }
+
+  /** Sends until the signal. */
+  async run({ signal }: { signal: AbortSignal }) {
+    let isRecovered = false
+    await this.#scheduler.keep(
+      {
+        next: (now, { wasSet }) => {
+          if (!isRecovered) return now
+          if (wasSet) this.#restartWaits()
+          return this.#nextAt(now)
+        },
+        run: (now) => {
+          if (!isRecovered) recoverSending(this.#db)
+          isRecovered = true
+          for (const lane of this.#startable()) if (this.#dueAt(lane) <= now) this.#start(lane)
+        },
+        failed: 'messages could not be sent',
+      },
+      { signal },
+    )
+    const ends = Promise.all(this.#busy.values().map(({ done }) => done))
+    if (!(await endsWithin(grace, ends))) this.#stop.abort()
+    await ends
+  }
+
+  /** Resolves when nothing is on its way. */
+  async idle() {
+    while (this.#busy.size > 0) await Promise.all(this.#busy.values().map(({ done }) => done))
+  }
+
+  /** Times that another clock planned may be far away. */
+  #restartWaits() {
+    this.#holds.clear()
+    expedite(this.#db)
+  }
+
+  #nextAt(now: number) {
+    const dues = this.#startable().map((lane) => this.#dueAt(lane))
+    return dues.length === 0 ? null : Math.max(now, Math.min(...dues))
+  }
+
+  #dueAt = ({ lane, at }: Lane) => Math.max(at, this.#holds.get(lane) ?? 0)
+
+  #startable() {
+    if (this.#busy.size >= most.all) return []
+    const lanes = listLanes(this.#db)
+    const left = new Map<string, number>()
+    for (const { ownerId } of this.#busy.values())
+      left.set(ownerId, (left.get(ownerId) ?? most.ofOwner) - 1)
+    return lanes.filter(
+      ({ lane, ownerId }) => !this.#busy.has(lane) && (left.get(ownerId) ?? most.ofOwner) > 0,
+    )
+  }
+
+  #start(lane: Lane) {
+    const { ownerId } = lane
+    const ofOwner = this.#busy.values().filter((busy) => busy.ownerId === ownerId)
+    if (this.#busy.size >= most.all || [...ofOwner].length >= most.ofOwner) return
+    const done = this.#send(lane)
+      .catch((error) => {
+        journal.error('a message was not sent', error, { lane: lane.lane })
+        this.#hold(lane.lane, delays[0]!)
+      })
+      .finally(() => {
+        this.#busy.delete(lane.lane)
+        this.wake()
+      })
+    this.#busy.set(lane.lane, { ownerId, done })
+  }
+
+  async #send(lane: Lane) {
+    const handler = await this.#handlers.get(lane.kind)!()
+    const now = this.#scheduler.now()
+    const plan = handler.plan(lane, now)
+    if ('until' in plan) return void this.#holds.set(lane.lane, plan.until)
+    const message = claim(this.#db, lane.lane, { now, most: plan.most })
+    if (!message) return
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout)])
+    try {
+      const { answer, store } = await unlessAborted(handler.send(message, signal), signal)
+      await this.#store((tx) => {
+        store?.(tx)
+        if (handler.isKept) setSent(tx, message, { answer, at: new Date(this.#scheduler.now()) })
+        else deleteSent(tx, message)
+      })
+      this.#hold(lane.lane, plan.pause ?? 0)
+    } catch (error) {
+      if (this.#stop.signal.aborted) return // it may have arrived: the next process sends it again
+      await this.#storeFailure(handler, message, error)
+    }
+  }
+
+  async #storeFailure(handler: Handler, message: Claimed, error: unknown) {
+    const { lane } = message
+    const reason = reasonOf(error)
+    const { retry = true, retryAfter = 0, left } = error instanceof SendFailure ? error : notKnown
+    const uncertain = !isRefusal(error) // it may have arrived, and only the answer didn't
+    const now = this.#scheduler.now()
+    await this.#store((tx) => {
+      const delay = delays[getTries(tx, lane)] ?? longestDelay
+      const wait = Math.min(Math.max(delay, retryAfter * second), longestDelay)
+      this.#hold(lane, retry ? wait : delays[0]!)
+      if (!retry) return setFailed(tx, message, reason)
+      const nextAt = new Date(now + wait)
+      const until = new Date(now - giveUp.after)
+      const { leastTries } = giveUp
+      setWaiting(tx, message, { reason, uncertain, left, nextAt, until, leastTries })
+    })
+    handler.failed?.(message, reason)
+  }
+
+  /** In the time that passes, as the lane's own. */
+  #hold(lane: string, milliseconds: number) {
+    if (milliseconds > 0) this.#holds.set(lane, this.#scheduler.now() + milliseconds)
+    else this.#holds.delete(lane)
+  }
+
+  #store(work: (tx: Db) => void) {
+    const write = () => this.#db.transaction(() => work(this.#db), { behavior: 'immediate' })
+    return retryOnDiskFull(write, { signal: this.#stop.signal })
+  }
+}
+
+const notKnown: Partial<SendFailure> = {}
+
+/** It certainly didn't arrive. */
+const isRefusal = (error: unknown) =>
+  error instanceof SendFailure && !/^host_(timeout|unreachable)$/.test(error.code)
+
+function reasonOf(error: unknown) {
+  if (error instanceof Failure) return [error.message, error.hint].filter(Boolean).join(' ')
+  if (error instanceof AppError) return error.message
+  if (error instanceof DOMException && error.name === 'TimeoutError')
+    return `It didn’t respond within ${timeout / second} seconds.`
+  journal.error('a message was not sent', error)
+  return 'Something went wrong inside Davit. Its log has the details.'
+}

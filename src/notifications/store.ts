@@ -1,0 +1,170 @@
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  notInArray,
+  or,
+  sql,
+} from 'drizzle-orm'
+import type { Db, Tx } from '../db/index.ts'
+import { getRow, listPage, listValues } from '../db/queries.ts'
+import { channels, events, outbox, users } from '../db/schema.ts'
+import type { Page } from '../web/paging.ts'
+
+export type EventRow = typeof events.$inferSelect
+
+type Reader = { id: string; role: 'admin' | 'member' }
+
+const isOpen = and(isNull(events.endedAt), sql`${events.level} <> 'resolved'`)
+
+export const insertEvent = (tx: Tx, values: typeof events.$inferInsert) =>
+  tx.insert(events).values(values).returning().get()
+
+export const updateEvent = (tx: Tx, id: string, changes: Partial<EventRow>) =>
+  tx.update(events).set(changes).where(eq(events.id, id)).run()
+
+export const getEvent = (db: Tx, id: string) => getRow(db, events, eq(events.id, id))
+
+/** What went bad and isn't well again. */
+export const getOpen = (tx: Tx, of: string) => getRow(tx, events, and(eq(events.of, of), isOpen))
+
+/** The newest event of what went bad and well. */
+export const getNewestOf = (tx: Tx, of: string) =>
+  getRow(tx, events, eq(events.of, of), desc(events.id))
+
+export const deleteEvent = (tx: Tx, id: string) => tx.delete(events).where(eq(events.id, id)).run()
+
+/** Channels of whom an event concerns: its owner, or all admins. A disabled account has none. */
+export const listChannelsOf = (tx: Tx, ownerId: string | null) =>
+  tx
+    .select({ channel: channels })
+    .from(channels)
+    .innerJoin(users, eq(users.id, channels.ownerId))
+    .where(
+      and(
+        isNull(users.disabledAt),
+        ownerId === null ? eq(users.role, 'admin') : eq(users.id, ownerId),
+      ),
+    )
+    .orderBy(asc(channels.id))
+    .all()
+    .map(({ channel }) => channel)
+
+/** The channels that were told of an event, or will be. */
+export const listTold = (tx: Tx, eventId: string) =>
+  listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId)))
+
+/** True while no one was told of it. */
+export const isUntold = (tx: Tx, eventId: string) =>
+  getRow(
+    tx,
+    outbox,
+    and(eq(outbox.eventId, eventId), notInArray(outbox.status, ['waiting', 'dropped'])),
+  ) === undefined
+
+/** A person's own events, and the server's for an admin. */
+const visibleTo = ({ id, role }: Reader) =>
+  role === 'admin' ? or(eq(events.ownerId, id), isNull(events.ownerId)) : eq(events.ownerId, id)
+
+/** Newest first, with one more row than the page, which shows that more follow. */
+export const listEvents = (db: Db, reader: Reader, page: Page) =>
+  listPage(db, events, visibleTo(reader), page)
+
+export const getVisibleEvent = (db: Db, reader: Reader, id: string) =>
+  getRow(db, events, and(eq(events.id, id), visibleTo(reader)))
+
+/** Oldest first, of those with an id after the given one. */
+export const listEventsAfter = (
+  db: Db,
+  reader: Reader,
+  { after, limit }: { after: string; limit: number },
+) =>
+  db
+    .select()
+    .from(events)
+    .where(and(visibleTo(reader), gt(events.id, after)))
+    .orderBy(asc(events.id))
+    .limit(limit)
+    .all()
+
+export const getNewestId = (db: Db) => getRow(db, events, undefined, desc(events.id))?.id ?? ''
+
+/** With the reader's own channels: what others were told is not theirs. */
+export const listDeliveries = (db: Db, reader: Reader, eventIds: string[]) =>
+  db
+    .select({ delivery: outbox, channel: { name: channels.name, kind: channels.kind } })
+    .from(outbox)
+    .innerJoin(channels, eq(channels.id, outbox.channelId))
+    .where(and(inArray(outbox.eventId, eventIds), eq(channels.ownerId, reader.id)))
+    .orderBy(asc(outbox.id))
+    .all()
+
+export type Delivery = ReturnType<typeof listDeliveries>[number]
+
+/** What a message says: how many events by level, and the first of them. */
+export const describeMessage = (db: Db, messageId: string, { first }: { first: number }) => ({
+  levels: db
+    .select({ level: events.level, count: count() })
+    .from(outbox)
+    .innerJoin(events, eq(events.id, outbox.eventId))
+    .where(eq(outbox.messageId, messageId))
+    .groupBy(events.level)
+    .all(),
+  first: db
+    .select({ event: events })
+    .from(outbox)
+    .innerJoin(events, eq(events.id, outbox.eventId))
+    .where(eq(outbox.messageId, messageId))
+    .orderBy(asc(events.id))
+    .limit(first)
+    .all()
+    .map(({ event }) => event),
+})
+
+/** Those of one owner beyond so many, and older ones. Their deliveries go with them. */
+export function deleteOldEvents(
+  db: Db,
+  { before, most, atOnce }: { before: Date; most: number; atOnce: number },
+) {
+  const old = db
+    .select({ id: events.id })
+    .from(events)
+    .where(lt(events.createdAt, before))
+    .orderBy(asc(events.id))
+    .limit(atOnce)
+  db.delete(events).where(inArray(events.id, old)).run()
+  const crowded = db
+    .select({ ownerId: events.ownerId })
+    .from(events)
+    .groupBy(events.ownerId)
+    .having(gt(count(), most))
+    .all()
+  for (const { ownerId } of crowded) {
+    const ofOwner = ownerId === null ? isNull(events.ownerId) : eq(events.ownerId, ownerId)
+    const [last] = listRowsFrom(db, ofOwner, most)
+    if (last)
+      db.delete(events)
+        .where(and(ofOwner, lt(events.id, last.id)))
+        .run()
+  }
+}
+
+const listRowsFrom = (db: Db, where: ReturnType<typeof and>, offset: number) =>
+  db
+    .select({ id: events.id })
+    .from(events)
+    .where(where)
+    .orderBy(desc(events.id))
+    .limit(1)
+    .offset(offset - 1)
+    .all()
+
+/** What moves to another owner is told to them. */
+export const giveEvents = (tx: Tx, { from, to }: { from: string; to: string }) =>
+  tx.update(events).set({ ownerId: to }).where(eq(events.ownerId, from)).run()
