@@ -3,6 +3,7 @@ import { setupCodeFor } from './accounts/setup-code.ts'
 import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
 import type { Config } from './config.ts'
+import { sharers } from './backups/restic/repository.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
@@ -39,6 +40,7 @@ import type { Clock } from './platform/scheduler.ts'
 import { Scheduler } from './platform/scheduler.ts'
 import type { Lookup } from './platform/hosts.ts'
 import { ShortCache } from './platform/short-cache.ts'
+import { KeyedLock } from './platform/semaphore.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -129,6 +131,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })
+  /** Of restic, by their address. */
+  const repositories = new KeyedLock(sharers)
   const collector = new Collector({ db, logDb, docker, feed, instanceId, masks, logs })
 
   /** The progress of image pulls by service id. */
@@ -143,7 +147,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const uploads = new Uploads({ config, db, git })
   const working = {
     ...{ ...outside, logs, collector, masks },
-    ...{ jobs, starts, pulls, baseImages, groupedLogs, uploads, diskGuard },
+    ...{ jobs, starts, pulls, repositories, baseImages, groupedLogs, uploads, diskGuard },
   }
   outbox.handle('notice', async () =>
     (await import('./notifications/deliver.ts')).noticeHandler(outside),

@@ -6,11 +6,13 @@ import { releaseKey } from './platform/root.ts'
 import {
   cidrList,
   hostList,
+  imageName,
   isPlainUrl,
   list,
   publicUrl,
   releaseIndex,
   signingKey,
+  twoPorts,
   whole,
 } from './platform/setting-fields.ts'
 
@@ -100,15 +102,7 @@ const settings = z.object({
     )
     .optional(),
   /** Ports of this host for HTTP and HTTPS. */
-  DAVIT_EDGE_PORTS: z
-    .string()
-    .regex(/^\d{1,5},\d{1,5}$/, 'must be two ports, such as 80,443')
-    .default('80,443')
-    .transform((text) => text.split(',').map(Number) as [number, number])
-    .refine(
-      (ports) => ports.every((port) => port > 0 && port < 65_536) && ports[0] !== ports[1],
-      'must be two ports, such as 80,443',
-    ),
+  DAVIT_EDGE_PORTS: twoPorts.default([80, 443]),
   /** The email address to which the certificate authority sends expiry notices. */
   DAVIT_ACME_EMAIL: z.email('must be an e-mail address').optional(),
   /** The directory URL of another authority than Let's Encrypt. */
@@ -172,6 +166,8 @@ const settings = z.object({
   DAVIT_RELEASES: releaseIndex.optional(),
   /** The minisign public key of releases. Default: the one that this version was released with. */
   DAVIT_RELEASE_KEY: signingKey.optional(),
+  /** The image of restic, which stores backups: another version, or a copy in another registry. */
+  DAVIT_RESTIC_IMAGE: imageName.default('restic/restic:0.18.1'),
   /** The passphrase of backups: for `davit backup` and `davit restore`, never for the server. */
   DAVIT_BACKUP_PASSPHRASE: z.string().optional(),
   /** The engine: unix://, tcp:// (with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH) or ssh://. */
@@ -242,6 +238,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     settleTime: set.DAVIT_SETTLE_TIME * 1000,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
+    resticImage: set.DAVIT_RESTIC_IMAGE,
     dockerHost: set.DOCKER_HOST,
     releases: set.DAVIT_RELEASES ?? null,
     releaseKey: set.DAVIT_RELEASE_KEY ?? releaseKey,

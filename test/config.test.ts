@@ -48,6 +48,7 @@ test('without settings Davit is for this machine only', () => {
     settleTime: 3000,
     logDays: 14,
     logSize: 64 * 1024 * 1024,
+    resticImage: 'restic/restic:0.18.1',
     dockerHost: undefined,
     releases: null,
     releaseKey: null,

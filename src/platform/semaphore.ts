@@ -83,12 +83,15 @@ export class KeyedLock {
     return this.#locks.has(key)
   }
 
-  /** Waits for the key, then runs the work. An abort ends the wait with the signal's reason. */
-  async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>) {
+  /**
+   * Waits for the key, then runs the work. An abort ends the wait with the signal's reason. Work with the
+   * weight `count` runs alone.
+   */
+  async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>, weight = 1) {
     const lock = this.#locks.get(key) ?? new Semaphore(this.count)
     this.#locks.set(key, lock)
     try {
-      using _ = await lock.acquire(signal)
+      using _ = await lock.acquire(signal, weight)
       signal.throwIfAborted()
       return await work()
     } finally {

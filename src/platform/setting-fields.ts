@@ -58,3 +58,15 @@ export const releaseIndex = z
 export const signingKey = z
   .string()
   .refine((text) => readPublicKey(text) !== null, 'must be a public key of minisign')
+
+/** Of this host, such as `80,443`. */
+export const twoPorts = z
+  .string()
+  .regex(/^\d{1,5},\d{1,5}$/, 'must be two ports, such as 80,443')
+  .transform((text) => text.split(',').map(Number) as [number, number])
+  .refine(
+    (ports) => ports.every((port) => port > 0 && port < 65_536) && ports[0] !== ports[1],
+    'must be two ports, such as 80,443',
+  )
+
+export const imageName = z.string().regex(/^[\w.:/@-]+$/, 'must be the name of an image')

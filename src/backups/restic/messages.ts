@@ -1,0 +1,88 @@
+import { cutLine } from '../../docker/index.ts'
+import { LineSplitter } from '../../docker/lines.ts'
+
+export type Progress = {
+  /** Bytes of the data that were read. */
+  bytes: number
+  /** Null while it is unknown, as for a stream. */
+  total: number | null
+}
+
+type Message = { message_type?: string } & Record<string, unknown>
+
+/** Characters of a line: a list of all snapshots is one. */
+const longest = 64 * 2 ** 20
+
+/** Texts that are kept, and their length: restic repeats itself. */
+const most = 50
+const mostCharacters = 2000
+
+/** What restic prints with `--json`: an object a line, or a list, and texts in between. */
+export class Messages {
+  /** Lines that aren't JSON, and the messages of errors. */
+  readonly texts: string[] = []
+  /** The last object of each type but the status. */
+  readonly last = new Map<string, Message>()
+  list: unknown[] = []
+  onProgress = () => {}
+  readonly #progress
+  #status = ''
+
+  constructor(progress: ((progress: Progress) => void) | undefined) {
+    this.#progress = progress
+  }
+
+  async readAll(from: AsyncIterable<Uint8Array>) {
+    const lines = new LineSplitter(longest)
+    for await (const chunk of from) for (const line of lines.push(chunk)) this.#take(line)
+    for (const line of lines.end()) this.#take(line)
+  }
+
+  /** Takes what was printed elsewhere. */
+  end(stderr: string) {
+    for (const line of stderr.split('\n')) this.#take(line)
+  }
+
+  #take(line: string) {
+    if (line.trim() === '') return
+    const parsed = parse(line)
+    if (Array.isArray(parsed)) this.list = parsed
+    else if (parsed) this.#takeObject(parsed)
+    else this.#say(line)
+    if (!isStatus(parsed)) this.onProgress()
+  }
+
+  #takeObject(message: Message) {
+    const { message_type: type = '' } = message
+    if (isStatus(message)) {
+      const { bytes_done, bytes_restored = bytes_done, total_bytes } = message
+      const bytes = Number(bytes_restored ?? 0)
+      const now = JSON.stringify([bytes, message.files_done, message.percent_done])
+      if (now !== this.#status) this.onProgress()
+      this.#status = now
+      this.#progress?.({ bytes, total: Number(total_bytes ?? 0) || null })
+      return
+    }
+    this.last.set(type, message)
+    const { message: text, error, item } = message as { error?: { message?: string } } & Message
+    if (type === 'exit_error') this.#say(String(text))
+    if (type === 'error') this.#say([item, error?.message].filter(Boolean).join(': '))
+  }
+
+  #say(text: string) {
+    for (const line of text.split('\n'))
+      if (line.trim() !== '') this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
+    if (this.texts.length > most) this.texts.splice(0, this.texts.length - most)
+  }
+}
+
+const isStatus = (parsed: unknown) => (parsed as Message | null)?.message_type === 'status'
+
+function parse(line: string): Message | unknown[] | null {
+  if (!/^[[{]/.test(line)) return null
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null // progress such as `[0:01] 100.00%`
+  }
+}

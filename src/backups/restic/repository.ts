@@ -1,0 +1,172 @@
+import { isIP } from 'node:net'
+import type { Granted } from '../../docker/index.ts'
+import { Failure } from '../../platform/errors.ts'
+
+/** A target with its secrets in clear. Fields of other kinds are null or missing. */
+export type Target = {
+  id: string
+  ownerId: string
+  kind: 's3' | 'sftp' | 'rest' | 'directory'
+  /** The repository's own key. */
+  password: string
+} & Partial<
+  Record<
+    | 'endpoint'
+    | 'bucket'
+    | 'region'
+    | 'accessKey'
+    | 'secretKey'
+    | 'host'
+    | 'hostKey'
+    | 'user'
+    | 'key'
+    | 'path'
+    | 'url',
+    string | null
+  >
+>
+
+/** How restic reaches a target. Secrets are in the environment and never in the arguments. */
+export type Repository = {
+  /** In messages. */
+  where: string
+  env: Record<string, string>
+  /** Options of restic. */
+  options: string[]
+  /** Shell lines that run before it; they read the environment only. */
+  setup: string
+  /** False for one that no network is needed for. */
+  isRemote: boolean
+  granted: Granted
+  capabilities: string[]
+  secrets: string[]
+}
+
+/** How many may use a repository at a time; one that removes something uses it alone. */
+export const sharers = 32
+
+type Reached = Partial<Repository> & Pick<Repository, 'where'> & { location: string }
+
+export function repositoryOf(target: Target): Repository {
+  const { location, ...reached } = kinds[target.kind](target)
+  return {
+    options: [],
+    setup: '',
+    isRemote: true,
+    granted: {},
+    capabilities: [],
+    ...reached,
+    env: { ...reached.env, RESTIC_REPOSITORY: location, RESTIC_PASSWORD: target.password },
+    secrets: [target.password, ...(reached.secrets ?? [])].filter(Boolean),
+  }
+}
+
+const kinds: Record<Target['kind'], (target: Target) => Reached> = {
+  s3({ endpoint, bucket, region, path, accessKey, secretKey }) {
+    const address = `${withoutSlash(endpoint ?? '')}/${[bucket, path].filter(Boolean).join('/')}`
+    return {
+      where: address,
+      location: `s3:${address}`,
+      env: {
+        AWS_ACCESS_KEY_ID: accessKey ?? '',
+        AWS_SECRET_ACCESS_KEY: secretKey ?? '',
+        ...(region && { AWS_DEFAULT_REGION: region }),
+      },
+      secrets: [secretKey ?? ''],
+    }
+  },
+  sftp(target) {
+    const { host = '', user, path, hostKey, key } = target
+    return {
+      where: `${user}@${host}:${path}`,
+      location: `sftp:${alias}:${path}`,
+      options: ['-o', `sftp.command=ssh -F ${files.config} ${alias} -s sftp`],
+      setup: sshSetup,
+      env: {
+        DAVIT_SSH_CONFIG: sshConfig(target),
+        DAVIT_SSH_KEY: key ?? '',
+        DAVIT_SSH_HOST_KEY: hostKey ? `${alias} ${refuseLines(hostKey)}` : '',
+      },
+      secrets: [key ?? ''],
+    }
+  },
+  rest({ url }) {
+    const { username, password } = new URL(url ?? '')
+    const bare = Object.assign(new URL(url ?? ''), { username: '', password: '' })
+    return {
+      where: bare.href,
+      location: `rest:${url}`,
+      secrets: username ? [password, decodeURIComponent(password)] : [],
+    }
+  },
+  directory: ({ path }) => ({
+    where: path ?? '',
+    location: inside,
+    isRemote: false,
+    granted: { binds: [{ source: path ?? '', path: inside, readOnly: false }] },
+    // the directory may belong to another user
+    capabilities: ['DAC_OVERRIDE'],
+  }),
+}
+
+/** Where its directory is mounted. */
+const inside = '/target'
+
+/** What ssh calls the host, whatever its address is: its key is stored under this name. */
+const alias = 'davit-target'
+
+const files = { config: '/tmp/ssh', key: '/tmp/ssh-key', known: '/tmp/ssh-known' }
+
+const sshSetup = `
+(umask 077
+printf '%s\\n' "$DAVIT_SSH_CONFIG" >${files.config}
+printf '%s\\n' "$DAVIT_SSH_KEY" >${files.key}
+printf '%s\\n' "$DAVIT_SSH_HOST_KEY" >${files.known})
+unset DAVIT_SSH_KEY`
+
+/** Prints the key that a host showed when it was first contacted. */
+export const printHostKey = `sed -n 's/^${alias} /davit-host-key /p' ${files.known} 2>/dev/null`
+
+/** A host whose key isn't known yet is trusted once, and from then on only with that key. */
+function sshConfig({ host, user, hostKey }: Target) {
+  const { name, port } = splitHost(host ?? '')
+  const settings = {
+    HostName: name,
+    Port: port,
+    User: user ?? '',
+    HostKeyAlias: alias,
+    IdentityFile: files.key,
+    IdentitiesOnly: 'yes',
+    BatchMode: 'yes',
+    StrictHostKeyChecking: hostKey ? 'yes' : 'accept-new',
+    UserKnownHostsFile: files.known,
+    HashKnownHosts: 'no',
+    UpdateHostKeys: 'no',
+    ConnectTimeout: 15,
+    ServerAliveInterval: 15,
+    ServerAliveCountMax: 4,
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `  ${name} ${quoted(value)}`)
+  return [`Host ${alias}`, ...lines].join('\n')
+}
+
+/** `name`, `name:port`, or an IPv6 address, in brackets when a port follows. */
+function splitHost(host: string) {
+  const [, bracketed, name, port = '22'] =
+    isIP(host) === 6 ? ['', host] : (/^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(host) ?? [])
+  return { name: bracketed ?? name ?? host, port: Number(port) }
+}
+
+const quoted = (value: string | number) => `"${refuseLines(String(value))}"`
+
+/** ssh has no escape for them. */
+function refuseLines(text: string) {
+  if (!/["\\\p{Cc}]/u.test(text)) return text
+  throw new Failure(
+    'target_invalid',
+    'A field of the target has a quote, a backslash or a line break.',
+    'Correct its host, user and host key.',
+  )
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')

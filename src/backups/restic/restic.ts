@@ -1,0 +1,240 @@
+import type { Writable } from 'node:stream'
+import { Failure } from '../../platform/errors.ts'
+import { randomToken } from '../../platform/secrets.ts'
+import type { Messages, Progress } from './messages.ts'
+import { repositoryOf } from './repository.ts'
+import type { Target } from './repository.ts'
+import { openingScript, runRestic } from './run.ts'
+import type { Opened, ResticDeps, Result } from './run.ts'
+import { expired } from './retention.ts'
+import type { Keep } from './retention.ts'
+import { currentId, currentIds, listSnapshots } from './snapshots.ts'
+
+export type { Target } from './repository.ts'
+export type { ResticDeps } from './run.ts'
+export type { Keep } from './retention.ts'
+export type { StoredSnapshot } from './snapshots.ts'
+
+export type Restic = ReturnType<typeof openRestic>
+
+export type Snapshot = { id: string; bytes: number; addedBytes: number; seconds: number }
+
+type Abortable = { signal: AbortSignal }
+type Storing = Abortable & { tags: string[]; progress?: (progress: Progress) => void }
+type MountedVolume = { volume: string; path: string }
+type SnapshotOf = Abortable & { snapshot: string }
+
+/** One repository, in which each file of a backup, or its volumes, are a snapshot. Contacts nothing yet. */
+export function openRestic(deps: ResticDeps, target: Target) {
+  const opened: Opened = { ...deps, target, repository: repositoryOf(target) }
+
+  /** Throws a Failure unless the repository is there and its key is the target's. */
+  async function ready({ signal }: Abortable) {
+    const args = ['--json', 'cat', 'config']
+    const { messages } = await runRestic(opened, {
+      args,
+      signal,
+      isQuick: true,
+      script: openingScript,
+    })
+    return hostKeyOf(messages)
+  }
+
+  /** Creates the repository when it is missing. Returns the key of an ssh host. */
+  async function prepare({ signal }: Abortable): Promise<{ hostKey: string | null }> {
+    try {
+      return { hostKey: await ready({ signal }) }
+    } catch (error) {
+      if (!(error instanceof Failure) || !isAbsent.has(error.code)) throw error
+    }
+    const args = ['--json', 'init']
+    const { messages } = await runRestic(opened, {
+      args,
+      signal,
+      isQuick: true,
+      script: openingScript,
+    })
+    return { hostKey: hostKeyOf(messages) }
+  }
+
+  /** Stores what `from` writes. When that fails, nothing is stored. */
+  async function store({
+    file,
+    from,
+    ...storing
+  }: Storing & {
+    file: string
+    from: (stdin: Writable, signal: AbortSignal) => Promise<void>
+  }): Promise<Snapshot> {
+    const args = [...backup(storing.tags), '--stdin', '--stdin-filename', storedName(file)]
+    return summaryOf(await runRestic(opened, { args, stdin: from, ...storing }))
+  }
+
+  /** Reads a file that `store` stored. Resolves when all of it was read. */
+  async function read({
+    snapshot,
+    file,
+    to,
+    signal,
+  }: SnapshotOf & {
+    file: string
+    to: (stdout: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
+  }) {
+    const current = await currentId(opened, { snapshot, signal })
+    const args = ['dump', current, `/${storedName(file)}`]
+    await runRestic(opened, { args, stdout: to, signal })
+  }
+
+  /** Stores volumes, which it can only read. Throws a Failure when a file couldn't be read. */
+  async function storeVolumes({
+    volumes,
+    ...storing
+  }: Storing & { volumes: MountedVolume[] }): Promise<Snapshot> {
+    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
+    const args = [...backup(storing.tags), '--ignore-inode', ...mounted.map(({ path }) => path)]
+    const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
+    const capabilities = ['DAC_READ_SEARCH']
+    return summaryOf(await runRestic(opened, { args, volumes: readOnly, capabilities, ...storing }))
+  }
+
+  /** Makes volumes as they were stored: what they have is removed first. */
+  async function readVolumes({
+    snapshot,
+    volumes,
+    progress,
+    signal,
+  }: SnapshotOf & { volumes: MountedVolume[]; progress?: Storing['progress'] }) {
+    const current = await currentId(opened, { snapshot, signal })
+    const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
+    const include = mounted.flatMap(({ path }) => ['--include', path])
+    const args = ['--json', 'restore', current, '--target', '/', ...include]
+    await runRestic(opened, {
+      args,
+      script: `find ${root} -mindepth 2 -delete && restic "$@" 2>&1`,
+      volumes: mounted,
+      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
+      progress,
+      signal,
+    })
+  }
+
+  async function tag({
+    snapshots,
+    add = [],
+    remove = [],
+    signal,
+  }: Abortable & { snapshots: string[]; add?: string[]; remove?: string[] }) {
+    const current = await currentIds(opened, { snapshots, signal })
+    if (current.length === 0) return
+    const changes = [
+      ...add.flatMap((one) => ['--add', one]),
+      ...remove.flatMap((one) => ['--remove', one]),
+    ]
+    await runRestic(opened, { args: ['tag', ...changes, ...current], isAlone: true, signal })
+  }
+
+  /** Removes snapshots and the data that only they have. Those that don't exist are ignored. */
+  async function forget({ snapshots, signal }: Abortable & { snapshots: string[] }) {
+    const current = await currentIds(opened, { snapshots, signal })
+    if (current.length === 0) return
+    await runRestic(opened, { args: ['forget', '--prune', ...current], isAlone: true, signal })
+  }
+
+  /** Removes backups that needn't be kept. Returns the ids of their snapshots. */
+  async function retain({
+    tag,
+    keep,
+    keepTag,
+    zone,
+    signal,
+  }: Abortable & { tag: string; keep: Keep; keepTag: string; zone?: string }) {
+    const removed = expired(await list({ tag, signal }), { keep, keepTag, zone })
+    await forget({ snapshots: removed, signal })
+    return removed
+  }
+
+  /** Reads all data, and throws a Failure when some of it is damaged. */
+  async function check({ signal, readData = true }: Abortable & { readData?: boolean }) {
+    const args = ['check', ...(readData ? ['--read-data'] : [])]
+    await runRestic(opened, { args, isAlone: true, signal })
+  }
+
+  /** Writes, reads and removes a snapshot, in a repository that is created if it is missing. */
+  async function tryOut({ signal }: Abortable): Promise<{ hostKey: string | null }> {
+    const prepared = await prepare({ signal })
+    const { target, repository } = opened
+    const known = { ...target, hostKey: target.hostKey ?? prepared.hostKey }
+    const trial = {
+      ...opened,
+      target: known,
+      repository: { ...repository, ...repositoryOf(known) },
+    }
+    await runRestic(trial, {
+      args: [],
+      script: trialScript,
+      env: { DAVIT_TRIAL: randomToken() },
+      isAlone: true,
+      isQuick: true,
+      signal,
+    })
+    return prepared
+  }
+
+  /** Oldest first. */
+  const list = (options: Abortable & { tag?: string }) => listSnapshots(opened, options)
+
+  return {
+    ready,
+    prepare,
+    tryOut,
+    store,
+    read,
+    storeVolumes,
+    readVolumes,
+    list,
+    tag,
+    forget,
+    retain,
+    check,
+  }
+}
+
+const isAbsent = new Set(['target_missing', 'target_bucket_missing'])
+
+const host = 'davit'
+
+const backup = (tags: string[]) => [
+  ...['--json', 'backup', '--host', host],
+  ...tags.flatMap((tag) => ['--tag', tag]),
+]
+
+/** Volumes are mounted in it. */
+const root = '/volumes'
+
+const mountOf = (path: string) => `${root}/${storedName(path)}`
+
+/** restic 0.18.0 can’t store a stream as a file in a directory. */
+const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
+
+const trialScript = `set -e
+stored=$(printf %s "$DAVIT_TRIAL" | restic --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
+id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')
+read=$(restic dump "$id" /trial)
+[ "$read" = "$DAVIT_TRIAL" ] || { echo 'wrong data returned'; exit 1; }
+restic forget "$id" >/dev/null`
+
+function hostKeyOf({ texts }: Messages) {
+  const line = texts.find((text) => text.startsWith('davit-host-key '))
+  return line?.split(' ').slice(1, 3).join(' ') ?? null
+}
+
+function summaryOf({ messages }: Result): Snapshot {
+  const { snapshot_id, total_bytes_processed, data_added, data_added_packed, total_duration } =
+    (messages.last.get('summary') ?? {}) as Record<string, number | string>
+  return {
+    id: String(snapshot_id),
+    bytes: Number(total_bytes_processed),
+    addedBytes: Number(data_added_packed ?? data_added),
+    seconds: Number(total_duration),
+  }
+}

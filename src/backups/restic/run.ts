@@ -1,0 +1,166 @@
+import type { Writable } from 'node:stream'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/index.ts'
+import type { ContainerOptions, Docker } from '../../docker/index.ts'
+import { Failure } from '../../platform/errors.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import type { KeyedLock } from '../../platform/semaphore.ts'
+import { pullImage } from '../../runtime/images/pull-image.ts'
+import { runForBackup } from '../../runtime/backup-containers.ts'
+import { explain } from './explain.ts'
+import { Messages } from './messages.ts'
+import type { Progress } from './messages.ts'
+import { printHostKey, sharers } from './repository.ts'
+import type { Repository, Target } from './repository.ts'
+import { Watch } from './watch.ts'
+
+export type ResticDeps = {
+  config: Config
+  db: Db
+  docker: Docker
+  secrets: Secrets
+  instanceId: string
+  /** By repository: who only adds and reads shares it, who removes has it alone. */
+  repositories: KeyedLock
+  /** Writes a line of the job's log. */
+  say?: (line: string) => void
+  /** Milliseconds: for opening a repository, and without any progress. */
+  timeouts?: { open: number; stall: number }
+}
+
+export type Opened = ResticDeps & { target: Target; repository: Repository }
+
+type Command = {
+  args: string[]
+  signal: AbortSignal
+  /** True for a command that removes something, which no other may run beside. */
+  isAlone?: boolean
+  /** True for one that must end within the time for opening a repository. */
+  isQuick?: boolean
+  stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
+  /** Reads what it prints, instead of its messages being read. */
+  stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
+  progress?: ((progress: Progress) => void) | undefined
+  volumes?: ContainerOptions['volumes']
+  capabilities?: string[]
+  /** Shell lines that are run in place of restic with these arguments. */
+  script?: string
+  env?: Record<string, string>
+}
+
+export type Result = { exitCode: number; messages: Messages }
+
+const MiB = 2 ** 20
+
+const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
+
+/**
+ * Runs restic in a container of its own, to its end. Throws a Failure that says what to do when it fails. A
+ * lock that a killed container left is removed, once nothing else of this Davit uses the repository.
+ */
+export async function runRestic(opened: Opened, command: Command): Promise<Result> {
+  try {
+    return await inTurn(opened, command)
+  } catch (error) {
+    const isLocked = error instanceof Failure && error.code === 'target_locked'
+    if (!isLocked || command.stdin) throw error
+    await removeStaleLocks(opened, command)
+    return inTurn(opened, command)
+  }
+}
+
+/** Removes locks of this host whose process has ended, and any that are older than half an hour. */
+export const removeStaleLocks = (opened: Opened, { signal }: Pick<Command, 'signal'>) =>
+  inTurn(opened, { args: ['unlock'], signal, isAlone: true, isQuick: true })
+
+function inTurn(opened: Opened, command: Command) {
+  const { repositories, repository } = opened
+  const weight = command.isAlone ? sharers : 1
+  return repositories.run(repository.where, command.signal, () => runOnce(opened, command), weight)
+}
+
+async function runOnce(opened: Opened, command: Command): Promise<Result> {
+  const { timeouts = usualTimeouts } = opened
+  const { stdin, stdout, isQuick = false } = command
+  const image = await pulledImage(opened, command)
+  const messages = new Messages(command.progress)
+  using watch = new Watch(command.signal, {
+    ...(isQuick ? { total: timeouts.open } : { stall: timeouts.stall }),
+    late: () => explain(opened, { messages, exitCode: null }),
+  })
+  messages.onProgress = () => watch.progressed()
+  const limits = await limitsOf(opened, command)
+  try {
+    const { exitCode, oomKilled, stderr } = await runForBackup(opened, {
+      ...optionsOf(opened, command),
+      ...limits,
+      image,
+      signal: watch.signal,
+      isMarked: stdout !== undefined,
+      ...(stdin && { stdin: (to, signal) => stdin(watch.writing(to), signal) }),
+      stdout: stdout
+        ? (from, signal) => stdout(watch.reading(from), signal)
+        : (from) => messages.readAll(watch.reading(from)),
+    })
+    messages.end(stderr)
+    if (exitCode === 0) return { exitCode, messages }
+    throw explain(opened, { messages, exitCode, oomKilled })
+  } catch (error) {
+    if (command.signal.aborted) throw command.signal.reason
+    throw error
+  }
+}
+
+/** Pulls it when it is missing, like any image of the target's owner. */
+async function pulledImage(opened: Opened, { signal }: Pick<Command, 'signal'>) {
+  const { config, target, say } = opened
+  const { resticImage: image } = config
+  const onPull = () => say?.(`Pulling the image ${image}`)
+  const { name } = await pullImage(opened, { ownerId: target.ownerId, image, signal, onPull })
+  return name
+}
+
+/** Two small caps of its use: half of the processors, and of the memory. */
+async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>) {
+  const machine = await docker.machine({ signal })
+  const cpus = Math.max(0.5, machine.cpus / 2)
+  const memory = Math.min(Math.max(machine.memoryBytes / 2, 512 * MiB), 4096 * MiB)
+  return { cpus, memoryBytes: Math.round(memory), pidsLimit: 256 }
+}
+
+function optionsOf(opened: Opened, command: Command) {
+  const { instanceId, target, repository } = opened
+  const { args, stdout, script, volumes = [], capabilities = [], env } = command
+  // an unlock is process 1, as no other restic is: it takes no ended process for itself
+  const init = args[0] !== 'unlock'
+  const run = script ?? (stdout ? markedRun : init ? 'restic "$@" 2>&1' : 'exec restic "$@" 2>&1')
+  const end = instanceId.slice(-12)
+  return {
+    ownerId: target.ownerId,
+    does: 'restic',
+    isOnline: repository.isRemote,
+    entrypoint: ['sh', '-c', `${repository.setup}\n${run}`, 'restic'],
+    command: [...repository.options, ...args],
+    env: {
+      ...{ ...repository.env, ...env },
+      ...{ RESTIC_CACHE_DIR: '/cache', RESTIC_PROGRESS_FPS: '1', HOME: '/tmp', TMPDIR: '/tmp' },
+    },
+    // by which restic knows its own locks
+    hostname: `davit-${end}`,
+    user: '0:0',
+    capabilities: [...new Set([...repository.capabilities, ...capabilities])],
+    ownVolumes: [{ name: `davit-${end}-restic-${target.id}`, path: '/cache' }],
+    volumes,
+    tmpfs: [{ path: '/tmp', options: 'size=1g,mode=1777' }],
+    readOnly: true,
+    init,
+    oomScoreAdj: 500,
+    granted: repository.granted,
+  }
+}
+
+/** By the mark, a complete output is told from one that was cut. */
+const markedRun = 'restic "$@" || exit; printf %s "$DAVIT_END"; read -r _; exit 0'
+
+/** Prints the host key, too. */
+export const openingScript = `restic "$@" 2>&1; code=$?; ${printHostKey}; exit $code`

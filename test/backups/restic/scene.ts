@@ -1,0 +1,61 @@
+import { afterAll } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { openRestic } from '../../../src/backups/restic/restic.ts'
+import type { ResticDeps, Target } from '../../../src/backups/restic/restic.ts'
+import { insertUser } from '../../../src/accounts/store.ts'
+import { testApp } from '../../support/app.ts'
+import { ensureRestic } from '../../support/images/restic.ts'
+import type { ResticVersion } from '../../support/images/restic.ts'
+
+export const { signal } = new AbortController()
+
+/** A Davit of a file's tests, whose restic is Debian's. */
+export async function scene({ version = '0.14' }: { version?: ResticVersion } = {}) {
+  const t = testApp({ DAVIT_RESTIC_IMAGE: await ensureRestic(version) }, { atEnd: afterAll })
+  const owner = insertUser(t.deps.db, {
+    email: 'owner@example.com',
+    name: null,
+    passwordHash: null,
+    role: 'member',
+  })
+  const folders: string[] = []
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** A directory of this machine. */
+  function folder() {
+    const made = mkdtempSync(join(tmpdir(), 'davit-target-'))
+    folders.push(made)
+    return made
+  }
+
+  const target = (fields: Partial<Target>): Target => ({
+    id: crypto.randomUUID(),
+    ownerId: owner.id,
+    kind: 'directory',
+    password: `key-${crypto.randomUUID()}`,
+    ...fields,
+  })
+
+  return {
+    ...t,
+    folder,
+    target,
+    open: (fields: Partial<Target>, deps: Partial<ResticDeps> = {}) =>
+      openRestic({ ...t.deps, ...deps }, target(fields)),
+  }
+}
+
+export const write = (bytes: Uint8Array | string) => (to: Writable) =>
+  new Promise<void>((done, failed) => to.write(bytes, (error) => (error ? failed(error) : done())))
+
+/** Reads all of a file of a snapshot. */
+export async function collect(from: AsyncIterable<Uint8Array>) {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of from) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
