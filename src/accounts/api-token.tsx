@@ -5,8 +5,6 @@ import { apiTokens, tokenScopes } from '../db/schema.ts'
 import { invalidField } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { ShownOnce } from '../web/components.tsx'
-import { Modal, ModalDone } from '../web/dialog.tsx'
 import { SelectField } from '../web/fields-view.tsx'
 import { Ago, Day } from '../web/times.tsx'
 import type { Env } from '../web/factory.ts'
@@ -84,23 +82,8 @@ export const apiToken = resource({
         throw invalidField('projectId', 'must be one of your projects.')
       await confirmPassword(db, { userId, currentPassword, address: c.var.address })
       const { token, row } = makeToken(db, { ...wanted, userId })
-      const note = () => <MadeToken token={token} />
-      const dialog = () => (
-        <Modal
-          title={
-            <>
-              The token <bdi>{row.name}</bdi>
-            </>
-          }
-          from={{ href: path, name: 'Tokens' }}
-        >
-          <div class="form">
-            <MadeToken token={token} />
-            <ModalDone />
-          </div>
-        </Modal>
-      )
-      return { id: row.id, extra: { token }, note, dialog }
+      const says = 'Copy this token to where it is used. It is shown only once.'
+      return { id: row.id, extra: { token }, once: { text: token, what: 'the token', says } }
     },
     details: ({ scopes, projectId }) => ({
       scopes: scopes.join(', '),
@@ -114,12 +97,6 @@ export const apiToken = resource({
     lists: true,
   },
 })
-
-const MadeToken = ({ token }: { token: string }) => (
-  <ShownOnce text={token} what="the token">
-    Copy this token to where it is used. It is shown only once.
-  </ShownOnce>
-)
 
 const Expiry = ({ expiresAt }: { expiresAt: Date | null }) =>
   expiresAt ? (

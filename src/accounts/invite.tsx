@@ -3,7 +3,6 @@ import { invites } from '../db/schema.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
-import { ShownOnce } from '../web/components.tsx'
 import { Ago, Day } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
 import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
@@ -49,12 +48,8 @@ export const invite = resource({
     make(deps, c) {
       const { token, invite } = makeInvite(deps, userOf(c))
       const url = `${requestOrigin(c, deps.config)}/auth/register?invite=${token}`
-      const note = () => (
-        <ShownOnce text={url} what="the link">
-          Send this link to the person you invite. It is shown only once.
-        </ShownOnce>
-      )
-      return { id: invite.id, extra: { url }, note }
+      const says = 'Send this link to the person you invite. It is shown only once.'
+      return { id: invite.id, extra: { url }, once: { text: url, what: 'the link', says } }
     },
   },
   remove: { verb: 'Revoke', note: '; lists the others', lists: true },

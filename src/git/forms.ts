@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { canonicalHost, refusedHost } from '../platform/hosts.ts'
+import { urlField } from '../web/address-fields.ts'
 import { line } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { providers, titles } from './providers/registry.ts'
@@ -41,7 +41,7 @@ export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
         label: 'Name',
         placeholder: 'work',
       }),
-      baseUrl: field(line('the address of the provider', { max: 500 }).nullish(), {
+      baseUrl: field(urlField(config, { example: 'https://git.example.com' }).nullish(), {
         label: 'Address',
         type: 'url',
         placeholder: 'https://git.example.com',
@@ -62,28 +62,8 @@ export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
       ),
     })
     .transform((source, context) => {
-      const text = source.baseUrl ?? providers[source.provider].baseUrl
-      const { url, refused } = readBaseUrl(text, config)
-      if (url) return { ...source, baseUrl: url }
-      context.addIssue({ code: 'custom', path: ['baseUrl'], message: refused })
+      const baseUrl = source.baseUrl ?? providers[source.provider].baseUrl
+      if (baseUrl) return { ...source, baseUrl }
+      context.addIssue({ code: 'custom', path: ['baseUrl'], message: 'must be entered for Gitea.' })
       return z.NEVER
     })
-
-type BaseUrl = { url: string; refused?: never } | { url?: never; refused: string }
-
-/** Removes a trailing slash: clone addresses and tokens are matched against the result. */
-function readBaseUrl(text: string | null, { allowHosts }: Pick<Config, 'allowHosts'>): BaseUrl {
-  const url = text === null || /[\s\\]/.test(text) ? null : URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) return { refused: wanted }
-  if (url.username || url.password || url.search || url.hash) {
-    return { refused: 'can’t have a user, query or fragment. Enter the address of its home page.' }
-  }
-  const host = canonicalHost(url.hostname)
-  if (!host) return { refused: wanted }
-  const refused = refusedHost(host, allowHosts)
-  if (refused) return { refused }
-  url.hostname = host.includes(':') ? `[${host}]` : host
-  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
-}
-
-const wanted = 'must be the address of the provider, such as https://git.example.com.'

@@ -2,7 +2,7 @@ import type { Db } from '../db/index.ts'
 import type { RegistryAuth } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { sealedAs } from '../resources/store.ts'
+import { unsealed } from '../resources/store.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
 import { getRegistryOf } from './store.ts'
 
@@ -18,7 +18,7 @@ export function authFor(
   const registry = getRegistryOf(db, { ownerId, host: registryOf(image) })
   if (!registry) return undefined
   try {
-    const password = secrets.open(registry.password, sealedAs('registry', registry.id))
+    const { password } = unsealed(secrets, { kind: 'registry', sealed: ['password'] }, registry)
     return { username: registry.username, password, serveraddress: serverAddress(registry.host) }
   } catch (cause) {
     throw new Failure(

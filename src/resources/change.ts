@@ -29,11 +29,19 @@ export function completed(
     throw invalidField('kind', 'can’t be changed. Create another one instead.')
   const names = Object.keys(object.shape)
   const stored = Object.fromEntries(names.map((name) => [name, row[name]]))
-  const isSentElsewhere = sentTo.some((name) => name in data && !isSame(data[name], row[name]))
+  const isSentElsewhere = sentTo.some(
+    (name) => name in data && !isSame(asStored(name), row[name] ?? null),
+  )
   const kept = sealed
     .filter((name) => names.includes(name) && (data[name] ?? '') === '')
     .map((name) => [name, isSentElsewhere || !row[name] ? undefined : opened(name)])
   return { ...stored, ...data, ...Object.fromEntries(kept) }
+
+  /** A host may be written in several ways. */
+  function asStored(name: string) {
+    const field = (object.shape as Record<string, ZodType>)[name]
+    return field?.safeParse(data[name]).data ?? data[name]
+  }
 
   function opened(name: string) {
     try {

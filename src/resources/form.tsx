@@ -1,8 +1,9 @@
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { ZodType } from 'zod'
+import { ShownOnce } from '../web/components.tsx'
 import type { Crumb } from '../web/components.tsx'
-import { InDialog, ModalForm } from '../web/dialog.tsx'
+import { InDialog, Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import {
   kindOf,
@@ -83,3 +84,30 @@ const Kinds = ({ at, schema, kind, isAdmin }: KindsProps) => {
     </nav>
   )
 }
+
+type Secret = { text: string; what: string; says: Child }
+
+export const ShownSecret = ({ says, ...secret }: Secret) => (
+  <ShownOnce {...secret}>{says}</ShownOnce>
+)
+
+export const SecretDialog = ({
+  noun,
+  of,
+  at,
+  ...secret
+}: Secret & { noun: string; of: string | null; at: Crumb }) => (
+  <Modal
+    title={
+      <>
+        The {noun} <bdi>{of}</bdi>
+      </>
+    }
+    from={at}
+  >
+    <div class="form">
+      <ShownSecret {...secret} />
+      <ModalDone />
+    </div>
+  </Modal>
+)

@@ -22,8 +22,15 @@ export type Creation = {
   extra?: object
   /** Replaces the dialog of its form. */
   dialog?: () => JSX.Element
-  /** Shown once above the list, if there is no dialog. */
-  note?: () => JSX.Element
+  once?: Once
+}
+
+/** A secret that is only shown now: in a dialog, or above the list. */
+type Once = {
+  text: string
+  /** Names it on the button that copies it, such as “the token”. */
+  what: string
+  says: Child
 }
 
 /** What its rows belong to, if that isn't the user: it is found through them, and deleted with its rows. */
@@ -49,6 +56,7 @@ type Found<Stored> = {
   extra?: object
   /** Replaces the dialog of its form. */
   dialog?: (row: Stored) => JSX.Element
+  once?: Once
 }
 
 /** A row that something still needs. */

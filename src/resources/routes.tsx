@@ -24,7 +24,7 @@ import { lookOf, objectOf } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
-import { ResourceForm } from './form.tsx'
+import { ResourceForm, SecretDialog, ShownSecret } from './form.tsx'
 import { completeRow, NewButton, past, ResourceList } from './list.tsx'
 import { removalQuery, refuseUsed } from './removal.tsx'
 import { idIn } from './resource.ts'
@@ -100,8 +100,14 @@ export function resourceRoutes<
   async function created(c: Context) {
     const made = await (create.make ?? makeRow)(deps, c, c.get('input'))
     resource.stored?.(deps)
-    const { extra, dialog, note } = made
+    const { extra, once } = made
     const row = find(c, made.id)
+    const note = once && (() => <ShownSecret {...once} />)
+    const dialog =
+      made.dialog ??
+      (form &&
+        once &&
+        (() => <SecretDialog {...once} {...{ noun }} at={crumb(c)} of={nameOf(c, row)} />))
     audit(c, eventOf(past[create.verb]), {
       object: auditOf(c, row),
       ...(create.details && { details: create.details(row) }),
@@ -125,13 +131,9 @@ export function resourceRoutes<
   }
 
   async function makeRow(_: Deps, c: Context<Env>, input: z.output<Form>): Promise<Creation> {
-    const { values, extra, dialog } = await checked(c, input)
+    const { values, dialog, ...rest } = await checked(c, input)
     const made = insertOwned(deps, resource, { ownerId: ownerOf(c), values })
-    return {
-      id: made,
-      ...(extra && { extra }),
-      ...(dialog && { dialog: () => dialog(find(c, made)) }),
-    }
+    return { id: made, ...rest, ...(dialog && { dialog: () => dialog(find(c, made)) }) }
   }
 
   async function changed(c: Context) {
@@ -167,7 +169,7 @@ export function resourceRoutes<
       ...{ name: nameOf(c, row) ?? noun, noun, verb: remove.verb },
       users: remove.users?.list(deps, row) ?? [],
       without: remove.users?.without,
-      ...{ action: `${to}/${row.id}`, from: { href: to, name: title } },
+      ...{ action: `${to}/${row.id}`, from: crumb(c) },
     })
     if (refusal) return refusal
     if (remove.run) remove.run(deps, row)
@@ -192,6 +194,10 @@ export function resourceRoutes<
 
   function pathIn(c: Context) {
     return path.replace(/:(\w+)/g, (_, name: string) => c.req.param(name)!)
+  }
+
+  function crumb(c: Context) {
+    return { href: pathIn(c), name: title }
   }
 
   function list(
@@ -242,14 +248,14 @@ export function resourceRoutes<
 
   function formOf(c: Context, draft: Draft, row?: Stored) {
     ownerOf(c)
-    const at = { href: pathIn(c), name: title }
     const submit = row ? change!.submit : create.submit
     const kind = (row?.kind as string) ?? draft.values.kind ?? c.req.query('kind')
     return {
       title: row ? `Edit ${nameOf(c, row)}` : `New ${noun}`,
       page: () => (
         <ResourceForm
-          {...{ noun, at, draft, sealed, kind, schema: form!, more: create.more?.(deps, c) }}
+          {...{ noun, draft, sealed, kind, schema: form!, more: create.more?.(deps, c) }}
+          at={crumb(c)}
           isAdmin={userOf(c).role === 'admin'}
           row={row && { name: nameOf(c, row), stored: { ...row, ...change!.shown?.(row) } }}
           submit={submit ?? (row ? 'Save changes' : `${create.verb} ${noun}`)}

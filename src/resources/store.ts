@@ -46,6 +46,18 @@ export type Stored = {
   unique?: Record<string, string>
 }
 
+/** A row with its sealed fields in clear. Throws when one was sealed with another secret key. */
+export function unsealed<Row extends { id: string }>(
+  secrets: Secrets,
+  { kind, sealed = [] }: Pick<Stored, 'kind' | 'sealed'>,
+  row: Row,
+): Row {
+  const values = row as Values
+  const open = (name: string) => secrets.open(String(values[name]), sealedAs(kind, row.id))
+  const names = sealed.filter((name) => values[name] != null)
+  return { ...row, ...Object.fromEntries(names.map((name) => [name, open(name)])) }
+}
+
 /** The additional data that the sealed fields of a row are encrypted with. */
 export const sealedAs = (kind: string, id: string) => `${kind} ${id}`
 
@@ -58,7 +70,7 @@ export function insertOwned<Table extends ResourceTable>(
 ): string {
   const { table, owner } = rows
   if (most) refuseMore(most, countRows(db, table, visibleTo(ownerId, rows)))
-  const id = newId()
+  const id = String(values.id ?? newId())
   const owned = Object.entries(getTableColumns(table)).flatMap(([name, column]) =>
     column === owner ? [[name, ownerId]] : [],
   )

@@ -109,9 +109,9 @@ describe('adding a source', () => {
     ['0177.0.0.1', 'DAVIT_ALLOW_HOSTS'],
     ['[::ffff:127.0.0.1]', 'DAVIT_ALLOW_HOSTS'],
     ['metadata.google.internal', 'DAVIT_ALLOW_HOSTS'],
-    ['ex.invalid\\@127.0.0.1', 'must be the address'],
+    ['ex.invalid\\@127.0.0.1', 'must be an address'],
     ['user:secret@git.example.com', 'can’t have a user'],
-    ['-oProxyCommand=x', 'must be the address'],
+    ['-oProxyCommand=x', 'must be an address'],
   ])('at http://%s is refused before anyone is asked', async (host, why) => {
     const ada = testApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
     const { port } = new URL(github.baseUrl)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { emailAddress, line, lines, whole } from '../../web/fields.ts'
 import { field } from '../../web/schema-fields.tsx'
-import { hostField } from './fields.ts'
+import { hostField } from '../../web/address-fields.ts'
 import type { Mail, MailSettings } from './smtp.ts'
 import { senderOf } from './sender.ts'
 import type { Message } from './sender.ts'

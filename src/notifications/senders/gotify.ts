@@ -1,5 +1,6 @@
 import { field } from '../../web/schema-fields.tsx'
-import { tokenField, urlField } from './fields.ts'
+import { urlField } from '../../web/address-fields.ts'
+import { tokenField } from './fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 import { bodyOf, cut, headline, looks } from './text.ts'

@@ -1,6 +1,7 @@
 import { line } from '../../web/fields.ts'
 import { field } from '../../web/schema-fields.tsx'
-import { tokenField, urlField } from './fields.ts'
+import { urlField } from '../../web/address-fields.ts'
+import { tokenField } from './fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 import { bodyOf, bytesOf, cut, looks, oneLine } from './text.ts'

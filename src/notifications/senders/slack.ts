@@ -1,5 +1,5 @@
 import { field } from '../../web/schema-fields.tsx'
-import { urlField } from './fields.ts'
+import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 import { bodyOf, cut, headline } from './text.ts'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { randomBytesOf } from '../../platform/secrets.ts'
 import { line } from '../../web/fields.ts'
 import { field } from '../../web/schema-fields.tsx'
-import { urlField } from './fields.ts'
+import { urlField } from '../../web/address-fields.ts'
 import { call } from './request.ts'
 import { senderOf } from './sender.ts'
 
