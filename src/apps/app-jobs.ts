@@ -96,6 +96,7 @@ export const appKind =
     if (!project) return undefined
     const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
     let isBegun = false
+    let wasUp = false
     const untilDone = (signal: AbortSignal, failed: string, work: () => Promise<void>) =>
       retryWhileEngineDown(deps.docker, { signal, failed, fields: { environment: id } }, work)
     const observeSoon = (signal: AbortSignal) =>
@@ -111,7 +112,8 @@ export const appKind =
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
-            await reconcile(deps, workload, { orphans: false, signal })
+            const seen = await reconcile(deps, workload, { orphans: false, signal })
+            wasUp ||= seen?.some(({ instance }) => isWanted(instance)) ?? false
             await act(deps, kind, { workload, signal })
           })
         } finally {
@@ -121,17 +123,21 @@ export const appKind =
       },
       explain: (error) => explain(error, { subject: 'environment', what: failed[kind] }),
       async end(end, signal) {
-        if (isBegun)
-          publishStatus(deps, id) // if it couldn't be observed, the action is enough
-        else {
-          // crashes may have left it half done
-          if (kind === 'restart-app' && end.status === 'failed')
-            await untilDone(signal, 'an app could not be started again', () =>
-              startStopped(deps, { workload, signal }),
-            )
+        // crashes may have left it half done, or a user cancelled it; what is cancelled for a stop stays down
+        const isHalf =
+          end.status === 'failed'
+            ? !isBegun
+            : end.status === 'cancelled' && end.by !== undefined && wasUp
+        const isBack = kind === 'restart-app' && isHalf
+        if (isBack)
+          await untilDone(signal, 'an app could not be started again', () =>
+            startStopped(deps, { workload, signal }),
+          )
+        if (isBack || !isBegun) {
           await observeSoon(signal)
           if (signal.aborted) return // the next process does it
         }
+        if (isBegun) publishStatus(deps, id) // if it couldn't be observed, the action is enough
         if (isBegun || end.status === 'failed') storeEnd(deps, job, { kind, end })
       },
     }

@@ -33,6 +33,7 @@ type Running = SlotUse & {
   undo: AbortController
   /** Null while it runs, or when it was queued again. */
   end: End | null
+  by?: string | undefined
   done: Promise<void>
 }
 
@@ -103,8 +104,7 @@ export class Jobs {
   async cancel(ids: string[], { by }: { by?: string } = {}) {
     // for all of them, before the end of one frees a slot for another
     unlessFull(() => requestCancel(this.#db, ids))
-    const ended = await Promise.all(ids.map((id) => this.#cancel(id, by)))
-    return ended.includes(true)
+    return (await Promise.all(ids.map((id) => this.#cancel(id, by)))).includes(true)
   }
 
   /** Cancels jobs for a user. Throws or rejects with `conflict` when there is nothing to cancel. */
@@ -205,7 +205,8 @@ export class Jobs {
       const task = kind(begun)
       if (!task) return void endJob(this.#db, job.id)
       const work = { job: begun, signal, undo: undo.signal, shutdown, ...slots }
-      running.end = await perform(task, work)
+      const end = await perform(task, work)
+      running.end = end?.status === 'cancelled' ? { ...end, by: running.by } : end
       if (running.end) await this.#end(task, { job, end: running.end, signal: undo.signal })
       else await this.#requeue(task, job, 'stop')
     } catch (error) {
@@ -220,6 +221,7 @@ export class Jobs {
   async #cancel(id: string, by?: string) {
     const running = this.#running.get(id)
     if (running) {
+      running.by ??= by
       running.abort.abort(cancelled)
       await running.done
       if (running.end) return running.end.status === 'cancelled'

@@ -41,7 +41,7 @@ export type Task = {
 
 export type End =
   | { status: 'done' }
-  /** `by` is only known for a job that was still queued. */
+  /** `by` isn’t known where Davit cancelled it, or after a crash. */
   | { status: 'cancelled'; by?: string | undefined }
   | { status: 'failed'; failure: Failure }
 

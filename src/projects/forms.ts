@@ -64,7 +64,9 @@ const origin = (config: Config) => ({
   image: imageChoice.nullish(),
 })
 
-type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
+type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>> & {
+  branch?: string | null | undefined
+}
 
 /** Checked even if the rest of the body is invalid. */
 const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && !!value }
@@ -85,6 +87,11 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
     .refine(({ sourceId, repositoryUrl }) => !sourceId || !repositoryUrl, {
       path: ['repositoryUrl'],
       error: 'comes from the git source. Give only one of the two.',
+      ...always,
+    })
+    .refine(({ branch, image }) => !branch || !image, {
+      path: ['branch'],
+      error: 'can’t be combined with an image. Give only one of the two.',
       ...always,
     })
     .refine(({ sourceId, repositoryUrl, image }) => !image || !(sourceId || repositoryUrl), {

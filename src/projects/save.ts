@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import type { Docker } from '../docker/index.ts'
+import { invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -12,7 +13,13 @@ import { freeHostPort } from '../addresses/host-ports.ts'
 import { placesOf } from '../addresses/places.ts'
 import { tryRemoveWebhook } from './remove.ts'
 import { chooseRepository, deployKeyFor, isElsewhere } from './repository-choice.ts'
-import { countEnvironments, countProjects, insertProject, updateProject } from './store.ts'
+import {
+  countEnvironments,
+  countProjects,
+  insertProject,
+  listFollowing,
+  updateProject,
+} from './store.ts'
 import type { Project } from './store.ts'
 
 type SaveDeps = { db: Db; secrets: Secrets; config: Config }
@@ -62,6 +69,7 @@ export async function changeProject(
   const { id, ownerId } = project
   const { name, branch } = input
   const chosen = chooseRepository(deps, { ownerId, asked: input, current: project })
+  if (chosen?.image && project.image === null) refuseForImage(deps.db, project)
   const changed = deps.db.transaction(() => {
     if (name !== undefined && name !== project.name)
       renameLabels(deps.db, { ...deps.config, id, name })
@@ -69,10 +77,23 @@ export async function changeProject(
       name,
       branch,
       ...chosen,
+      ...(chosen?.image && { branch: null }),
       ...(chosen && deployKeyFor(deps, { ...project, ...chosen })),
     })
   })
   if (!chosen || !isElsewhere(project, chosen)) return changed
   await tryRemoveWebhook(deps, project)
   return updateProject(deps.db, id, { webhookId: null })
+}
+
+/** Throws while there are settings that have no effect where an image is deployed. */
+function refuseForImage(db: Db, { id, composeFile, composeService }: Project) {
+  if (composeFile ?? composeService)
+    throw invalidField('image', 'can’t be deployed with a Compose file. Clear that first.')
+  const names = listFollowing(db, id).map(({ name }) => name)
+  if (names.length > 0)
+    throw invalidField(
+      'image',
+      `has no branches and tags, which ${names.join(', ')} follows or waits for. Change that first.`,
+    )
 }

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, inArray, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNotNull, isNull, like, ne, or, sql } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
@@ -240,3 +240,11 @@ export const listTargets = (db: Db, projectId: string) =>
     .where(and(eq(environments.projectId, projectId), isNull(environments.deletingAt)))
     .orderBy(environments.id)
     .all()
+
+/** Those with settings about commits, besides the project’s branch. */
+export const listFollowing = (db: Db, projectId: string) => {
+  const { branch, tags, waitForChecks, deletingAt } = environments
+  const isFollowing = or(isNotNull(branch), isNotNull(tags), eq(waitForChecks, true))
+  const ofProject = and(eq(environments.projectId, projectId), isNull(deletingAt))
+  return listRows(db, environments, and(ofProject, isFollowing))
+}

@@ -124,7 +124,7 @@ async function componentOf(
   const places = placesOf(deps, project.ownerId)
   const app = { project, environment, places, edge: deps.edge, ...effective }
   const { variables } = effective
-  const stack = await openStack(deps, { project, image, variables, signal })
+  const stack = await openStack(deps, { project, environment, image, variables, signal })
   const component = onceIn(app, { name: 'run', image, command: wordsOf(run.command), stack })
   if (!run.attach) return component
   const { options } = component

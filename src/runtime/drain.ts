@@ -3,11 +3,11 @@ import { processLimits } from '../platform/limits.ts'
 import type { TaskSignals } from './instance-tasks.ts'
 import { getDrainSeconds, listPlaces } from './routing-store.ts'
 import { stopAndRemove } from './remove.ts'
-import { findContainer } from './revert.ts'
+import { componentIn, findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
 import { listInstances, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import { lastFirst } from './workload.ts'
+import { lastFirst, waitingFor } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
@@ -43,13 +43,18 @@ export async function removeReplaced(
   const replaced = listReplaced(deps, workload).filter(
     ({ id }) => !deps.instanceTasks.isRemoving(id),
   )
-  if (now || !deps.edge.isOn || workload.kind === 'service')
-    await lastFirst(workload, replaced, (instance) => remove(deps, workload, instance))
-  else
-    for (const instance of replaced)
-      deps.instanceTasks.begin(instance, 'removal', (signals) =>
-        drainAndRemove(deps, { workload, instance, signals }),
-      )
+  // the components of a replaced release aren't kept
+  const componentOf = componentIn(deps, workload)
+  if (now || !deps.edge.isOn || workload.kind === 'service') {
+    const end = (instance: Instance) => remove(deps, workload, instance)
+    return lastFirst(workload, replaced, end, componentOf)
+  }
+  const waiting = waitingFor(replaced, componentOf)
+  for (const instance of replaced)
+    deps.instanceTasks.begin(instance, 'removal', async (signals) => {
+      await deps.instanceTasks.ended(waiting(instance), signals.shutdown)
+      await drainAndRemove(deps, { workload, instance, signals })
+    })
 }
 
 async function drainAndRemove(

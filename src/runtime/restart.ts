@@ -3,11 +3,12 @@ import { portOf, slotsOf, exclusiveResources } from './component.ts'
 import type { Component } from './component.ts'
 import { drain } from './drain.ts'
 import { replaceInstance } from './replace.ts'
-import { placed, startDown } from './revert.ts'
+import { componentIn, placed, startDown } from './revert.ts'
 import type { GateRun, RollOut } from './run.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
 import { isWanted, listLiveInstances, updateInstance } from './store.ts'
+import type { Instance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
 import type { Workload, WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -75,7 +76,12 @@ async function restartSome(
   const toStart = made.filter(({ state }) => stops || state !== 'running')
   run.routing.exclude(workload, instancesOf(toStart))
   await drain(run, workload, { instances: instancesOf(toStop), signal })
-  await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id))
+  await lastFirst(
+    workload,
+    toStop,
+    ({ id }) => docker.stopContainer(id),
+    ({ component }) => component,
+  )
   const restarting = made.flatMap(({ id, component: { options } }) =>
     options.restart ? { id, policy: options.restart } : [],
   )
@@ -107,11 +113,12 @@ export const stopLive = (
     deps.routing.exclude(workload, reached)
     await drain(deps, workload, { instances: reached, signal })
     await deps.instanceTasks.expedite(workload.id)
-    await lastFirst(workload, instances, async ({ id, containerId }) => {
+    const stop = async ({ id, containerId }: Instance) => {
       signal.throwIfAborted()
       if (containerId) await deps.docker.stopContainer(containerId)
       updateInstance(deps.db, id, { state: 'stopped' })
-    })
+    }
+    await lastFirst(workload, instances, stop, componentIn(deps, workload))
     deps.routing.route(workload)
   })
 

@@ -68,18 +68,19 @@ export const listLive = (deps: RuntimeDeps, workload: WorkloadKey) =>
   placed(deps, workload, listInstances(deps.db, workload.id).filter(isWanted))
 
 /** Those of these instances of the live release that have a container. */
-export function placed(
-  { db, secrets }: RuntimeDeps,
-  { id }: WorkloadKey,
-  instances: Instance[],
-): Placed[] {
-  const components = openComponents(secrets, getLiveRelease(db, id))
+export function placed(deps: RuntimeDeps, workload: WorkloadKey, instances: Instance[]): Placed[] {
+  const componentOf = componentIn(deps, workload)
   return instances.flatMap((instance) => {
     const { containerId } = instance
-    if (!containerId) return []
-    const component = components?.find(({ name }) => name === instance.component) ?? null
-    return { id: containerId, component, instance }
+    return containerId ? { id: containerId, component: componentOf(instance), instance } : []
   })
+}
+
+/** Finds the component of an instance in the live release. */
+export function componentIn({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) {
+  const components = openComponents(secrets, getLiveRelease(db, id))
+  return ({ component }: Pick<Instance, 'component'>) =>
+    components?.find(({ name }) => name === component) ?? null
 }
 
 /** Doesn't write to the database, so that the old containers start again even on a full disk. */

@@ -100,14 +100,15 @@ async function switchOver(run: RollOutRun, before: Release) {
       const instances = old.map(({ instance }) => instance)
       await run.instanceTasks.endReturns(instances) // they would get requests until they stop
       run.routing.exclude(workload, instances)
-      await lastFirst(workload, old, async ({ id, component }) => {
+      const stop = async ({ id, component }: Placed) => {
         await docker.stopContainer(id)
         if (!component || !hooks.log) return
         if ((await docker.inspectContainer(id))?.exitCode === killed)
           hooks.log(
             `${component.name} was killed: it was still running after the ${component.options.stopTimeout ?? 10} s it has to stop`,
           )
-      })
+      }
+      await lastFirst(workload, old, stop, ({ component }) => component)
     }
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes

@@ -1,5 +1,6 @@
 import type { Container } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
+import type { Component } from './component.ts'
 import { ensureNetwork } from './network.ts'
 import type { NetworkDeps } from './network.ts'
 
@@ -27,19 +28,46 @@ export function labelsOf(instanceId: string, workload: Workload, releaseId = '')
 export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectId'>) =>
   `davit-${projectId ?? id}`
 
+type Ordered = Pick<Component, 'name' | 'waits'>
+
+/** Finds those that wait for a container, wherever they stand. */
+export function waitingFor<One>(
+  containers: One[],
+  componentOf: (container: One) => Ordered | null,
+): (container: One) => One[] {
+  return (container) => {
+    const name = componentOf(container)?.name
+    return containers.filter((other) =>
+      componentOf(other)?.waits.some(({ component }) => component === name),
+    )
+  }
+}
+
 /**
- * Runs an action on containers, the last one first: each may depend on those before it. Those of an app
- * don't, and run in parallel. Throws the first refusal when all are done.
+ * Runs an action on containers, the last one first: each may depend on those before it. Those of an app run
+ * in parallel, each after those that wait for it. Throws the first refusal when all are done.
  */
-export async function lastFirst<Container>(
+export async function lastFirst<One>(
   { kind }: Pick<Workload, 'kind'>,
-  containers: Container[],
-  work: (container: Container) => Promise<unknown>,
+  containers: One[],
+  work: (container: One) => Promise<unknown>,
+  componentOf: (container: One) => Ordered | null = () => null,
 ) {
-  if (kind === 'service') for (const container of containers.toReversed()) await work(container)
-  else
-    for (const done of await Promise.allSettled(containers.map(work)))
-      if (done.status === 'rejected') throw done.reason
+  if (kind === 'service') {
+    for (const container of containers.toReversed()) await work(container)
+    return
+  }
+  const sooner = waitingFor(containers, componentOf)
+  const ends = new Map<One, Promise<unknown>>()
+  const end = (container: One): Promise<unknown> => {
+    const done =
+      ends.get(container) ??
+      Promise.allSettled(sooner(container).map(end)).then(() => work(container))
+    ends.set(container, done)
+    return done
+  }
+  for (const done of await Promise.allSettled(containers.map(end)))
+    if (done.status === 'rejected') throw done.reason
 }
 
 /** True when it runs, or is about to because of its restart policy. */

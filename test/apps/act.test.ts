@@ -188,6 +188,30 @@ test('a stop ends a restart that hangs', async () => {
   expect((await ada.get(pathOf(deployment))).json).toMatchObject({ status: 'stopped', error: null })
 })
 
+test('what ran before a restart runs again when that is cancelled', async () => {
+  const t = simulatedApp({}, { config: { acceptTimeout: 50 } })
+  const ada = t.logInAsAdmin('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'))
+  withWorker(t, project)
+  const deployment = await project.deploy()
+  await t.jobs.idle()
+  const { promise: isCancelled, resolve: goOn } = Promise.withResolvers<void>()
+  t.faults.stopContainer = async (...args) => {
+    const done = await t.docker.stopContainer(...args)
+    await isCancelled
+    return done
+  }
+  expect((await act(ada, project, 'restart')).status).toBe(202)
+  await ada.post(`/settings/activity/environments/${project.environmentId}/cancel`)
+  goOn()
+  await t.jobs.idle()
+  expect((await look(ada, project)).live.instances).toMatchObject([
+    { state: 'running' },
+    { state: 'running' },
+  ])
+  expect((await ada.get(pathOf(deployment))).json).toMatchObject({ status: 'running', error: null })
+})
+
 test('a deployment waits for the restart that is at work, and is not ended by a stop', async () => {
   const { t, ada } = withAda(simulatedApp({}, { config: { acceptTimeout: 50 } }))
   const project = await aProject(t, ada, anApp('x'))

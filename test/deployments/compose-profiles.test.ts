@@ -18,14 +18,28 @@ test('a profile that was off at the build needs another one', async () => {
   expect((await project.deploy()).status).toBe('running')
 })
 
-test('a project that came to deploy an image takes no service of the file', async () => {
+test('a project with settings about commits deploys an image only without them', async () => {
   const { t, ada } = withAda(simulatedApp())
-  const { id } = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose })
-  const path = `/projects/${id}/settings`
-  expect((await ada.put(path, { composeFile: 'compose.yaml' })).status).toBe(200)
-  await ada.put(`/projects/${id}`, { image: 'nginx:1.29' })
-  for (const field of ['composeFile', 'composeService']) {
-    const { status, json } = await ada.put(path, { [field]: 'web' })
-    expect([status, json.errors[0].field]).toEqual([422, field])
+  const project = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose })
+  const path = `/projects/${project.id}`
+  const environment = `${path}/envs/${project.environmentId}`
+  const image = { image: 'nginx:1.29' }
+  const refusedFor = async (at: string, change: Record<string, unknown>) => {
+    const { status, json } = await ada.put(at, change)
+    return status === 200 ? null : json.errors[0].field
   }
+  for (const [at, field, value] of [
+    [`${path}/settings`, 'composeFile', 'compose.yaml'],
+    [environment, 'branch', 'main'],
+    [environment, 'tags', 'v*'],
+  ] as const) {
+    expect(await refusedFor(at, { [field]: value })).toBeNull()
+    expect(await refusedFor(path, image)).toBe('image')
+    expect(await refusedFor(at, { [field]: null })).toBeNull()
+  }
+  expect(await refusedFor(path, { ...image, branch: 'main' })).toBe('branch')
+  await ada.put(path, { branch: 'main' })
+  expect((await ada.put(path, image)).json).toMatchObject({ ...image, branch: null })
+  for (const field of ['composeFile', 'composeService'])
+    expect(await refusedFor(`${path}/settings`, { [field]: 'web' })).toBe(field)
 })

@@ -39,6 +39,8 @@ const typedThere: Record<string, Record<string, string>> = {
   '/envs/:id/domains': { key: '', host: 'other.example.com' },
   '/services/:id/domains': { key: '', host: 'other.example.com' },
   '/domains/:id': { key: '' },
+  '/envs/:id/runs': { command: 'true' },
+  '/envs/:id/schedules': { command: 'true', schedule: '0 4 * * *' },
 }
 
 /** Forms that put what is looked for into the address, on purpose. */
@@ -74,12 +76,14 @@ const needs: Record<string, (t: TestApp, ids: Ids) => Promise<unknown>> = {
   'POST /containers/:id/stop': (t, ids) => t.docker.startContainer(ids.container),
   'POST /envs/:id/restart': runs,
   'POST /envs/:id/stop': runs,
+  'POST /envs/:id/runs': runs,
+  'POST /projects/:id/deployments/:id/rollback': runs,
 }
 
-/** Its environment has something to restart. */
+/** Its environment has something to restart, and an image to run commands in. */
 async function runs(t: TestApp, ids: Ids) {
   const current = eq(deployments.id, ids.deployment)
-  t.db.update(deployments).set({ status: 'running' }).where(current).run()
+  t.db.update(deployments).set({ status: 'running', image: 'busybox' }).where(current).run()
 }
 
 const countSessions = (t: TestApp) =>

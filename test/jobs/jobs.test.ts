@@ -46,7 +46,7 @@ test('a cancel ends what runs and what waits, of which none takes the place of a
   await waiter
   const byRoot = { status: 'cancelled', by: 'root' }
   expect(ended.toSorted()).toEqual([
-    ['one', { status: 'cancelled' }],
+    ['one', byRoot],
     ['three', byRoot],
     ['two', byRoot],
   ] as never)

@@ -33,6 +33,7 @@ export async function buildStack(run: Run, snapshot: Snapshot) {
     file,
     values: await valuesOf(run, snapshot),
     service: project.composeService,
+    limits: environment,
     owner: project.ownerId,
     signal,
   })

@@ -9,6 +9,7 @@ export const findStack: FindStack = async (project, { directory, signal }) => {
     file: project.composeFile!,
     values: {},
     service: project.composeService,
+    limits: null,
     isSample: true,
     owner: project.ownerId,
     signal,

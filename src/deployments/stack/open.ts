@@ -1,6 +1,7 @@
 import type { Db } from '../../db/index.ts'
 import type { StackImage } from '../../db/schema.ts'
 import { web } from '../../environments/processes.ts'
+import type { Environment } from '../../environments/store.ts'
 import type { OpenVariable } from '../../environments/variable-store.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Project } from '../../projects/store.ts'
@@ -20,11 +21,13 @@ export async function openStack(
   { db }: { db: Db },
   {
     project,
+    environment,
     image,
     variables,
     signal,
   }: {
     project: Project
+    environment: Environment
     image: string
     variables: Pick<OpenVariable, 'key' | 'value'>[]
     signal: AbortSignal
@@ -36,7 +39,7 @@ export async function openStack(
   // the image is that of the service with the addresses, whatever the settings say today
   const service = Object.keys(services).find((name) => services[name]!.image === image) ?? null
   const values = Object.fromEntries(variables.map(({ key, value }) => [key, value]))
-  const query = { file, values, service, owner: project.ownerId, signal }
+  const query = { file, values, service, limits: environment, owner: project.ownerId, signal }
   const plan = await planAgain(query, texts)
   webOf(plan)
   const unbuilt = [...plan.services.keys()].filter((name) => !Object.hasOwn(services, name))

@@ -7,7 +7,7 @@ import { bytes } from '../../web/units.ts'
 
 export type { StackPlan } from '../../services/compose/repository.ts'
 
-type Query = Pick<StackQuestion, 'file' | 'values' | 'service' | 'isSample'> & {
+type Query = Pick<StackQuestion, 'file' | 'values' | 'service' | 'isSample' | 'limits'> & {
   owner: string
   signal: AbortSignal
 }
@@ -26,7 +26,7 @@ const maxRounds = 20
  * @throws Failure `compose_missing`, `compose_invalid`, `compose_too_large`, `path_outside`.
  */
 export async function planFrom(
-  directory: OpenDirectory,
+  directory: Pick<OpenDirectory, 'paths' | 'read' | 'follow'>,
   query: Query,
 ): Promise<{ plan: StackPlan; texts: Record<string, string> }> {
   const known = new Set(directory.paths)
@@ -85,10 +85,12 @@ export async function planAgain(query: Query, texts: Record<string, string>): Pr
   throw tooLarge(query, 'names other files than those of its commit')
 }
 
-async function ask({ owner, signal, ...question }: Query, texts: Texts) {
+async function ask({ owner, signal, limits, ...question }: Query, texts: Texts) {
   const work = { owner, signal, tooLong: () => tooLarge(question, 'takes too long to read') }
+  const limited = limits && { memoryMb: limits.memoryMb, cpus: limits.cpus } // not its other settings
+  const asked = { ...question, texts, limits: limited }
   try {
-    return await parse<typeof planStack>('planStack', [{ ...question, texts }], work)
+    return await parse<typeof planStack>('planStack', [asked], work)
   } catch (error) {
     throw error instanceof AppError ? invalid(error.message) : error
   }

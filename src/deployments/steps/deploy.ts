@@ -58,7 +58,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   refuseMissing(effective)
   const { variables, joins } = effective
   const found = await findImage(run, image)
-  const stack = await openStack(run, { project, image, variables, signal })
+  const stack = await openStack(run, { project, environment, image, variables, signal })
   const port = portOf({ environment, variables: [...variables, ...variablesIn(stack)] }, found)
   for (const note of stack ? await unkeptInStack(run, stack) : unkeptIn(found, environment))
     run.log(note)

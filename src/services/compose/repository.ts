@@ -8,7 +8,7 @@ import type { Danger, DangerKind } from './dangers.ts'
 import { readEnvFile } from './env-file.ts'
 import { extendServices } from './extends.ts'
 import type { ComposeFile } from './extends.ts'
-import { Field } from './field.ts'
+import { Field, quote } from './field.ts'
 import { interpolate, mentionsIn } from './interpolate.ts'
 import type { Stack } from './model.ts'
 import { normalPath } from './mounts.ts'
@@ -26,7 +26,12 @@ export type StackQuestion = {
   service: string | null
   /** True to fill in required variables that have no value. */
   isSample?: boolean
+  /** Those of the environment; null where it isn’t known. */
+  limits: Limits | null
 }
+
+/** The most that a container gets. */
+type Limits = { memoryMb: number; cpus: number }
 
 export type StackPlan = Stack & {
   /** The service with the addresses; null when it has to be chosen. */
@@ -68,7 +73,14 @@ export function planStack(question: StackQuestion): { needs: string[] } | { plan
   }
 }
 
-function read({ file, texts, values, service, isSample = false }: StackQuestion): StackPlan {
+function read({
+  file,
+  texts,
+  values,
+  service,
+  isSample = false,
+  limits,
+}: StackQuestion): StackPlan {
   const base = posix.dirname(file) === '.' ? '' : posix.dirname(file)
   const main = open(file)
   const { tree, source } = extendServices(main, (path, named) => {
@@ -97,6 +109,7 @@ function read({ file, texts, values, service, isSample = false }: StackQuestion)
   const profiles = (lookup('COMPOSE_PROFILES') ?? '').split(',').map((name) => name.trim())
   const stack = readStack(expanded, source, { files, lookup, repository: { base, profiles } })
   refuseUnfit(stack, root)
+  if (limits) refuseAbove(limits, stack, root)
   const chosen = chooseWeb(stack, service)
   if (service !== null && chosen.web === null)
     throw root
@@ -184,6 +197,24 @@ function refuseUnfit(stack: Stack, root: Field) {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     throw services.refuse(`can’t be started in order. ${error.message}`)
+  }
+}
+
+/** A commit can’t give its services more than the environment’s owner does. */
+function refuseAbove({ memoryMb, cpus }: Limits, { services }: Stack, root: Field) {
+  const refuse = (service: Field, keys: [string, string], limit: string) => {
+    const [inDeploy, own] = keys
+    const field = service.get('deploy').get('resources').get('limits').get(inDeploy)
+    const set = field.absent ? service.get(own) : field
+    return set.refuse(
+      `is ${quote(set.text())}, more than the environment’s ${limit}. Lower it, or raise the environment’s.`,
+    )
+  }
+  for (const service of services.values()) {
+    const field = root.get('services').get(service.name)
+    if ((service.memoryBytes ?? 0) > memoryMb * 1024 * 1024)
+      throw refuse(field, ['memory', 'mem_limit'], `${memoryMb} MiB`)
+    if ((service.cpus ?? 0) > cpus) throw refuse(field, ['cpus', 'cpus'], `${cpus}`)
   }
 }
 

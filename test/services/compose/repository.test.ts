@@ -8,7 +8,7 @@ type Given = Partial<Omit<StackQuestion, 'texts'>> & { texts?: Record<string, st
 /** Answers what is asked for with `null`, as for a file that isn’t in the repository. */
 function planOf(text: string, { file = 'compose.yaml', texts = {}, ...given }: Given = {}) {
   const known: Record<string, string | null> = { [file]: text, ...texts }
-  const question = { file, texts: known, values: {}, service: null, ...given }
+  const question = { file, texts: known, values: {}, service: null, limits: null, ...given }
   for (;;) {
     const answer = planStack(question)
     if ('plan' in answer) return answer.plan
@@ -183,6 +183,8 @@ test('a required variable without a value is refused, but a look at the file nam
 const many = (count: number, lines: string) =>
   Array.from({ length: count }, (_, at) => `s${at}: ${lines}`).join('\n')
 
+const small = { limits: { memoryMb: 512, cpus: 1 } }
+
 const refused: [what: string, text: string, key: string, more?: Given][] = [
   ['privileges', 'web:\n  image: w\n  privileged: true', 'privileged'],
   ['the socket of Docker', 'web:\n  image: w\n  volumes: ["/var/run/docker.sock:/s"]', 'volumes'],
@@ -217,6 +219,18 @@ const refused: [what: string, text: string, key: string, more?: Given][] = [
     { texts: { a: '1' } },
   ],
   ['too many replicas', 'web:\n  image: w\n  scale: 21', 'scale'],
+  [
+    'more memory than the environment has',
+    'web:\n  image: w\n  mem_limit: 513m',
+    'mem_limit',
+    small,
+  ],
+  [
+    'more processors in deploy',
+    'web:\n  image: w\n  cpus: 1\n  deploy: {resources: {limits: {cpus: "2"}}}',
+    'deploy.resources.limits.cpus',
+    small,
+  ],
 ]
 for (const [what, text, key, given] of refused)
   test(`refuses ${what} with its line`, () => {

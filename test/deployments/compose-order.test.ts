@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { simulatedApp, withAda } from '../support/app.ts'
+import { aProject, anApp } from './apps.ts'
+
+const compose = (version: number) => `x-all: &all {environment: [VERSION=${version}]}
+services:
+  site: {build: ., ports: ["8080"], depends_on: [api], <<: *all}
+  api: {image: busybox, command: [sleep, "999"], depends_on: [db], <<: *all}
+  db: {image: busybox, command: [sleep, "999"], volumes: ["data:/data"], <<: *all}
+  other: {image: busybox, command: [sleep, "999"], <<: *all}
+volumes: {data: {}}
+`
+
+test('services of a Compose file stop after those that depend on them, and the others meanwhile', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose(1) })
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+  expect((await project.deploy()).status).toBe('running')
+  await t.jobs.idle()
+
+  const stops: string[] = []
+  t.faults.stopContainer = async (id, options) => {
+    const [, service] = /-production-(\w+)-/.exec((await t.docker.inspectContainer(id))!.name)!
+    stops.push(`${service} is told`)
+    const done = await t.docker.stopContainer(id, options)
+    stops.push(`${service} has ended`)
+    return done
+  }
+  const expectOrder = () => {
+    const at = (event: string) => stops.indexOf(event)
+    expect(at('site has ended')).toBeGreaterThan(-1)
+    expect(at('api is told')).toBeGreaterThan(at('site has ended'))
+    expect(at('db is told')).toBeGreaterThan(at('api has ended'))
+    expect(at('other is told')).toBeLessThan(at('site has ended'))
+    stops.length = 0
+  }
+  await ada.post(`/envs/${project.environmentId}/restart`)
+  await t.jobs.idle()
+  expectOrder()
+
+  await ada.post(`/envs/${project.environmentId}/stop`)
+  await t.jobs.idle()
+  expectOrder()
+
+  await ada.post(`/envs/${project.environmentId}/start`)
+  project.repository.commit({ 'compose.yaml': compose(2) })
+  expect((await project.deploy()).status).toBe('running')
+  await t.jobs.idle()
+  // the volume of db is needed by its next container, so it stops first
+  expect(stops.indexOf('api is told')).toBeGreaterThan(stops.indexOf('site has ended'))
+})
