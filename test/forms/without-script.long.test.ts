@@ -50,7 +50,12 @@ const isSearch = ({ attributes, action }: PageForm) =>
   attributes['role'] === 'search' || searches.includes(action)
 
 /** Pages that other servers or the state of something would have to be right for: tested where they are. */
-const asksOthers = ['POST /settings/git', 'POST /settings/registries', 'POST /services/:id/domains']
+const asksOthers = [
+  'POST /settings/git',
+  'PUT /settings/git/:id',
+  'POST /settings/registries',
+  'POST /services/:id/domains',
+]
 
 /** Forms of several kinds, of which the first page found has not the one that is filled in here. */
 const pagesOf: Record<string, string> = { 'POST /projects': '/projects/new?from=address' }
@@ -77,6 +82,7 @@ const needs: Record<string, (t: TestApp, ids: Ids) => Promise<unknown>> = {
   'POST /envs/:id/restart': runs,
   'POST /envs/:id/stop': runs,
   'POST /envs/:id/runs': runs,
+  'POST /envs/:id/schedules/:id/run': runs,
   'POST /projects/:id/deployments/:id/rollback': runs,
 }
 
