@@ -44,6 +44,7 @@ import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
 import { schedule } from './schedules/schedule.tsx'
 import { projectMap, mapRoutes } from './map/routes.tsx'
+import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
 import { registry } from './registries/registry.tsx'
 import { serviceRoutes } from './services/routes.tsx'
@@ -82,6 +83,7 @@ export function createApp(deps: Deps) {
   app.route('/', dashboardRoutes(deps))
   app.route('/', mapRoutes(deps))
   app.route('/', paletteRoutes(deps))
+  app.route('/', metricRoutes(deps))
   app.route('/', apiRoutes(deps, app))
   app.route('/', newProjectRoutes(deps))
   app.route('/', projectRoutes(deps, findStack))

@@ -17,7 +17,7 @@ const lines = [
   'front.ts',
   'assemble.ts',
   'api',
-  'palette',
+  'palette metrics',
   'webhooks home admin docs',
   'map',
   'apps',

@@ -23,6 +23,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /projects/:id/envs/:envId/output/stream': 'stream',
   'GET /services/:id{[a-f0-9-]{36}}/output/stream': 'stream',
   'GET /health/ready': 'json',
+  'GET /metrics': 'file',
   'GET /api/openapi.json': 'json',
   'GET /docs/davit.schema.json': 'json',
   'GET /containers/api': 'json',

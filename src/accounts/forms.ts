@@ -62,6 +62,7 @@ export const tokenForm = z
         hint: 'No token can change your password, sessions, tokens, or other users.',
         initial: 'deploy',
         options: [
+          { value: 'metrics', label: 'metrics: only read /metrics, for Prometheus' },
           { value: 'read', label: 'read: view everything' },
           { value: 'deploy', label: 'deploy: also deploy, roll back, cancel, replay' },
           { value: 'write', label: 'write: also create, change, delete' },

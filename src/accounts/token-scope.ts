@@ -19,6 +19,9 @@ export const deployRoutes = [
 /** Deploys from a pipeline, only with a token that is limited to a project. */
 export const deployHook = 'POST /hooks/deploy'
 
+/** What a token for monitoring reads; with a project, only of that. */
+const metricsRoute = 'GET /metrics'
+
 /** All that a token which is limited to a project may use, there. It finds nothing else. */
 const projectRoutes = [
   ...deployRoutes,
@@ -48,7 +51,7 @@ const isPersonal = (path: string) =>
   path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)(\/|$)/.test(path)
 
 /** Each scope includes the ones before it. */
-const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }
+const ranks: Record<Scope, number> = { metrics: 1, read: 2, deploy: 3, write: 4 }
 
 /** Restricts an API token to its scopes. Requests without a token pass. */
 export const checkScope = factory.createMiddleware(async function checkTokenScope(c, next) {
@@ -77,6 +80,7 @@ export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
   const route = routeName({ method, path })
+  if (route === metricsRoute) return 'metrics'
   if (route === deployHook || deployRoutes.includes(route)) return 'deploy'
   return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }
@@ -97,7 +101,7 @@ function refuseElsewhere({ projectId }: ApiToken, route: Route, path: string) {
   if (projectId === null) return
   const name = routeName(route)
   const isThere = name === deployHook || path.split('/')[2] === projectId
-  if (isThere && projectRoutes.includes(name)) return
+  if (name === metricsRoute || (isThere && projectRoutes.includes(name))) return
   throw new AppError(
     'forbidden',
     'This API token is limited to a project: it can read that project, its environments and deployments, and deploy. Create another one under Settings, Tokens.',

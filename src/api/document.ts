@@ -120,24 +120,32 @@ const said: Record<string, string> = {
   503: 'Not ready',
 }
 
-function answersOf({ answers, event, file }: Operation, written: Map<unknown, JsonSchema>) {
+function answersOf(
+  { answers, event, file, texts = [] }: Operation,
+  written: Map<unknown, JsonSchema>,
+) {
   const text = { schema: { type: 'string' } }
   const others = {
     ...(event && { 'text/event-stream': { ...text, 'x-event-data': written.get(event) } }),
     ...(file && { 'text/plain': text }),
+    ...Object.fromEntries(texts.map((type) => [type, text])),
   }
   return Object.fromEntries(
-    Object.keys({ ...answers, ...(event && { 200: event }) }).map((status) => [
-      status,
-      {
-        description: said[status],
-        ...(/20[12]/.test(status) && { headers: { Location: text } }),
-        content: {
-          ...(answers[status] && { 'application/json': { schema: written.get(answers[status]) } }),
-          ...(status === '200' && others),
+    Object.keys({ ...answers, ...((event || texts.length > 0) && { 200: event }) }).map(
+      (status) => [
+        status,
+        {
+          description: said[status],
+          ...(/20[12]/.test(status) && { headers: { Location: text } }),
+          content: {
+            ...(answers[status] && {
+              'application/json': { schema: written.get(answers[status]) },
+            }),
+            ...(status === '200' && others),
+          },
         },
-      },
-    ]),
+      ],
+    ),
   )
 }
 

@@ -15,6 +15,7 @@ import { operations as git } from '../git/json.ts'
 import { gitSource } from '../git/git-source.tsx'
 import { operations as links } from '../links/json.ts'
 import { operations as map } from '../map/json.ts'
+import { operations as metrics } from '../metrics/routes.ts'
 import { operations as palette } from '../palette/json.ts'
 import { operations as projects } from '../projects/json.ts'
 import { registry } from '../registries/registry.tsx'
@@ -40,7 +41,7 @@ const slices: SliceOperations[] = [
   operationsOf(schedule),
   ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
   ...[operationsOf(registry), accounts, operationsOf(apiToken)],
-  ...[admin, operationsOf(invite), audit, cleanUp, health, docs, own],
+  ...[admin, operationsOf(invite), audit, cleanUp, health, metrics, docs, own],
 ]
 
 /** The tags of the document, in its order. */

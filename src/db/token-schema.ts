@@ -3,7 +3,7 @@ import { owner } from './account-schema.ts'
 import { createdAt, id, time } from './columns.ts'
 import { projects } from './project-schema.ts'
 
-export const tokenScopes = ['read', 'deploy', 'write'] as const
+export const tokenScopes = ['metrics', 'read', 'deploy', 'write'] as const
 
 export const apiTokens = sqliteTable(
   'api_tokens',

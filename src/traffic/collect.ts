@@ -18,6 +18,7 @@ import {
   changeServed,
   deleteOf,
   deleteOld,
+  ever,
   getPosition,
   listSources,
   savePosition,
@@ -146,14 +147,21 @@ export class TrafficCollector {
       await pause()
     }
     const isThere = (sourceId: string) => hasSource(db, sourceId)
+    const bySource = Map.groupBy(tallies.values(), ({ sourceId }) => sourceId)
     logs.writeAll(
       written.filter(({ log }) => isThere(log.sourceId)),
       () => {
-        for (const { minute, tally, ...host } of tallies.values())
-          for (const span of isThere(host.sourceId) ? Object.values(spans) : [])
-            changeServed(logDb, { ...host, span, time: endOf(minute, span) }, (before) =>
-              sumOf([before, tally.served]),
-            )
+        for (const [sourceId, all] of bySource) {
+          if (!isThere(sourceId)) continue
+          for (const { minute, tally, key } of all)
+            for (const span of Object.values(spans))
+              changeServed(logDb, { sourceId, key, span, time: endOf(minute, span) }, (before) =>
+                sumOf([before, tally.served]),
+              )
+          changeServed(logDb, { sourceId, ...ever }, (before) =>
+            sumOf([before, ...all.map(({ tally }) => tally.served)]),
+          )
+        }
         savePosition(logDb, position)
       },
     )

@@ -47,6 +47,19 @@ export class Durations {
     return null
   }
 
+  /** How many lasted up to each of these seconds, in their order, and the sum of all. */
+  upTo(bounds: readonly number[]) {
+    const counts = bounds.map(() => 0)
+    let [count, seconds] = [0, 0]
+    for (const [step, several] of this.#counts) {
+      const each = secondsOf(step)
+      count += several
+      seconds += several * each
+      for (const [at, bound] of bounds.entries()) if (each <= bound) counts[at]! += several
+    }
+    return { counts, count, seconds }
+  }
+
   #addTo(step: number, count: number) {
     this.#counts.set(step, (this.#counts.get(step) ?? 0) + count)
   }

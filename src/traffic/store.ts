@@ -15,6 +15,9 @@ export type TrafficKey = { sourceId: string; key: string } & Pick<Row, 'span' | 
 /** Seconds that a row covers: as counted, and downsampled. */
 export const spans = { minute: 60, hour: 3600 }
 
+/** The row of all requests since counting began, on all hosts: it only grows. */
+export const ever = { key: '', span: 0, time: 0 }
+
 /** Seconds that rows of a span are stored: a little longer than they are shown. */
 const kept = [
   { span: spans.minute, seconds: 25 * 3600 },
@@ -131,6 +134,15 @@ export const sumServed = (
       ),
     )
     .groupBy(trafficSeries.id)
+    .all()
+
+/** All requests of these environments and services since counting began. */
+export const listEver = (logDb: LogDb, sourceIds: string[]) =>
+  logDb
+    .select({ sourceId: trafficSeries.sourceId, served: traffic })
+    .from(trafficSeries)
+    .innerJoin(traffic, eq(traffic.seriesId, trafficSeries.id))
+    .where(and(inArray(trafficSeries.sourceId, sourceIds), eq(traffic.span, ever.span)))
     .all()
 
 /** The end of the first row, in seconds since 1970; null without rows. */

@@ -10,7 +10,7 @@ export function clientOf(c: Context): Client {
     return 'partial'
   const accept = c.req.header('Accept') ?? '*/*'
   if (accept.includes('text/html')) return 'browser'
-  if (accept.includes('json')) return 'program'
+  if (/json|openmetrics/.test(accept)) return 'program'
   return /^bearer /i.test(c.req.header('Authorization') ?? '') ? 'program' : 'browser'
 }
 

@@ -5,8 +5,9 @@ import { factory } from './factory.ts'
 /** Smaller responses, in bytes, fit into one packet anyway. */
 const least = 1024
 
-/** Pages and JSON; no streams of events, no files. */
-const compressible = /^text\/html|^application\/(problem\+)?json/
+/** Pages, JSON and metrics; no streams of events, no files. */
+const compressible =
+  /^text\/(html|plain; version)|^application\/((problem\+)?json|openmetrics-text)/
 
 /** On other threads; the first one costs less for the same size. */
 const encodings = {

@@ -14,6 +14,8 @@ export type Operation = {
   archive?: boolean
   /** True when it is also available as a text file. */
   file?: boolean
+  /** The types of its text, if it has no JSON. */
+  texts?: string[]
 }
 
 /** By method and path, as the routes write them, in the order of the document. */

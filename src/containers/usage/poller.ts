@@ -53,6 +53,11 @@ export class UsagePoller {
     return measured?.usage ? { usage: measured.usage, time: measured.reading.readAt } : null
   }
 
+  /** The counters at the last measurement; null before that. */
+  reading(id: string): StatsReading | null {
+    return this.#measured.get(id)?.reading ?? null
+  }
+
   /** Takes over the sampler's measurements, except for watched containers, whose own are newer. */
   remember(measured: Map<string, Measured>) {
     const watched = [...this.#measured].filter(([id]) => this.#watched.isOpen(id))

@@ -54,3 +54,19 @@ export async function aptSettings() {
   const lines = output.match(/^Acquire::(https?|Check-|Retries|Languages|Proxy).*$/gm) ?? []
   return lines.map((line) => `${line}\n`).join('')
 }
+
+/** Unpacks one package of this machine's Debian in a folder, and runs nothing of it. */
+export async function unpackPackage(name: string, folder: string) {
+  const download = ['apt-get', '-o', 'APT::Sandbox::User=root', 'download', name]
+  let { exitCode } = await run(download, { cwd: folder })
+  if (exitCode !== 0) {
+    await run([...aptGet, 'update'])
+    exitCode = (await run(download, { cwd: folder })).exitCode
+  }
+  const [archive] = [...new Bun.Glob(`${name}_*.deb`).scanSync(folder)]
+  if (exitCode !== 0 || !archive) throw new Error(`apt-get can't download ${name}.`)
+  const { output, ...unpacked } = await run(['dpkg-deb', '--extract', archive, '.'], {
+    cwd: folder,
+  })
+  if (unpacked.exitCode !== 0) throw new Error(`dpkg-deb can't unpack ${name}: ${lastLine(output)}`)
+}

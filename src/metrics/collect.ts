@@ -1,0 +1,207 @@
+import type { LiveDeps } from '../apps/live.ts'
+import type { Config } from '../config.ts'
+import type { UsagePoller } from '../containers/usage/poller.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import { describeCertificate } from '../domains/certificate-own.ts'
+import { readInventory } from '../home/inventory.ts'
+import type { Item } from '../home/inventory.ts'
+import type { ServerMeter } from '../home/server.ts'
+import { listLive } from '../map/store.ts'
+import { pause } from '../platform/pause.ts'
+import { version } from '../platform/root.ts'
+import { listEver } from '../traffic/store.ts'
+import { Tally } from '../traffic/tally.ts'
+import { Exposition } from './exposition.ts'
+import { families } from './families.ts'
+import { countJobs, deploymentBounds, listHosts, listOwners, sumDeployments } from './store.ts'
+
+export type MetricDeps = LiveDeps & {
+  db: Db
+  logDb: LogDb
+  config: Pick<Config, 'domain'>
+  usage: Pick<UsagePoller, 'reading'>
+  server: Pick<ServerMeter, 'read'>
+  edge: { trouble: object | null }
+}
+
+/** What a visitor may see. */
+export type Scope = {
+  /** Null for all users. */
+  userId: string | null
+  /** Null for all projects and services. */
+  projectId: string | null
+  /** The server and Davit itself. */
+  hasServer: boolean
+}
+
+type Metrics = Exposition<keyof typeof families>
+type Labels = Record<string, string>
+
+/** Upper bounds of the durations of requests, in seconds. */
+const requestBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
+
+/** Milliseconds after which a measurement says nothing about now. */
+const outdated = 60_000
+
+/** Reads what is stored and observed; nothing is measured for it. */
+export async function collectMetrics(
+  deps: MetricDeps,
+  { userId, projectId, hasServer }: Scope,
+  { isDockerUp }: { isDockerUp: () => Promise<boolean> },
+) {
+  const metrics: Metrics = new Exposition(families)
+  metrics.add('build', { version }, 1)
+  for (const owner of listOwners(deps.db, userId)) {
+    const items = readInventory(deps, owner.id).filter(
+      (item) => projectId === null || (item.kind === 'app' && item.app.projectId === projectId),
+    )
+    const labels = new Map(items.map((item) => [item.id, labelsOf(item, owner)]))
+    for (const item of items)
+      metrics.add('state', { ...labels.get(item.id), state: stateIn(item) }, 1)
+    addContainers(deps, metrics, labels)
+    await pause()
+    addTraffic(deps, metrics, labels)
+    await pause()
+    addDeployments(deps, metrics, labels)
+    addCertificates(deps, metrics, { items, labels })
+    const of = projectId === null ? { ownerId: owner.id } : { subjectIds: [...labels.keys()] }
+    addJobs(deps, metrics, of, { owner: owner.email })
+    await pause()
+  }
+  if (hasServer) await addServer(deps, metrics, isDockerUp)
+  return metrics
+}
+
+const labelsOf = (item: Item, { email }: { email: string }): Labels =>
+  item.kind === 'app'
+    ? { owner: email, project: item.app.project, environment: item.app.name }
+    : { owner: email, service: item.name }
+
+/** As on the dashboard, for example `crash_looping`. */
+const stateIn = ({ look }: Item) => look.word.toLowerCase().replace(/\W+/g, '_')
+
+function addContainers(
+  { db, observed, usage }: MetricDeps,
+  metrics: Metrics,
+  labels: Map<string, Labels>,
+) {
+  const live = listLive(db, [...labels.keys()])
+  const byProcess = Map.groupBy(live, (one) => `${one.environmentId} ${one.process}`)
+  for (const all of byProcess.values()) {
+    const { environmentId, process } = all[0]!
+    const of = { ...labels.get(environmentId), process }
+    const stateOf = ({ state, containerId }: (typeof all)[number]) =>
+      state !== 'stopped' && containerId && observed.isLooping(containerId)
+        ? 'crash_looping'
+        : state === 'live'
+          ? 'running'
+          : state
+    for (const [state, some] of Map.groupBy(all, stateOf))
+      metrics.add('containers', { ...of, state }, some.length)
+    const ids = all.flatMap(({ containerId }) => containerId ?? [])
+    const conditions = ids.flatMap((id) => observed.condition(id) ?? [])
+    metrics.add(
+      'restarts',
+      of,
+      sum(conditions, ({ restartCount }) => restartCount),
+    )
+    const readings = ids.flatMap((id) => usage.reading(id) ?? [])
+    const current = readings.filter(({ readAt }) => Date.now() - readAt.getTime() < outdated)
+    metrics.add(
+      'memory',
+      of,
+      sum(current, ({ memory }) => memory),
+    )
+    metrics.add(
+      'memoryLimit',
+      of,
+      sum(current, ({ memoryLimit }) => memoryLimit),
+    )
+    metrics.add(
+      'cpu',
+      of,
+      sum(current, ({ cpuTotal }) => cpuTotal / 1e9),
+    )
+    metrics.add(
+      'received',
+      of,
+      sum(current, ({ received }) => received),
+    )
+    metrics.add(
+      'sent',
+      of,
+      sum(current, ({ sent }) => sent),
+    )
+  }
+}
+
+/** Null of none. */
+function sum<One>(all: One[], valueOf: (one: One) => number) {
+  return all.length === 0 ? null : all.reduce((total, one) => total + valueOf(one), 0)
+}
+
+function addTraffic({ logDb }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
+  for (const { sourceId, served } of listEver(logDb, [...labels.keys()])) {
+    const of = labels.get(sourceId)!
+    const tally = new Tally()
+    tally.addServed(served)
+    let answered = 0
+    for (const [at, counted] of tally.statuses.entries()) {
+      answered += counted
+      metrics.add('requests', { ...of, status: `${at + 1}xx` }, counted)
+    }
+    metrics.add('requests', { ...of, status: 'aborted' }, tally.requests - answered)
+    const counts = tally.durations.upTo(requestBounds)
+    metrics.addHistogram('durations', of, { bounds: requestBounds, ...counts })
+    metrics.add('requestBytes', of, tally.received)
+    metrics.add('responseBytes', of, tally.sent)
+  }
+}
+
+function addDeployments({ db }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
+  for (const { environmentId, result, ...counts } of sumDeployments(db, [...labels.keys()])) {
+    const of = { ...labels.get(environmentId), result }
+    metrics.add('deployments', of, counts.count)
+    metrics.addHistogram('deploymentDurations', of, { bounds: deploymentBounds, ...counts })
+  }
+}
+
+function addCertificates(
+  { db, config }: MetricDeps,
+  metrics: Metrics,
+  { items, labels }: { items: Item[]; labels: Map<string, Labels> },
+) {
+  const idsOf = (kind: Item['kind']) =>
+    items.filter((item) => item.kind === kind).map(({ id }) => id)
+  const holders = { environmentIds: idsOf('app'), serviceIds: idsOf('service') }
+  for (const { environmentId, serviceId, host, own, notAfter } of listHosts(db, holders, config)) {
+    const end = own ? describeCertificate(own).notAfter : notAfter
+    const of = labels.get((environmentId ?? serviceId)!)
+    metrics.add('certificates', { ...of, host }, end && end.getTime() / 1000)
+  }
+}
+
+function addJobs(
+  { db }: MetricDeps,
+  metrics: Metrics,
+  of: Parameters<typeof countJobs>[1],
+  labels: Labels,
+) {
+  for (const { kind, status, count } of countJobs(db, of))
+    metrics.add('jobs', { ...labels, kind, status }, count)
+}
+
+async function addServer(deps: MetricDeps, metrics: Metrics, isDockerUp: () => Promise<boolean>) {
+  const [{ disk, memory }, isUp] = await Promise.all([deps.server.read(), isDockerUp()])
+  addJobs(deps, metrics, { ownerId: null }, {})
+  metrics.add('docker', {}, Number(isUp))
+  metrics.add('edge', {}, Number(deps.edge.trouble === null))
+  metrics.add('diskSize', {}, disk?.size)
+  metrics.add('diskFree', {}, disk?.free)
+  metrics.add('serverMemory', {}, memory.size)
+  metrics.add('serverMemoryUsed', {}, memory.used)
+  const { user, system } = process.cpuUsage()
+  metrics.add('ownMemory', {}, process.memoryUsage.rss())
+  metrics.add('ownCpu', {}, (user + system) / 1e6)
+  metrics.add('ownStart', {}, performance.timeOrigin / 1000)
+}

@@ -1,0 +1,146 @@
+/** What `/metrics` has, in its order. `assets/docs/metrics.md` names them. */
+export const families = {
+  build: { name: 'davit_build', type: 'info', help: 'The version of Davit.' },
+  state: {
+    name: 'davit_state',
+    type: 'gauge',
+    help: 'One sample for each app and service: its label state says how it is.',
+  },
+  containers: {
+    name: 'davit_containers',
+    type: 'gauge',
+    help: 'Containers of the live version by process and state.',
+  },
+  restarts: {
+    name: 'davit_container_restarts',
+    type: 'counter',
+    help: 'How often Docker restarted the containers of a process. A new container begins at 0.',
+  },
+  memory: {
+    name: 'davit_container_memory_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Memory of the containers of a process without page cache, measured every 10 seconds.',
+  },
+  memoryLimit: {
+    name: 'davit_container_memory_limit_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Memory that those containers may use together.',
+  },
+  cpu: {
+    name: 'davit_container_cpu_seconds',
+    type: 'counter',
+    unit: 'seconds',
+    help: 'Processor time of the containers of a process.',
+  },
+  received: {
+    name: 'davit_container_network_received_bytes',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'What the containers of a process received.',
+  },
+  sent: {
+    name: 'davit_container_network_sent_bytes',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'What the containers of a process sent.',
+  },
+  requests: {
+    name: 'davit_http_requests',
+    type: 'counter',
+    help: 'Requests through Caddy by class of status; aborted is without a response.',
+  },
+  durations: {
+    name: 'davit_http_request_duration_seconds',
+    type: 'histogram',
+    unit: 'seconds',
+    help: 'Seconds until requests through Caddy had their whole response, within 5 %.',
+  },
+  requestBytes: {
+    name: 'davit_http_request_bytes',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'Bodies of requests through Caddy.',
+  },
+  responseBytes: {
+    name: 'davit_http_response_bytes',
+    type: 'counter',
+    unit: 'bytes',
+    help: 'Bodies of responses through Caddy.',
+  },
+  deployments: {
+    name: 'davit_deployments',
+    type: 'counter',
+    help: 'Deployments that began and ended, by result.',
+  },
+  deploymentDurations: {
+    name: 'davit_deployment_duration_seconds',
+    type: 'histogram',
+    unit: 'seconds',
+    help: 'Seconds from the first step of a deployment to its end.',
+  },
+  certificates: {
+    name: 'davit_certificate_expiry_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the certificate of a host ends, in seconds since 1970.',
+  },
+  jobs: {
+    name: 'davit_jobs',
+    type: 'gauge',
+    help: 'Queued and running jobs by kind.',
+  },
+  docker: {
+    name: 'davit_docker_up',
+    type: 'gauge',
+    help: '1 if Docker responds.',
+  },
+  edge: {
+    name: 'davit_edge_healthy',
+    type: 'gauge',
+    help: '1 if domains are served as they are set.',
+  },
+  diskSize: {
+    name: 'davit_disk_size_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'The disk of the data directory.',
+  },
+  diskFree: {
+    name: 'davit_disk_free_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'What is free on that disk.',
+  },
+  serverMemory: {
+    name: 'davit_server_memory_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'The memory of the server.',
+  },
+  serverMemoryUsed: {
+    name: 'davit_server_memory_used_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'What is used of it, without what can be freed at once.',
+  },
+  ownMemory: {
+    name: 'process_resident_memory_bytes',
+    type: 'gauge',
+    unit: 'bytes',
+    help: 'Memory of Davit itself.',
+  },
+  ownCpu: {
+    name: 'process_cpu_seconds',
+    type: 'counter',
+    unit: 'seconds',
+    help: 'Processor time of Davit itself.',
+  },
+  ownStart: {
+    name: 'process_start_time_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When Davit started, in seconds since 1970.',
+  },
+} as const

@@ -1,0 +1,100 @@
+import { and, count, eq, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { certificates, deployments, domains, environments, jobs, users } from '../db/schema.ts'
+
+/** Whose apps and services are measured: a user's, or those of all who aren't being deleted. */
+export const listOwners = (db: Db, userId: string | null) =>
+  db
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(userId === null ? isNull(users.deletingAt) : eq(users.id, userId))
+    .orderBy(users.id)
+    .all()
+
+/** Upper bounds of the durations of deployments, in seconds. */
+export const deploymentBounds = [5, 15, 30, 60, 120, 300, 600, 1800, 3600] as const
+
+const started = sql`unixepoch(json_extract(${deployments.steps}, '$[0].startedAt'), 'subsec')`
+const seconds = sql<number>`max(0, ${deployments.finishedAt} / 1000.0 - ${started})`
+const result = sql<'succeeded' | 'failed' | 'cancelled'>`CASE ${deployments.status}
+  WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' ELSE 'succeeded' END`
+
+/** Those that began and ended. What ended in the queue isn't counted: many of them are deleted later. */
+export const sumDeployments = (db: Db, environmentIds: string[]) =>
+  db
+    .select({
+      environmentId: deployments.environmentId,
+      result,
+      count: count(),
+      seconds: sql<number>`coalesce(sum(${seconds}), 0)`,
+      counts: sql`json_array(${sql.join(
+        deploymentBounds.map((bound) => sql`coalesce(sum(${seconds} <= ${bound}), 0)`),
+        sql`, `,
+      )})`.mapWith((text) => JSON.parse(String(text)) as number[]),
+    })
+    .from(deployments)
+    .where(
+      and(
+        inArray(deployments.environmentId, environmentIds),
+        isNotNull(deployments.finishedAt),
+        ne(deployments.steps, []),
+      ),
+    )
+    .groupBy(deployments.environmentId, result)
+    .all()
+
+type Holders = { environmentIds: string[]; serviceIds: string[] }
+
+/** Hosts with their certificates: `own` is a PEM that the user uploaded. Names of Davit's own domain have none of them. */
+export function listHosts(
+  db: Db,
+  { environmentIds, serviceIds }: Holders,
+  { domain }: { domain: string | null },
+) {
+  const { environmentId, serviceId, host, certificate } = domains
+  const given = db
+    .selectDistinct({ environmentId, serviceId, host, own: certificate })
+    .from(domains)
+    .where(or(inArray(environmentId, environmentIds), inArray(serviceId, serviceIds)))
+    .all()
+  const named = db
+    .select({ environmentId: environments.id, label: environments.label })
+    .from(environments)
+    .where(and(inArray(environments.id, environmentIds), isNotNull(environments.label)))
+    .all()
+  const hosts = [
+    ...given,
+    ...(domain ? named : []).map(({ environmentId, label }) => ({
+      ...{ environmentId, serviceId: null, host: `${label}.${domain}`, own: null },
+    })),
+  ]
+  const known = new Map(
+    db
+      .select({ host: certificates.host, notAfter: certificates.notAfter })
+      .from(certificates)
+      .where(
+        inArray(
+          certificates.host,
+          hosts.map((one) => one.host),
+        ),
+      )
+      .all()
+      .map((row) => [row.host, row.notAfter]),
+  )
+  return hosts.map((one) => ({ ...one, notAfter: known.get(one.host) ?? null }))
+}
+
+/** By kind and status. Null is for the installation's own. */
+export const countJobs = (db: Db, of: { ownerId: string | null } | { subjectIds: string[] }) =>
+  db
+    .select({ kind: jobs.kind, status: jobs.status, count: count() })
+    .from(jobs)
+    .where(
+      'subjectIds' in of
+        ? inArray(jobs.subjectId, of.subjectIds)
+        : of.ownerId === null
+          ? isNull(jobs.ownerId)
+          : eq(jobs.ownerId, of.ownerId),
+    )
+    .groupBy(jobs.kind, jobs.status)
+    .all()
