@@ -30,8 +30,8 @@ From your computer, to a server with Davit:
   All of these take --server ADDRESS, --project NAME, --env NAME and --json. Without a login, DAVIT_SERVER and
   DAVIT_TOKEN name the server and its token.
 
-  check [FILE]                Check a davit.yaml (or davit.json, or package.json) and print the line and column of
-                              each mistake.
+  check [FILE]                Check davit.yaml (or davit.json, or package.json) and the Compose file of this folder, and
+                              print the line and column of each mistake. --service NAME has the addresses, --json.
 
 On the server:
   serve                       Start the server (the default). Settings come from DAVIT_* variables.
@@ -135,7 +135,7 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   logs: async () => (await import('./client/logs.ts')).logs,
   run: async () => (await import('./client/run.ts')).run,
   env: async () => (await import('./client/env.ts')).env,
-  check: async () => (await import('./cli/check.ts')).check,
+  check: async () => (await import('./client/check.ts')).check,
   doctor: () => doctorOnServer,
   install: async () => (await import('./cli/install.ts')).install,
   upgrade: async () => (await import('./cli/upgrade.ts')).upgrade,

@@ -29,9 +29,9 @@ export const askGit = (...args: string[]) =>
   )
 
 /** The folder of the repository around this one. */
-export async function repositoryRoot(): Promise<string> {
-  const root = await askGit('rev-parse', '--show-toplevel')
-  if (root !== null) return root
+export async function repositoryRoot(folder?: string): Promise<string> {
+  const root = await git(['rev-parse', '--show-toplevel'], folder).catch(() => '')
+  if (root !== '') return root.trimEnd()
   throw new AppError(
     'not_found',
     'This folder isn’t in a git repository, so it isn’t known which files belong to the app. Run git init and git add first.',

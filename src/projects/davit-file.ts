@@ -54,8 +54,7 @@ export async function readDavitFile<Settings>(
     found.push({ file, ...checked })
   }
   const [first = null, second] = found
-  if (first && second)
-    throw davitFileInvalid([`Both ${first.file} and ${second.file} have settings. Keep one.`])
+  if (first && second) throw davitFileInvalid([bothSet(first.file, second.file)])
   return first
 }
 
@@ -100,6 +99,9 @@ export const davitFileInvalid = (mistakes: string[]) =>
     mistakes.slice(0, 3).join(' '),
     'Correct the file, and push it. The command davit check names every mistake in it.',
   )
+
+export const bothSet = (first: string, second: string) =>
+  `Both ${first} and ${second} have settings. Keep one.`
 
 export const tooLarge = (file: string) => `${file} is larger than ${mostSettings / 1024} KiB.`
 

@@ -19,8 +19,8 @@ import type { Project, SharedCode } from './store.ts'
 
 /** Reads the Compose file of a project, as far as that is possible without an environment’s variables. */
 export type FindStack = (
-  project: Project,
-  of: { directory: OpenDirectory; signal: AbortSignal },
+  project: Pick<Project, 'composeFile' | 'composeService' | 'ownerId'>,
+  of: { directory: Pick<OpenDirectory, 'paths' | 'read' | 'follow'>; signal: AbortSignal },
 ) => Promise<Pick<Plan, 'reasons' | 'links'> & { services: FoundService[] }>
 
 export type Detection = Omit<Plan, 'kind' | 'context' | 'dockerfile' | 'dockerignore'> & {

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DavitClient } from '../demo/client.ts'
 import { startDavit } from '../support/davit.ts'
+import { git } from '../support/git-server.ts'
 import { runDavit } from '../support/run-davit.ts'
 import { aFolder } from '../support/folder.ts'
 
@@ -161,4 +162,42 @@ test('a davit.yaml is checked without a server: each mistake with its place, and
   expect(right!.stdout).toContain('port, health_path')
   for (const refused of [large, none, folder])
     expect(refused).toMatchObject({ status: 1, stdout: '' })
+})
+
+test('a Compose file is checked as its deployment reads it, from the files that git would have', async () => {
+  const cwd = aFolder()
+  git(cwd, ['init', '-q'])
+  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text)
+  const check = async (...args: string[]) => {
+    const { status, stdout } = await runDavit(['check', ...args, '--json'], { cwd })
+    return { status, files: JSON.parse(stdout).files as { mistakes: string[]; found: string[] }[] }
+  }
+  const compose = `services:
+  web: {build: ., ports: ["80"]}
+  db:
+    image: "postgres:\${VERSION:?which}"
+    env_file: [mail.env]
+`
+  write('compose.yaml', compose)
+  write('davit.yaml', 'port: 8080\n')
+  const missing = await check()
+  expect(missing.status).toBe(1)
+  expect(missing.files[0]!.mistakes).toEqual([])
+  expect(missing.files[1]!.mistakes.join()).toContain('compose.yaml, line 5, column 16')
+
+  write('mail.env', 'A=1\n')
+  const fine = await check()
+  expect(fine).toMatchObject({ status: 0, files: [{ mistakes: [] }, { mistakes: [] }] })
+  expect(fine.files[1]!.found.join()).toMatch(/web has the addresses.*VERSION/)
+  expect((await check('compose.yaml', '--service', 'nothing')).status).toBe(1)
+
+  write('.gitignore', 'mail.env\n')
+  expect((await check('compose.yaml')).status).toBe(1)
+  symlinkSync('/etc/hostname', join(cwd, 'link.env'))
+  write('compose.yaml', compose.replace('mail.env', 'link.env'))
+  expect((await check('compose.yaml')).files[0]!.mistakes).toHaveLength(1)
+
+  write('package.json', '{"davit": {"port": 1}}')
+  write('compose.yaml', compose.replace('mail.env', 'davit.yaml'))
+  expect((await check()).files.map(({ mistakes }) => mistakes.length)).toEqual([0, 1, 0])
 })

@@ -53,6 +53,7 @@ const isSearch = ({ attributes, action }: PageForm) =>
 const asksOthers = [
   'POST /settings/git',
   'PUT /settings/git/:id',
+  'PUT /settings/registries/:id',
   'POST /settings/registries',
   'POST /services/:id/domains',
 ]

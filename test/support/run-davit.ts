@@ -1,13 +1,20 @@
 import { join } from 'node:path'
 import { bareEnvironment } from './davit.ts'
 
+const root = join(import.meta.dir, '../..')
+
 /** Runs a subcommand of Davit to its end, with this on its standard input. */
 export async function runDavit(
   args: string[],
-  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+  {
+    env = {},
+    input = '',
+    cwd = root,
+  }: { env?: Record<string, string>; input?: string; cwd?: string } = {},
 ) {
-  const child = Bun.spawn([process.execPath, 'src/main.ts', ...args], {
-    cwd: join(import.meta.dir, '../..'),
+  const settings = `--tsconfig-override=${join(root, 'tsconfig.json')}`
+  const child = Bun.spawn([process.execPath, settings, join(root, 'src/main.ts'), ...args], {
+    cwd,
     env: { ...bareEnvironment(), DAVIT_PORT: '0', ...env },
     stdin: new Blob([input]),
     stdout: 'pipe',
