@@ -33,8 +33,11 @@ import { Jobs } from './jobs/jobs.ts'
 import { Collector } from './logs/collector.ts'
 import { Logs } from './logs/logs.ts'
 import { Masks } from './logs/masks.ts'
+import { emit } from './notifications/emit.ts'
+import { newVersion } from './notifications/texts.ts'
 import { OpenPages } from './notifications/open-pages.ts'
 import { Outbox } from './notifications/outbox.ts'
+import { version } from './platform/root.ts'
 import { ReleaseWatch } from './releases/watch.ts'
 import type { Clock } from './platform/scheduler.ts'
 import { Scheduler } from './platform/scheduler.ts'
@@ -116,7 +119,13 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const hosts = () => plan().hosts
   const known = { config, db, docker, edge, instanceId, nameServers, hosts }
   const certificates = new CertificateKeeper(known)
-  const releases = new ReleaseWatch(config)
+  const releases = new ReleaseWatch(config, {
+    found: (newer) =>
+      emit(db, {
+        ...{ subject: 'Davit', href: '/docs/upgrade' },
+        ...newVersion({ version: newer, own: version }),
+      }),
+  })
   const outside = {
     ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
     ...{ instanceTasks, locks, scheduler },
@@ -125,7 +134,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   }
 
   const feed = new EngineFeed()
-  const server = new ServerMeter(config)
+  const server = new ServerMeter(config, db)
   const usage = new UsagePoller({ docker, observed, logDb }, { interval: usageInterval })
   const watching = { feed, usage, server }
 

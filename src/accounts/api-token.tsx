@@ -12,6 +12,7 @@ import { userOf } from '../web/user-of.ts'
 import { tokenForm } from './forms.ts'
 import { confirmPassword } from './log-in.ts'
 import { CurrentPassword } from './login-fields.tsx'
+import { noteToken } from './notices.ts'
 import { findUser } from './store.ts'
 import { listOwnProjects, makeToken } from './token-store.ts'
 
@@ -81,7 +82,11 @@ export const apiToken = resource({
       if (projectId && !listOwnProjects(db, userId).some(({ id }) => id === projectId))
         throw invalidField('projectId', 'must be one of your projects.')
       await confirmPassword(db, { userId, currentPassword, address: c.var.address })
-      const { token, row } = makeToken(db, { ...wanted, userId })
+      const { token, row } = db.transaction(() => {
+        const made = makeToken(db, { ...wanted, userId })
+        noteToken(db, { ...made.row, email: userOf(c).email })
+        return made
+      })
       const says = 'Copy this token to where it is used. It is shown only once.'
       return { id: row.id, extra: { token }, once: { text: token, what: 'the token', says } }
     },

@@ -29,7 +29,7 @@ export const oauthRoutes = (deps: OAuthDeps) => {
       const arrival = await arrive(c, deps, verifier)
       if (userId === null) {
         const { user, isNew } = logInWithProfile(deps, arrival)
-        startSession(c, deps, user)
+        startSession(c, deps, user, { isLogin: !isNew })
         const details = { provider: deps.config.oauth!.provider, login: arrival.profile.login }
         audit(c, isNew ? 'user.registered' : 'login.succeeded', { details })
         return c.redirect(takeRememberedPage(c, deps), 303)

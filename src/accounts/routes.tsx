@@ -54,7 +54,7 @@ export const accountRoutes = (deps: RouteDeps) => {
       const { address } = c.var
       const browserOf = (user: UserRow) => knownBrowser(c, deps, user)
       const user = await logIn(deps, { ...c.var.input, address, browserOf })
-      startSession(c, deps, user)
+      startSession(c, deps, user, { isLogin: true })
       audit(c, 'login.succeeded')
       return moveOn(c, { to: takeRememberedPage(c, deps), json: () => userJson(user) })
     })

@@ -30,8 +30,9 @@ import { hasHandler } from '../web/form-method.ts'
 import { Said } from '../web/said.tsx'
 import { notLoggedIn } from '../web/user-of.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
-import { rememberBrowser } from './known-browser.ts'
+import { knownBrowser, rememberBrowser } from './known-browser.ts'
 import { rememberPage } from './next-page.ts'
+import { noteLogin } from './notices.ts'
 
 export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
 
@@ -88,12 +89,20 @@ export function isLoginAlive(db: Db, c: Context) {
 }
 
 /** Always uses a new token, and ends the session that it replaces. */
-export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
+export function startSession(
+  c: Context,
+  deps: AccountDeps,
+  user: UserRow,
+  { isLogin = false }: { isLogin?: boolean } = {},
+) {
   if (user.disabledAt)
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   const { session: replaced, address } = (c as Context<Env>).var
   deleteExpiredSessions(deps.db)
   resetFutureTimes(deps.db)
+  const userAgent = (c.req.header('User-Agent') ?? '').slice(0, 256)
+  if (isLogin && knownBrowser(c, deps, user) === null)
+    noteLogin(deps.db, user, { userAgent, address })
   if (replaced) deleteSession(deps.db, replaced.id)
   deleteStaleSessions(deps.db, { userId: user.id, keep: limits.sessions - 1 })
   const token = randomToken()
@@ -101,7 +110,7 @@ export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   const session = insertSession(deps.db, {
     userId: user.id,
     tokenHash: hashToken(token),
-    userAgent: (c.req.header('User-Agent') ?? '').slice(0, 256),
+    userAgent,
     address,
     lastSeenAt: new Date(now),
     expiresAt: new Date(now + lifetime),

@@ -1,3 +1,4 @@
+import { noteAdmin } from '../accounts/notices.ts'
 import { deleteSessionsOf } from '../accounts/store.ts'
 import type { UserRow } from '../accounts/store.ts'
 import { deleteTokensOf } from '../accounts/token-store.ts'
@@ -16,6 +17,7 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
       const user = findOtherLive(tx, { id, by })
       if (role === 'member') keepAnAdmin(tx, id)
       if (disabled) return shutOut(tx, user, { role })
+      if (role === 'admin' && user.role !== 'admin') noteAdmin(tx, { email: user.email, by })
       return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
     },
     { behavior: 'immediate' }, // when two admins remove each other, the second is refused

@@ -10,6 +10,7 @@ import type { CrashCount } from '../runtime/crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
 import type { StopReason } from './store.ts'
+import { noteInspected, noteTrouble } from './troubles.ts'
 
 /** Consecutive restarts after which an app is stopped. */
 const maxRestarts = 10
@@ -26,7 +27,10 @@ type LoopDeps = {
 export const watchContainers = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
   deps.observed.run(deps.feed, {
     signal,
-    onEvent({ id, action, attributes }) {
+    onInspected: (container) => reported(() => noteInspected(deps, container)),
+    onEvent(event) {
+      reported(() => noteTrouble(deps, event))
+      const { id, action, attributes } = event
       const restarts = deps.observed.crashes.restartsOf(id)
       if (action !== 'start' || readLabels(attributes).instanceId !== deps.instanceId) return
       if (restarts === 0) clearStopReason(deps.db, id)
@@ -34,6 +38,15 @@ export const watchContainers = (deps: LoopDeps, { signal }: { signal: AbortSigna
       stopLoop(deps, id).catch((error) => report('a crash loop was not stopped', error, { id }))
     },
   })
+
+/** What follows is more important than what people are told. */
+function reported(note: () => void) {
+  try {
+    note()
+  } catch (error) {
+    report('what is wrong with a container could not be stored', error)
+  }
+}
 
 /** Stores the reason before stopping it, so that the reason exists when the state changes. */
 async function stopLoop(deps: LoopDeps, id: string) {

@@ -3,15 +3,17 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { unlessFull } from '../db/failures.ts'
 import type { Docker, UsedContainer } from '../docker/index.ts'
-import { leastFree } from '../platform/disk-space.ts'
+import { isAlmostFull, leastFree } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { journal, report } from '../platform/journal.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
+import { emit } from '../notifications/emit.ts'
+import { diskLow, stoppedForDisk } from '../notifications/texts.ts'
 import { stopContainer } from '../runtime/act.ts'
 import { diskFilled } from '../runtime/crash-count.ts'
 import { bytes } from '../web/units.ts'
 import { diskSpace } from './clean-up/disk.ts'
-import { placeContainers } from './place.ts'
+import { eventPlace, placeContainers } from './place.ts'
 import type { OwnPlace } from './place.ts'
 import { setServiceStopped, setStopReason } from './store.ts'
 import type { StopReason } from './store.ts'
@@ -50,6 +52,8 @@ export class DiskGuard {
   readonly #reasons = new Map<string, StopReason>()
   #before: Measured | null = null
   #notBefore = 0
+  /** Null until it was measured. */
+  #isLow: boolean | null = null
   /** Replaced by tests. */
   space: () => Promise<DiskSpace | null>
 
@@ -69,6 +73,7 @@ export class DiskGuard {
 
   async look({ signal }: { signal: AbortSignal }) {
     const space = await this.space()
+    if (space) this.#note(space)
     if (!space || space.free >= leastFree(space)) {
       this.#before = null
       return
@@ -84,6 +89,22 @@ export class DiskGuard {
     if (space.free >= diskFloor(space)) return
     const largest = largestWriter(before, now, before ? leastWritten : diskFloor(space) / 2)
     if (largest) await this.#stop(largest, space.free)
+  }
+
+  /** Tells admins once when it gets almost full, and when it isn't any more. */
+  #note(space: DiskSpace) {
+    const isLow = isAlmostFull(space)
+    if (isLow === this.#isLow) return
+    const of = { ...space, needed: leastFree(space) }
+    unlessFull(() => {
+      this.#deps.db.transaction((tx) =>
+        emit(tx, {
+          ...{ subject: 'the server', href: '/settings/prune', of: 'disk_low' },
+          ...diskLow(of, { isOver: !isLow }),
+        }),
+      )
+      this.#isLow = isLow
+    })
   }
 
   async #measure(signal: AbortSignal) {
@@ -119,6 +140,8 @@ export class DiskGuard {
     unlessFull(() => {
       setStopReason(db, id, reason)
       if (place.service) setServiceStopped(db, place.service.id, reason)
+      const about = eventPlace(place)
+      if (about) emit(db, { ...about, ...stoppedForDisk({ ...about, ...reason }) })
       recordEvent(db, {
         actor: { id: null, email: 'the watch over the disk' },
         action: 'container.stopped',

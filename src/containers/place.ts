@@ -1,8 +1,10 @@
 import type { Db } from '../db/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
+import { appName } from '../notifications/texts.ts'
 import type { User } from '../web/factory.ts'
 import { web } from '../environments/processes.ts'
+import { environmentPath } from '../environments/views.tsx'
 import {
   getDeployedPlaces,
   getServicePlaces,
@@ -107,6 +109,21 @@ const nowhere: OwnPlace = {
   deployment: null,
   service: null,
 }
+
+/** Where an event of a container belongs; null for one that has no owner. */
+export const eventPlace = ({ owner, project, environment, service }: OwnPlace) =>
+  owner && {
+    ownerId: owner.id,
+    projectId: project?.id ?? null,
+    environmentId: environment?.id ?? null,
+    serviceId: service?.id ?? null,
+    ...(service
+      ? { subject: service.name, href: `/services/${service.id}` }
+      : {
+          subject: appName(project!, environment!),
+          href: `${environmentPath({ id: environment!.id, projectId: project!.id })}/output`,
+        }),
+  }
 
 /** Members see their own containers, admins see all. */
 export const maySee = (user: Pick<User, 'id' | 'role'>, place: ContainerOwner) =>

@@ -8,6 +8,7 @@ import { commitStatuses } from './commit-status.ts'
 import type { PipelineDeps } from './context.ts'
 import { explainStep } from './explain.ts'
 import { imageNameOf, removeOldImages } from './images.ts'
+import { noteFailure } from './notices.ts'
 import { observe } from './observe.ts'
 import { runPipeline } from './pipeline.ts'
 import type { Attempt } from './pipeline.ts'
@@ -78,12 +79,16 @@ async function storeEnd(
     return { status: 'cancelled', line: wasQueued ? line : 'Cancelled.' }
   }
   const { code, message, hint } = end.failure
-  const isStored = moveDeployment(deps.db, {
-    ...{ id, from, ...changes, status: 'failed' },
-    errorStep: isBegun ? progress.step : status,
-    errorCode: code,
-    errorMessage: message,
-    errorHint: hint,
+  const isStored = deps.db.transaction(() => {
+    const isMoved = moveDeployment(deps.db, {
+      ...{ id, from, ...changes, status: 'failed' },
+      errorStep: isBegun ? progress.step : status,
+      errorCode: code,
+      errorMessage: message,
+      errorHint: hint,
+    })
+    if (isMoved) noteFailure(deps.db, id, end.failure)
+    return isMoved
   })
   return isStored ? { status: 'failed', line: `Failed: ${message} ${hint}` } : undefined
 }

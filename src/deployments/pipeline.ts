@@ -9,6 +9,7 @@ import { davitFileInvalid } from '../projects/davit-file.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
+import { noteSuccess } from './notices.ts'
 import type { Progress, StepName } from './progress.ts'
 import { promoteNext } from './promote.ts'
 import type { Promoted } from './promote.ts'
@@ -83,6 +84,7 @@ export async function runPipeline(
     deploy(ready ?? (await resolveApp()), {
       commit(tx, outcome) {
         progress.succeed(tx, outcome)
+        noteSuccess(deps.db, deployment.id)
         applyCode(tx, environmentId, codeSettings)
         promoted = promoteNext(deps.db, getJob(deps.db, deployment.id)!)
       },

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listRows, listValues } from '../db/queries.ts'
-import { certificates } from '../db/schema.ts'
+import { certificates, domains, environments } from '../db/schema.ts'
 
 export type Certificate = typeof certificates.$inferSelect
 
@@ -11,6 +11,20 @@ export const findCertificate = (db: Db, host: string) =>
 
 export const setCertificate = (db: Db, host: string, values: Partial<Certificate>) =>
   db.update(certificates).set(values).where(eq(certificates.host, host)).run()
+
+/** What a host leads to; empty for an automatic name, and for Davit's own. */
+export const getHostPlace = (db: Db, host: string) =>
+  db
+    .select({
+      environmentId: domains.environmentId,
+      serviceId: domains.serviceId,
+      projectId: environments.projectId,
+    })
+    .from(domains)
+    .leftJoin(environments, eq(environments.id, domains.environmentId))
+    .where(eq(domains.host, host))
+    .limit(1)
+    .get() ?? { environmentId: null, serviceId: null, projectId: null }
 
 /** Creates rows for these hosts. Others are removed unless their failures still count. */
 export function keepCertificates(db: Db, hosts: ReadonlySet<string>, now: Date) {

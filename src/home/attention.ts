@@ -5,7 +5,7 @@ import type { ShownDeps, ShownDomain } from '../domains/json.ts'
 import { lookOf as lookOfDomain, problemOf } from '../domains/status.ts'
 import { keyOf } from '../edge/plan.ts'
 import { isStopCode } from '../runtime/crash-count.ts'
-import { leastFree } from '../platform/disk-space.ts'
+import { isAlmostFull, leastFree } from '../platform/disk-space.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { lookOfStatus } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
@@ -46,11 +46,8 @@ export function readAttention(deps: ShownDeps, of: AttentionQuery): Attention[] 
   ]
 }
 
-/** A disk needs attention from this percentage on. */
-const almostFull = 90
-
 function ofDisk({ isAdmin, server: { disk } }: AttentionQuery): Attention[] {
-  if (!disk || (disk.used < almostFull && disk.free >= leastFree(disk))) return []
+  if (!disk || !isAlmostFull(disk)) return []
   const href = isAdmin ? '/settings/prune' : '/docs/maintenance#clean-up-the-disk'
   return [
     {

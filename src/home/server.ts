@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os'
+import { unlessFull } from '../db/failures.ts'
+import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
+import { emit } from '../notifications/emit.ts'
+import { memoryLow } from '../notifications/texts.ts'
 import { spaceOf } from '../platform/disk-space.ts'
 import type { DiskSpace } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
@@ -24,13 +28,22 @@ export type Server = {
 /** Milliseconds over which processor use is averaged. */
 const interval = 5000
 
+/** The memory is low when less than this share was free for a minute, and no longer once more than that is. */
+const memoryBounds = { low: 0.05, well: 0.1, after: 12 }
+
 export class ServerMeter {
   readonly #dataDir: string
+  readonly #db: Db
+  /** How often in a row it was low. */
+  #lowFor = 0
+  /** Null until it was stored by this process. */
+  #isLow: boolean | null = null
   #before: Ticks | null = null
   #busy: number | null = null
 
-  constructor({ dataDir }: { dataDir: string }) {
+  constructor({ dataDir }: { dataDir: string }, db: Db) {
     this.#dataDir = dataDir
+    this.#db = db
   }
 
   /** Measures processor use until the signal aborts. */
@@ -54,6 +67,25 @@ export class ServerMeter {
     const ticks = ticksIn(await readFile('/proc/stat', 'utf8').catch(() => '')) // /proc exists only on Linux
     this.#busy = this.#before && ticks && busyBetween(this.#before, ticks)
     this.#before = ticks
+    this.noteMemory({ free: freemem(), size: totalmem() })
+  }
+
+  /** Tells admins once. */
+  noteMemory(memory: { free: number; size: number }) {
+    const share = memory.free / memory.size
+    this.#lowFor = share < memoryBounds.low ? this.#lowFor + 1 : 0
+    const isLow =
+      this.#lowFor >= memoryBounds.after || (this.#isLow === true && share < memoryBounds.well)
+    if (isLow === this.#isLow) return
+    unlessFull(() => {
+      this.#db.transaction((tx) =>
+        emit(tx, {
+          ...{ subject: 'the server', href: '/containers', of: 'memory_low' },
+          ...memoryLow(memory, { isOver: !isLow }),
+        }),
+      )
+      this.#isLow = isLow
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   and,
   asc,
+  between,
   count,
   desc,
   eq,
@@ -13,7 +14,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { getRow, listPage, listValues } from '../db/queries.ts'
+import { getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -33,6 +34,14 @@ export const getEvent = (db: Tx, id: string) => getRow(db, events, eq(events.id,
 
 /** What went bad and isn't well again. */
 export const getOpen = (tx: Tx, of: string) => getRow(tx, events, and(eq(events.of, of), isOpen))
+
+/** The same for all that start with one of these. */
+export const listOpenOf = (tx: Tx, prefixes: string[]) =>
+  listRows(
+    tx,
+    events,
+    and(or(...prefixes.map((prefix) => between(events.of, prefix, `${prefix}~`))), isOpen),
+  )
 
 /** The newest event of what went bad and well. */
 export const getNewestOf = (tx: Tx, of: string) =>

@@ -29,6 +29,10 @@ export async function spaceOf(folder: string): Promise<DiskSpace | null> {
 export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
   Math.min(2 * 2 ** 30, Math.floor(size / 10))
 
+/** When people should look at it. */
+export const isAlmostFull = (space: Pick<DiskSpace, 'size' | 'free' | 'used'>) =>
+  space.used >= 90 || space.free < leastFree(space)
+
 /** The hint when a disk has too little space. */
 export const roomHint =
   'Free some space: an admin can see what uses it and remove it under Settings, Clean-up. Then try again.'

@@ -17,10 +17,16 @@ const known = z.object({
 /** Checks for a newer version, only if DAVIT_RELEASES is set. */
 export class ReleaseWatch {
   readonly #config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>
+  readonly #found: (version: string) => void
   #known: z.infer<typeof known> | null = null
 
-  constructor(config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>) {
+  /** `found` gets each newer version once, or again after a crash. */
+  constructor(
+    config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>,
+    { found = () => {} }: { found?: (version: string) => void } = {},
+  ) {
     this.#config = config
+    this.#found = found
   }
 
   /** The newest version if it is newer than this one; else null. */
@@ -46,7 +52,10 @@ export class ReleaseWatch {
     if (last && last.askedAt <= now && now - last.askedAt < day) return
     this.#keep({ askedAt: now, version: last?.version ?? null }) // even if the request fails
     const index = await this.#ask(releases, signal)
-    if (index) this.#keep({ askedAt: now, version: index.version })
+    if (!index) return
+    if (index.version !== last?.version && compareVersions(index.version, version) > 0)
+      this.#found(index.version) // before it is kept: else a crash between the two would lose it
+    this.#keep({ askedAt: now, version: index.version })
   }
 
   /** Null when Davit stops meanwhile. */

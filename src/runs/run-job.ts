@@ -20,6 +20,7 @@ import { endFailure, named } from '../runtime/once-failures.ts'
 import { removeOnce, runOnce } from '../runtime/run-once.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { StopReason } from '../containers/store.ts'
+import { noteScheduleEnd } from './schedule-notice.ts'
 import type { Starts } from './starts.ts'
 import { deleteRun, endRun, getRunIn, listOld, logOf, setRunning } from './store.ts'
 import type { RunEnd, RunIn } from './store.ts'
@@ -84,7 +85,11 @@ export const runKind =
       explain: (error) => explain(error, named.run),
       end(end) {
         const { line, ...stored } = endOf(end, exitCode)
-        const isStored = endRun(db, id, stored)
+        const isStored = db.transaction(() => {
+          const isEnded = endRun(db, id, stored)
+          if (isEnded && run.scheduleId) noteScheduleEnd(db, found, stored)
+          return isEnded
+        })
         starts.over(id)
         return isStored ? { status: stored.status, line } : undefined
       },

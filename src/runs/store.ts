@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, isNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
-import { deployments, environments, projects, runs, runStatuses } from '../db/schema.ts'
+import { deployments, environments, projects, runs, runStatuses, schedules } from '../db/schema.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
@@ -66,6 +66,8 @@ export const countActive = (db: Db, ownerId: string) => {
     and(inArray(runs.environmentId, own), isNull(runs.scheduleId), unfinished),
   )
 }
+
+export const getSchedule = (db: Db, id: string) => getRow(db, schedules, eq(schedules.id, id))
 
 /** Returns false when it already is running. */
 export const setRunning = (db: Db, id: string) =>

@@ -48,6 +48,7 @@ export class ObservedContainers {
   readonly #followed = new SharedSource((id, signal) => this.#observe(id, signal))
   readonly #asked = new Map<string, Promise<Container | null>>()
   readonly #waiting = new Set<string>()
+  #onInspected: (container: Container) => void = () => {}
   #turn = 0
   #looking: Promise<void> = Promise.resolve()
 
@@ -81,6 +82,7 @@ export class ObservedContainers {
     if (turn < (this.#known.get(id)?.turn ?? 0)) return container
     this.#known.set(id, { turn, condition: container && conditionOf(container) })
     this.#seen.publish(id, container)
+    if (container) this.#onInspected(container)
     return container
   }
 
@@ -141,11 +143,20 @@ export class ObservedContainers {
     return ticks((wake) => this.listen(signal, wake), { signal, interval, longest })
   }
 
-  /** Listens until the signal; `onEvent` gets an event after it was counted. */
+  /** Listens until the signal; `onEvent` gets an event after it was counted, `onInspected` each newest state. */
   async run(
     feed: EngineFeed,
-    { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
+    {
+      signal,
+      onEvent,
+      onInspected = () => {},
+    }: {
+      signal: AbortSignal
+      onEvent: (event: EngineEvent) => void
+      onInspected?: (container: Container) => void
+    },
   ) {
+    this.#onInspected = onInspected
     for await (const event of feed.listen(signal)) {
       if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
       else if (relevantEvents.test(event.action)) {
@@ -153,7 +164,7 @@ export class ObservedContainers {
         if (event.action === 'destroy') this.#heard.delete(event.id)
         else this.#heard.set(event.id, ++this.#turn)
         this.#waiting.add(event.id)
-        if (this.isLooping(event.id)) this.#publishWhenCalm(signal)
+        if (this.isLooping(event.id)) this.#lookWhenCalm(event.id, signal)
         onEvent(event)
         this.#inspect(signal)
       }
@@ -196,11 +207,12 @@ export class ObservedContainers {
     )
   }
 
-  #publishWhenCalm(signal: AbortSignal) {
-    void sleep(calm, undefined, { signal, ref: false }).then(
-      () => this.#changes.publish('all'),
-      () => {},
-    )
+  #lookWhenCalm(id: string, signal: AbortSignal) {
+    const look = () => {
+      this.#waiting.add(id)
+      this.#inspect(signal)
+    }
+    void sleep(calm, undefined, { signal, ref: false }).then(look, () => {})
   }
 }
 

@@ -9,6 +9,7 @@ import { nextTime } from '../platform/cron.ts'
 import { usualTimeout } from '../platform/limits.ts'
 import { pause } from '../platform/pause.ts'
 import type { Periodic, Scheduler } from '../platform/scheduler.ts'
+import { noteNotStarted } from '../runs/schedule-notice.ts'
 import { insertRun } from '../runs/store.ts'
 import {
   firstDue,
@@ -84,6 +85,8 @@ function start(deps: Pick<ScheduleDeps, 'db' | 'jobs'>, id: string, now: Date) {
       const isMissed = now.getTime() - dueAt.getTime() > grace
       const begun = isMissed && schedule.missed === 'skip' ? missed : insert(db, found)
       const { problem = null, replaced = [] } = begun
+      if (problem?.reason === 'nothing_deployed')
+        noteNotStarted(db, found, schedule, problem.message)
       setSchedule(db, id, { nextAt: nextTime(schedule, now), dueAt, problem })
       return replaced
     },

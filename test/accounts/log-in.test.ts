@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { afterEach, describe, expect, setSystemTime, test, spyOn } from 'bun:test'
 import { isPassword } from '../../src/accounts/passwords.ts'
-import { loginFailures } from '../../src/db/schema.ts'
+import { events, loginFailures } from '../../src/db/schema.ts'
 import { accountsApp, ada, bob, costlyHash, registered, Visitor } from './visitor.ts'
 
 const minutes = 60_000
@@ -27,6 +27,24 @@ describe('logging in', () => {
     })
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ email: ada.email, name: null, role: 'admin' })
+  })
+
+  test('with a new browser or program is told to the user, with a known one not', async () => {
+    const { app, db } = await withAda()
+    const own = new Visitor(app)
+    const told = () => db.select().from(events).all()
+    const curl = { headers: { 'User-Agent': 'curl/8.1' } }
+    await own.json('/auth/login', ada)
+    const { length } = told()
+    await own.json('/auth/login', ada)
+    expect(told()).toHaveLength(length)
+    await new Visitor(app, '203.0.113.5').json('/auth/login', ada, curl)
+    await new Visitor(app, '203.0.113.5').json('/auth/login', ada, curl)
+    const more = told().slice(length)
+    expect(more).toMatchObject([{ kind: 'login_new', href: '/settings/sessions' }])
+    expect(more[0]!.text).toMatch(/curl\/8\.1 from 203\.0\.113\.5/)
+    await new Visitor(app, '203.0.113.5').json('/auth/login', wrong)
+    expect(told()).toHaveLength(length + 1)
   })
 
   test('sends a browser to the dashboard, htmx by its header', async () => {

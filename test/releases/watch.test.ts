@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { events } from '../../src/db/schema.ts'
 import { ReleaseWatch } from '../../src/releases/watch.ts'
 import { testApp } from '../support/app.ts'
 
@@ -39,6 +40,16 @@ describe('a newer version', () => {
     await t.releases.look({ signal })
     expect((await t.logInAsAdmin().page('/dashboard')).text).toContain('99.1.0 is available')
     expect((await t.logIn('ada@example.com').page('/dashboard')).text).not.toContain('99.1.0')
+  })
+
+  test('is told to admins once', async () => {
+    const t = testApp({ DAVIT_RELEASES: address() })
+    const now = Date.now()
+    await t.releases.look({ signal }, now)
+    await t.releases.look({ signal }, now + day)
+    const told = t.db.select().from(events).all()
+    expect(told).toMatchObject([{ kind: 'davit_version', ownerId: null, href: '/docs/upgrade' }])
+    expect(told[0]!.title).toContain('99.1.0')
   })
 
   test('is asked for once a day, also after a restart and when nothing responds', async () => {

@@ -1,0 +1,206 @@
+import { bytes } from '../web/units.ts'
+import type { NewEvent } from './emit.ts'
+
+/*
+ * What people are told, in one place: what happened, why, and what to do. Values from outside stand in the
+ * text, never in the markup; each sender escapes them.
+ */
+
+type Told = Pick<NewEvent, 'kind' | 'level' | 'title' | 'text' | 'todo'>
+
+export const appName = (project: { name: string }, environment: { name: string }) =>
+  `${project.name} (${environment.name})`
+
+/** Such as “shop (production)”, or the name of a service. */
+type Of = { subject: string }
+
+type Deployed = Of & { number: number; commit: { hash: string; message: string | null } | null }
+
+const commitOf = ({ commit }: Deployed) => {
+  const [line = ''] = commit?.message?.split('\n') ?? []
+  return commit ? ` Commit ${commit.hash.slice(0, 7)}${line && `: ${line.slice(0, 200)}`}` : ''
+}
+
+export const deploymentFailed = (
+  of: Deployed & {
+    message: string
+    hint: string
+    /** The number of the version that stays live, and whether its containers had been replaced. */
+    live: { number: number; isBack: boolean } | null
+  },
+): Told => {
+  const { subject, number, message, live } = of
+  const stays = live
+    ? `Version #${live.number} ${live.isBack ? 'runs again' : 'stays live'}.`
+    : 'No version is live.'
+  return {
+    kind: live?.isBack ? 'deployment_reverted' : 'deployment_failed',
+    level: 'failure',
+    title: live?.isBack
+      ? `${subject} went back to #${live.number}`
+      : `Deployment #${number} of ${subject} failed`,
+    text: `${live?.isBack ? `Deployment #${number} failed: ` : ''}${message} ${stays}${commitOf(of)}`,
+    todo: of.hint,
+  }
+}
+
+export const deploymentSucceeded = (
+  of: Deployed & { url: string | null; failedNumber: number | null },
+): Told => {
+  const { subject, number, url, failedNumber } = of
+  const at = url ? ` It runs at ${url}.` : ''
+  const isBack = failedNumber !== null
+  return {
+    kind: isBack ? 'deployment_recovered' : 'deployment_succeeded',
+    level: isBack ? 'resolved' : 'info',
+    title: `Deployment #${number} of ${subject} is live`,
+    text: `${isBack ? `Deployment #${failedNumber} had failed.` : 'It succeeded.'}${at}${commitOf(of)}`,
+    todo: null,
+  }
+}
+
+type OfProcess = Of & { process: string | null }
+
+const processOf = ({ process }: OfProcess) => (process ? `The process ${process}` : 'It')
+
+export const crashLoop = (
+  of: OfProcess & { restarts: number; exitCode: number | null; isApp: boolean },
+): Told => ({
+  kind: 'crash_loop',
+  level: 'failure',
+  title: `${of.subject} keeps crashing`,
+  text:
+    `${processOf(of)} exited ${of.restarts} times in a row soon after its start` +
+    `${of.exitCode === null ? '' : `, last with code ${of.exitCode}`}.` +
+    (of.isApp ? ' Davit stops it after 10 times.' : ''),
+  todo: of.isApp
+    ? 'Check its last lines, then deploy a fix or roll back.'
+    : 'Check its last lines, then change the service or restart it.',
+})
+
+export const outOfMemory = (of: OfProcess): Told => ({
+  kind: 'out_of_memory',
+  level: 'failure',
+  title: `${of.subject} ran out of memory`,
+  text: `${processOf(of)} reached its memory limit, and Linux ended it or a part of it.`,
+  todo: 'Raise the memory limit, or find out what needs so much: see the memory of the last hours on its page.',
+})
+
+export const unhealthy = (of: OfProcess): Told => ({
+  kind: 'unhealthy',
+  level: 'failure',
+  title: `${of.subject} is unhealthy`,
+  text: of.process
+    ? `The health check of the process ${of.process} fails.`
+    : 'Its health check fails.',
+  todo: 'Check its last lines. A restart may help for now.',
+})
+
+const ended = {
+  crash_loop: { title: 'runs again', text: 'It no longer crashes.' },
+  out_of_memory: { title: 'runs within its memory again', text: 'Nothing was ended since.' },
+  unhealthy: { title: 'is healthy again', text: 'Its health check succeeds.' },
+}
+
+export const troubles = Object.keys(ended) as (keyof typeof ended)[]
+
+export const troubleEnded = (kind: keyof typeof ended, { subject }: Of): Told => ({
+  ...{ kind, level: 'resolved', todo: null },
+  title: `${subject} ${ended[kind].title}`,
+  text: ended[kind].text,
+})
+
+export const diskLow = (
+  disk: { free: number; size: number; needed: number },
+  { isOver = false } = {},
+): Told => ({
+  kind: 'disk_low',
+  level: isOver ? 'resolved' : 'failure',
+  title: isOver ? 'The server’s disk has space again' : 'The server’s disk is almost full',
+  text: `${bytes(disk.free)} of ${bytes(disk.size)} are free.${
+    isOver ? '' : ` Builds need ${bytes(disk.needed)} to start.`
+  }`,
+  todo: isOver ? null : 'See what uses it, and remove what isn’t needed, under Settings, Clean-up.',
+})
+
+export const stoppedForDisk = (of: Of & { message: string; hint: string }): Told => ({
+  ...{ kind: 'disk_low', level: 'failure' },
+  title: `${of.subject} was stopped: it filled the disk`,
+  text: of.message,
+  todo: of.hint,
+})
+
+export const memoryLow = (
+  memory: { free: number; size: number },
+  { isOver = false } = {},
+): Told => ({
+  kind: 'memory_low',
+  level: isOver ? 'resolved' : 'warning',
+  title: isOver ? 'The server has memory again' : 'The server is low on memory',
+  text:
+    `${bytes(memory.free)} of ${bytes(memory.size)} are free.` +
+    (isOver ? '' : ' When none is left, Linux ends apps, databases or Davit itself.'),
+  todo: isOver
+    ? null
+    : 'See under Containers what uses it. Stop what isn’t needed, or set memory limits.',
+})
+
+export const certificateFailing = (of: {
+  host: string
+  message: string
+  hint: string | null
+}): Told => ({
+  ...{ kind: 'certificate_failing', level: 'failure' },
+  title: `No valid certificate for ${of.host}`,
+  text: of.message,
+  todo: of.hint,
+})
+
+export const certificateIssued = ({ host, notAfter }: { host: string; notAfter: Date }): Told => ({
+  ...{ kind: 'certificate_failing', level: 'resolved', todo: null },
+  title: `${host} has a valid certificate again`,
+  text: `It is valid until ${notAfter.toISOString().slice(0, 10)}.`,
+})
+
+export const scheduleFailed = (
+  of: Of & { name: string; message: string; hint: string | null },
+): Told => ({
+  ...{ kind: 'schedule_failed', level: 'failure' },
+  title: `The schedule ${of.name} of ${of.subject} failed`,
+  text: of.message,
+  todo: of.hint ?? 'Check the log of its run.',
+})
+
+export const scheduleWorks = ({ subject, name }: Of & { name: string }): Told => ({
+  ...{ kind: 'schedule_failed', level: 'resolved', todo: null },
+  title: `The schedule ${name} of ${subject} works again`,
+  text: 'Its last run succeeded.',
+})
+
+export const loginNew = (of: { email: string; device: string; address: string }): Told => ({
+  ...{ kind: 'login_new', level: 'warning' },
+  title: `New login as ${of.email}`,
+  text: `Someone logged in with ${of.device} from ${of.address}, for the first time with this browser.`,
+  todo: 'If that wasn’t you, end the session and change your password.',
+})
+
+export const tokenCreated = (of: { name: string; scopes: string[]; email: string }): Told => ({
+  ...{ kind: 'token_created', level: 'info' },
+  title: `New API token ${of.name}`,
+  text: `It was created as ${of.email}, for: ${of.scopes.join(', ')}.`,
+  todo: 'If that wasn’t you, revoke it, end your sessions and change your password.',
+})
+
+export const adminGranted = (of: { email: string; by: string }): Told => ({
+  ...{ kind: 'admin_granted', level: 'warning' },
+  title: `${of.email} is an admin now`,
+  text: `${of.by} made them one. Admins see every container and decide who has access.`,
+  todo: 'If that wasn’t intended, make them a member again.',
+})
+
+export const newVersion = (of: { version: string; own: string }): Told => ({
+  ...{ kind: 'davit_version', level: 'info' },
+  title: `Davit ${of.version} is available`,
+  text: `This server runs ${of.own}.`,
+  todo: 'Run “davit upgrade” on the server. It makes a backup first, and goes back if the new version fails.',
+})

@@ -1,0 +1,43 @@
+import type { Db } from '../db/index.ts'
+import { emit } from '../notifications/emit.ts'
+import { appName, scheduleFailed, scheduleWorks } from '../notifications/texts.ts'
+import { getSchedule } from './store.ts'
+import type { RunEnd, RunIn } from './store.ts'
+
+type Place = Pick<RunIn, 'project' | 'environment'>
+type Scheduled = { id: string; name: string }
+
+const aboutOf = ({ project, environment }: Place, { id }: Scheduled) => ({
+  ownerId: project.ownerId,
+  projectId: project.id,
+  environmentId: environment.id,
+  subject: appName(project, environment),
+  of: `schedule ${id}`,
+})
+
+/** Tells that a schedule fails, once until it works again. Call it in the transaction of the run's end. */
+export function noteScheduleEnd(db: Db, { run, ...place }: RunIn, end: RunEnd) {
+  const schedule = getSchedule(db, run.scheduleId!)
+  if (!schedule || end.status === 'cancelled') return
+  const { name } = schedule
+  const about = aboutOf(place, schedule)
+  const { exitCode, errorMessage, errorHint: hint = null } = end
+  const message = errorMessage ?? `Its command exited with code ${exitCode}.`
+  emit(db, {
+    ...about,
+    href: `/envs/${place.environment.id}/runs/${run.id}`,
+    ...(end.status === 'failed'
+      ? scheduleFailed({ ...about, name, message, hint })
+      : scheduleWorks({ ...about, name })),
+  })
+}
+
+/** The same for one that couldn't start. */
+export function noteNotStarted(db: Db, place: Place, schedule: Scheduled, message: string) {
+  const about = aboutOf(place, schedule)
+  emit(db, {
+    ...about,
+    href: `/envs/${place.environment.id}/schedules`,
+    ...scheduleFailed({ ...about, name: schedule.name, message, hint: 'Deploy the environment.' }),
+  })
+}
