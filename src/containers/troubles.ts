@@ -20,7 +20,7 @@ type TroubleDeps = { db: Db; instanceId: string; observed: ObservedContainers }
 
 type Of = { id: string; labels: Record<string, string> }
 
-/** Tells of a container of an app or service that crashes again and again, is unhealthy or out of memory. */
+/** Reports a container of an app or service that crashes again and again, is unhealthy or out of memory. */
 export function noteTrouble(deps: TroubleDeps, { id, action, attributes: labels }: EngineEvent) {
   const isLooping = action === 'start' && deps.observed.isLooping(id)
   if (!isLooping && action !== 'oom' && action !== 'health_status: unhealthy') return
@@ -33,7 +33,7 @@ export function noteTrouble(deps: TroubleDeps, { id, action, attributes: labels 
   })
 }
 
-/** Tells what is over, and of a container that became unhealthy while Davit was down. */
+/** Reports what is over, and of a container that became unhealthy while Davit was down. */
 export function noteInspected(deps: TroubleDeps, { id, labels, state, health }: Container) {
   if (state !== 'running' || deps.observed.isLooping(id)) return
   tell(deps, { id, labels }, (of, open) => [

@@ -4,7 +4,8 @@ import { emit } from '../notifications/emit.ts'
 import { appName, deploymentFailed, deploymentSucceeded } from '../notifications/texts.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import type { Failure } from '../platform/errors.ts'
-import { getCurrent, getJob, getPrevious } from './store.ts'
+import { getPrevious } from './overview-store.ts'
+import { getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
 
 /** Call them in the transaction that stores the end. */

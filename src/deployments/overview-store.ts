@@ -1,7 +1,7 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { listRows } from '../db/queries.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { imageNumber, shownDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -104,3 +104,19 @@ export const getOrigin = (db: Db, { imageOf }: Pick<Deployment, 'imageOf'>): Ori
       .where(eq(deployments.id, imageOf))
       .get()) ||
   null
+
+/** The one before it that was neither cancelled nor is unfinished. */
+export const getPrevious = (
+  db: Db,
+  { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
+) =>
+  getRow(
+    db,
+    deployments,
+    and(
+      eq(deployments.environmentId, environmentId),
+      lt(deployments.id, id),
+      inArray(deployments.status, ['failed', 'superseded', 'running', 'stopped']),
+    ),
+    desc(deployments.id),
+  )

@@ -159,22 +159,6 @@ export const getLatest = (db: Db, environmentId: string) =>
   getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
   null
 
-/** The one before it that was neither cancelled nor is unfinished. */
-export const getPrevious = (
-  db: Db,
-  { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
-) =>
-  getRow(
-    db,
-    deployments,
-    and(
-      eq(deployments.environmentId, environmentId),
-      lt(deployments.id, id),
-      inArray(deployments.status, ['failed', 'superseded', 'running', 'stopped']),
-    ),
-    desc(deployments.id),
-  )
-
 /** True when a deployment is queued or running in the environment; one that waits for checks may never run. */
 export const hasUnended = (db: Db, environmentId: string) =>
   countRows(

@@ -32,7 +32,7 @@ import {
   otherAgain,
   waitingAgain,
 } from './certificate-times.ts'
-import { noteCertificate } from './certificate-notice.ts'
+import { storeCertificate } from './certificate-notice.ts'
 import { checkDns } from './dns-check.ts'
 import type { DnsCheck } from './dns-check.ts'
 import { ownAddresses, publicAddresses } from './public-address.ts'
@@ -281,12 +281,7 @@ export class CertificateKeeper {
   #later = (host: string, wait: number) => (this.#again.delete(host) ? null : after(wait))
 
   #set(host: string, values: Partial<Certificate>) {
-    const { db } = this.#kept
-    db.transaction(() => {
-      setCertificate(db, host, values)
-      const ownerId = this.#owners.get(host)
-      if (ownerId !== undefined && 'errorMessage' in values) noteCertificate(db, host, { ownerId })
-    })
+    storeCertificate(this.#kept.db, host, { values, ownerId: this.#owners.get(host) })
   }
 
   /** Resolves when the stored configuration is active. */

@@ -1,7 +1,19 @@
 import type { Db } from '../db/index.ts'
 import { emit } from '../notifications/emit.ts'
 import { certificateFailing, certificateIssued } from '../notifications/texts.ts'
-import { findCertificate, getHostPlace } from './certificate-store.ts'
+import { findCertificate, getHostPlace, setCertificate } from './certificate-store.ts'
+import type { Certificate } from './certificate-store.ts'
+
+/** Stores what was found out of a host, and what its owner is told of it; undefined for one that was removed. */
+export const storeCertificate = (
+  db: Db,
+  host: string,
+  { values, ownerId }: { values: Partial<Certificate>; ownerId: string | null | undefined },
+) =>
+  db.transaction(() => {
+    setCertificate(db, host, values)
+    if (ownerId !== undefined && 'errorMessage' in values) noteCertificate(db, host, { ownerId })
+  })
 
 /**
  * Tells the owner of a host that its certificate isn't issued or renewed, and when it is. One that was never
