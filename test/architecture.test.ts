@@ -168,9 +168,9 @@ describe('no text becomes a program:', () => {
 
   test.each(doors)('%s', (_, door, examples) => {
     for (const example of examples) expect(example).toMatch(door)
-    // The shells of a HEALTHCHECK, of a terminal and of a written Dockerfile run inside the container, and the engine starts them.
+    // The shells of a HEALTHCHECK, of a terminal, of a backup and of a written Dockerfile run inside the container, and the engine starts them.
     const allowed = door.source.includes('(ba|da|z|k)?sh')
-      ? /^(docker\/(health-test|terminal)|detection\/text|backups\/restic\/run)\.ts$/
+      ? /^(docker\/(health-test|terminal)|detection\/text|backups\/(restic\/run|recipes\/tool))\.ts$/
       : /^$/
     expect(except(filesWith(door), allowed)).toEqual([])
   })

@@ -39,6 +39,7 @@ export type ContainerOptions = {
   user?: string
   workingDir?: string
   hostname?: string
+  /** `container:` and an id shares the network of that container, which must run. */
   network: string
   networkAliases?: string[]
   /** An IPv4 address on its network; by default the engine chooses one at each start. */
@@ -101,7 +102,8 @@ export const compatCapabilities = [
 export function containerConfig(options: ContainerOptions) {
   const { granted = {} } = options
   const network = granted.hostNetwork ? 'host' : options.network
-  const ports = granted.hostNetwork ? [] : (options.ports ?? [])
+  const isShared = granted.hostNetwork || network.startsWith('container:')
+  const ports = isShared ? [] : (options.ports ?? [])
   const endpoint = {
     Aliases: options.networkAliases ?? [],
     ...(options.address !== undefined && { IPAMConfig: { IPv4Address: options.address } }),
@@ -122,7 +124,7 @@ export function containerConfig(options: ContainerOptions) {
     ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
     HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },
-    NetworkingConfig: { EndpointsConfig: granted.hostNetwork ? {} : { [network]: endpoint } },
+    NetworkingConfig: { EndpointsConfig: isShared ? {} : { [network]: endpoint } },
   }
 }
 

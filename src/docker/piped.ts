@@ -15,20 +15,20 @@ export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> &
     /** Reads its output; the process blocks while nothing is read. By default it is discarded. */
     stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
     /**
-     * True when its script ends with `&& printf %s "$DAVIT_END" && read -r _`, by which a complete output is
+     * True when its script ends with `&& printf %s "$DAVIT_END" && { read -r _ || :; }`, by which a complete output is
      * told from one that was cut: the engine drops what isn't read 2 s after the end of a process.
      */
     isMarked?: boolean
+    /** How many bytes of its errors are kept: the last ones. */
+    maxStderr?: number
   }
 
 export type PipedResult = {
   exitCode: number
   oomKilled: boolean
-  /** At most its last 8 KiB. */
+  /** By default its last 8 KiB. */
   stderr: string
 }
-
-const maxStderr = 8 * 1024
 
 /** Milliseconds between the end of the output and of the process. */
 const exitTimeout = 30_000
@@ -38,7 +38,7 @@ const exitTimeout = 30_000
  * it in any case. An error of either stream ends the container and is thrown; the caller judges the exit code.
  */
 export async function runPiped(engine: Engine, piped: PipedOptions): Promise<PipedResult> {
-  const { stdin, stdout, isMarked = false, signal, ...options } = piped
+  const { stdin, stdout, isMarked = false, maxStderr = 8192, signal, ...options } = piped
   const mark = isMarked ? `davit-end-${crypto.randomUUID()}` : null
   const env = { ...options.env, ...(mark !== null && { DAVIT_END: mark }) }
   const id = await createContainer(engine, { ...options, env, piped: true, signal })
@@ -53,7 +53,7 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
     either.addEventListener('abort', () => void end().catch(() => {}), { once: true })
     either.throwIfAborted()
     await startContainer(engine, id, { signal })
-    const output = new Output(connection, mark)
+    const output = new Output(connection, { mark, maxStderr })
     const input = inputOf(connection, output)
     const failed = (error: unknown) => {
       stop.abort(error)
@@ -134,6 +134,7 @@ function inputOf(connection: Duplex, output: Output) {
 class Output {
   readonly #connection: Duplex
   readonly #mark: Buffer | null
+  readonly #maxStderr: number
   readonly #frames = new FrameSplitter()
   readonly #closed = Promise.withResolvers<void>()
   #held: Uint8Array = Buffer.alloc(0)
@@ -142,9 +143,10 @@ class Output {
   ended = false
   marked = false
 
-  constructor(connection: Duplex, mark: string | null) {
+  constructor(connection: Duplex, { mark, maxStderr }: { mark: string | null; maxStderr: number }) {
     this.#connection = connection
     this.#mark = mark === null ? null : Buffer.from(mark)
+    this.#maxStderr = maxStderr
   }
 
   get stderr() {
@@ -159,7 +161,7 @@ class Output {
         this.#frames.push(chunk, (stream, bytes, from, end) => {
           const piece = bytes.subarray(from, end)
           if (stream === 'stdout') pieces.push(piece)
-          else this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-maxStderr)
+          else this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
         })
         const joined = this.#withoutMark(pieces)
         if (joined.length > 0) yield joined

@@ -48,6 +48,20 @@ const variableKey = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
 
 const commandNames = Object.keys(serverCommands) as (keyof typeof serverCommands)[]
 
+export const backupEngines = ['postgresql', 'mysql', 'redis', 'mongodb'] as const
+export type BackupEngine = (typeof backupEngines)[number]
+
+const backupDeclaration = z.strictObject({
+  /** By service, those that are dumped with their own tools. */
+  databases: z
+    .record(text(63), z.enum(backupEngines, `must be ${backupEngines.join(', ')}.`))
+    .default({}),
+  /** Volumes whose files can be created again. All others that aren't of a database are stored. */
+  without: z.array(text(100)).max(50).default([]),
+})
+
+export type BackupDeclaration = z.infer<typeof backupDeclaration>
+
 const declaration = z.strictObject({
   name: text(60),
   description: text(500).default(''),
@@ -95,10 +109,13 @@ const declaration = z.strictObject({
     )
     .default({}),
   after: text(4000).optional(),
+  /** How its data is backed up; by default its databases are recognised by their images. */
+  backup: backupDeclaration.optional(),
 })
 
 /** Reads the file's `x-davit` block. Throws `invalid` with the key that is wrong. */
-export function declarationOf(block: Field, services: Field) {
+export function declarationOf(block: Field, root: Field) {
+  const [services, volumes] = [root.get('services'), root.get('volumes')]
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
   const { name, description, category, tags, links, version, expose, connection, files } = data
@@ -120,6 +137,17 @@ export function declarationOf(block: Field, services: Field) {
   for (const [index, { service }] of expose.entries())
     if (!services.get(service).isMap)
       throw block.get('expose').items()[index]!.refuse(`uses ${service}, which isn’t a service.`)
+  const { backup = null } = data
+  for (const name of Object.keys(backup?.databases ?? {}))
+    if (!services.get(name).isMap)
+      throw block.get('backup').get('databases').get(name).refuse('isn’t a service of this file.')
+  for (const [index, name] of backup?.without.entries() ?? [])
+    if (!volumes.entries().some(([volume]) => volume === name))
+      throw block
+        .get('backup')
+        .get('without')
+        .items()
+        [index]!.refuse('isn’t a volume of this file.')
   for (const [key, provided] of Object.entries(proposes))
     if (!Object.hasOwn(provides, provided))
       throw block.get('proposes').get(key).refuse('isn’t under x-davit.provides.')
@@ -137,6 +165,7 @@ export function declarationOf(block: Field, services: Field) {
       services,
     }),
     after: data.after ?? null,
+    backup,
   }
 }
 

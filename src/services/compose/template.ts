@@ -1,4 +1,5 @@
 import { declarationOf } from './declaration.ts'
+import type { BackupDeclaration } from './declaration.ts'
 import type { FirstStart } from './server-commands.ts'
 import { notesOn } from './env-file.ts'
 import { Field } from './field.ts'
@@ -36,6 +37,8 @@ export type Template = {
   firstStart: Map<string, FirstStart>
   /** A text for the user, shown once it runs. */
   after: string | null
+  /** Null when its databases are recognised by their images. */
+  backup: BackupDeclaration | null
   /** As in `ReadOptions`. */
   foreign: boolean
   /** The Compose file without its `x-davit`, with variables unexpanded. */
@@ -179,7 +182,7 @@ export function mentionedIn(
 }
 
 function declared(root: Field, block: Field, source: Source): Template {
-  const { files, ...said } = declarationOf(block, root.get('services'))
+  const { files, ...said } = declarationOf(block, root)
   const tree = new Map([...(root.value as Map<string, Tree>)].filter(([key]) => key !== 'x-davit'))
   const template = {
     ...said,
@@ -279,6 +282,7 @@ export const undeclared = () => ({
   proposes: new Map<string, string>(),
   firstStart: new Map<string, FirstStart>(),
   after: null,
+  backup: null,
 })
 
 /** The description of a file without one. */

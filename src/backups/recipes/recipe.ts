@@ -1,0 +1,133 @@
+import { parseReference } from '../../registries/image-registry.ts'
+import type { Component } from '../../runtime/component.ts'
+import { shownImage } from '../../runtime/images/private-names.ts'
+import { volumeNameOf } from '../../services/compose/containers.ts'
+import type { BackupDeclaration, BackupEngine } from '../../services/compose/declaration.ts'
+import type { Source } from './tool.ts'
+
+/** How the data of a workload is backed up. */
+export type Recipe = {
+  databases: Source[]
+  /** The engine's names of volumes that are stored as files, with the components to pause or stop meanwhile. */
+  volumes: { volume: string; components: string[] }[]
+  /** Paths of the host, which are never backed up. */
+  unsaved: string[]
+}
+
+type Options = {
+  /** The id of the service or environment. */
+  id: string
+  components: Component[]
+  /** What its file says; by default databases are recognised by their images. */
+  backup: BackupDeclaration | null
+  /** Names of images that Davit has renamed, by component. */
+  images?: Readonly<Record<string, string>>
+}
+
+export function recipeOf({ id, components, backup, images = {} }: Options): Recipe {
+  const databases = components.flatMap((component): Source[] => {
+    const { name } = component
+    const image = images[name] ?? component.options.image
+    const engine = backup ? backup.databases[name] : engineOf(image)
+    // without a volume its data is gone with its container
+    if (!engine || component.oneShot || !component.options.volumes?.length) return []
+    return [{ component: name, engine, env: credentialsOf[engine](valuesOf(component)) }]
+  })
+  const dumped = new Set(databases.map(({ component }) => component))
+  const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
+  const users = new Map<string, string[]>()
+  for (const { name, options } of components)
+    for (const { name: volume } of options.volumes ?? [])
+      users.set(volume, [...(users.get(volume) ?? []), name])
+  return {
+    databases,
+    volumes: [...users].flatMap(([volume, components]) =>
+      without.has(volume) || components.every((name) => dumped.has(name))
+        ? []
+        : { volume, components },
+    ),
+    unsaved: components.flatMap(
+      ({ options }) => options.granted?.binds?.map((b) => b.source) ?? [],
+    ),
+  }
+}
+
+/** By the end of a repository's path; the namespaces of others that have the same server and tools. */
+const known: [BackupEngine, RegExp][] = [
+  [
+    'postgresql',
+    /(^|\/)(postgres|postgresql|postgis|pgvector|pgvecto-rs|vchord-postgres|timescaledb|timescaledb-ha|citus|paradedb|pgautoupgrade)$/,
+  ],
+  ['mysql', /(^|\/)(mysql|mysql-server|mariadb|percona|percona-server)$/],
+  ['redis', /(^|\/)(redis|redis-stack|redis-stack-server|valkey|valkey-bundle)$/],
+  ['mongodb', /(^|\/)(mongo|mongodb|mongodb-community-server|percona-server-mongodb)$/],
+]
+
+export function engineOf(image: string): BackupEngine | undefined {
+  const path = parseReference(shownImage(image))?.path
+  return path === undefined ? undefined : known.find(([, pattern]) => pattern.test(path))?.[0]
+}
+
+type Values = (name: string) => string | undefined
+
+/** The variables of a component, and those that a file of it has, such as a secret of Compose. */
+const valuesOf =
+  ({ options, files }: Component): Values =>
+  (name) => {
+    if (name === 'command')
+      return [...(options.entrypoint ?? []), ...(options.command ?? [])].join(' ')
+    const value = options.env?.[name]
+    const path = options.env?.[`${name}_FILE`]
+    return value || files.find((file) => file.path === path)?.content.trimEnd() || undefined
+  }
+
+const firstOf = (values: Values, ...names: string[]) => {
+  for (const name of names) {
+    const value = values(name)
+    if (value !== undefined) return value
+  }
+  return ''
+}
+
+/** A value of a server's command line, which may be a variable. */
+function argumentOf(values: Values, option: string) {
+  const match = new RegExp(`${option}[ =]+(["']?)([^\\s"']+)\\1`).exec(values('command') ?? '')
+  const variable = /^\$\{?(\w+)\}?$/.exec(match?.[2] ?? '')
+  return variable ? values(variable[1]!) : match?.[2]
+}
+
+const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, string>> = {
+  postgresql(values) {
+    const admin = values('POSTGRESQL_POSTGRES_PASSWORD') // of Bitnami's, whose other user has few rights
+    return {
+      PGHOST: '127.0.0.1',
+      PGPORT: values('PGPORT') ?? values('POSTGRESQL_PORT_NUMBER') ?? '5432',
+      PGUSER: admin
+        ? 'postgres'
+        : firstOf(values, 'POSTGRES_USER', 'POSTGRESQL_USERNAME') || 'postgres',
+      PGPASSWORD: admin ?? firstOf(values, 'POSTGRES_PASSWORD', 'POSTGRESQL_PASSWORD'),
+      PGCONNECT_TIMEOUT: '15',
+    }
+  },
+  mysql: (values) => ({
+    MYSQL_HOST: '127.0.0.1',
+    DAVIT_PORT: firstOf(values, 'MYSQL_TCP_PORT') || '3306',
+    MYSQL_PWD: firstOf(values, 'MARIADB_ROOT_PASSWORD', 'MYSQL_ROOT_PASSWORD'),
+  }),
+  redis: (values) => ({
+    DAVIT_PORT: firstOf(values, 'REDIS_PORT_NUMBER', 'VALKEY_PORT_NUMBER') || '6379',
+    REDISCLI_AUTH:
+      argumentOf(values, 'requirepass') ?? firstOf(values, 'REDIS_PASSWORD', 'VALKEY_PASSWORD'),
+  }),
+  mongodb: (values) => ({
+    DAVIT_USER:
+      firstOf(values, 'MONGO_INITDB_ROOT_USERNAME', 'MONGODB_INITDB_ROOT_USERNAME') ||
+      firstOf(values, 'MONGODB_ROOT_USER'),
+    DAVIT_PASSWORD: firstOf(
+      values,
+      'MONGO_INITDB_ROOT_PASSWORD',
+      'MONGODB_INITDB_ROOT_PASSWORD',
+      'MONGODB_ROOT_PASSWORD',
+    ),
+  }),
+}

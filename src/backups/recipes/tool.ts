@@ -1,0 +1,177 @@
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { PipedOptions } from '../../docker/piped.ts'
+import { Failure } from '../../platform/errors.ts'
+import { runForBackup } from '../../runtime/backup-containers.ts'
+import type { BackupDeps } from '../../runtime/backup-containers.ts'
+import type { BackupEngine } from '../../services/compose/declaration.ts'
+
+export type ToolDeps = BackupDeps & {
+  /** How long a tool waits for someone else's change of a table. By default 30 s. */
+  lockTimeoutMs?: number
+}
+
+/** A server of a workload. */
+export type Source = {
+  component: string
+  engine: BackupEngine
+  /** Its credentials, for the tool. */
+  env: Record<string, string>
+}
+
+export type Target = {
+  source: Source
+  /** The container in which it runs. */
+  containerId: string
+  ownerId: string
+}
+
+export type Tool = Target & {
+  /** A constant text for a shell; values are in `env`. */
+  script: string
+  env?: Record<string, string>
+  signal: AbortSignal
+} & Pick<PipedOptions, 'stdin' | 'stdout' | 'isMarked' | 'maxStderr'>
+
+const mebibyte = 2 ** 20
+
+/** The end of each script whose output is marked. */
+export const marked = '&& printf %s "$DAVIT_END" && { read -r _ || :; }'
+
+/**
+ * Runs the server's own tool in a container of the image that runs, which shares the network of the server.
+ * Throws a Failure when it didn't succeed. Returns what it wrote to its error stream.
+ */
+export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
+  const { lockTimeoutMs = 30_000 } = deps
+  const { source, containerId, ownerId, script, env, signal, ...streams } = tool
+  const server = await deps.docker.inspectContainer(containerId, { signal })
+  if (server?.state !== 'running') throw notRunning(source)
+  const { exitCode, oomKilled, stderr } = await runForBackup(deps, {
+    ...streams,
+    ...{ does: 'dump', ownerId, isOnline: { sharedWith: containerId } },
+    image: server.imageId,
+    entrypoint: ['sh', '-c', script],
+    env: { LC_ALL: 'C', DAVIT_LOCK_MS: String(lockTimeoutMs), ...source.env, ...env },
+    // a loaded copy of an in-memory database needs as much as the database
+    memoryBytes: Math.max(512 * mebibyte, server.memoryLimit ?? 0),
+    cpus: 2,
+    pidsLimit: 256,
+    signal,
+  })
+  if (exitCode !== 0) throw explained(source, oomKilled ? 'it needed too much memory' : stderr)
+  return stderr
+}
+
+/** Runs a tool whose output is one JSON value a line, and returns them. */
+export async function linesOf<T>(deps: ToolDeps, tool: Omit<Tool, 'stdout' | 'isMarked'>) {
+  const chunks: Uint8Array[] = []
+  await runTool(deps, {
+    ...tool,
+    script: `{ ${tool.script}\n} ${marked}`,
+    isMarked: true,
+    async stdout(from) {
+      for await (const chunk of from) chunks.push(chunk)
+    },
+  })
+  return jsonLines<T>(Buffer.concat(chunks).toString())
+}
+
+/** Without ending the stream that it writes to. */
+export const passOn = (
+  from: AsyncIterable<Uint8Array>,
+  { to, signal }: { to: Writable; signal: AbortSignal },
+) => pipeline(from, to, { signal, end: false })
+
+function jsonLines<T>(text: string) {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]))
+}
+
+const maxHead = 16 * mebibyte
+
+/** Splits lines of JSON, which an empty line ends, from the data that follows; that goes to `to`. */
+export async function splitHead<T>(
+  from: AsyncIterable<Uint8Array>,
+  { to, signal }: { to: Writable; signal: AbortSignal },
+): Promise<T[]> {
+  let held: Buffer = Buffer.alloc(0)
+  let head: string | null = null
+  await pipeline(
+    async function* () {
+      for await (const chunk of from) {
+        if (head !== null) {
+          yield chunk
+          continue
+        }
+        held = Buffer.concat([held, chunk])
+        const end = held.indexOf('\n\n')
+        if (end === -1 && held.length > maxHead)
+          throw new Error('The counts of a dump are too long.')
+        if (end === -1) continue
+        head = held.toString('utf8', 0, end)
+        if (held.length > end + 2) yield held.subarray(end + 2)
+        held = Buffer.alloc(0)
+      }
+    },
+    to,
+    { signal, end: false },
+  )
+  return jsonLines<T>(head ?? '') // without one the tool has failed, and its exit code is the reason
+}
+
+const notRunning = ({ component }: Source) =>
+  new Failure(
+    'dump_not_running',
+    `${component} doesn’t run, so that its data can’t be read or written.`,
+    'Start the service, and see its log when it doesn’t stay up.',
+  )
+
+/** By what the tools of all servers say; the first that fits. */
+const reasons = [
+  {
+    code: 'dump_login',
+    pattern:
+      /password authentication failed|access denied for user|WRONGPASS|NOAUTH|AuthenticationFailed|invalid username-password/i,
+    what: 'refuses the password that Davit has',
+    hint: 'It was changed in the server by hand. Enter the current one in the settings of the service.',
+  },
+  {
+    code: 'dump_locked',
+    pattern: /lock timeout|lock wait timeout|could not obtain lock|definition has changed/i,
+    what: 'had a table that another program was changing',
+    hint: 'Wait until that change has ended, such as a migration, then try again.',
+  },
+  {
+    code: 'dump_disk_full',
+    pattern: /no space left|disk full|not enough (disk )?space/i,
+    what: 'has no room left on its disk',
+    hint: 'Free some: a restore needs as much again as the database.',
+  },
+  {
+    code: 'dump_rights',
+    pattern: /superuser|permission denied|must be owner|you need .*privilege|not authorized/i,
+    what: 'doesn’t let its user do that',
+    hint: 'Give the service the password of its administrator, such as POSTGRES_PASSWORD or MYSQL_ROOT_PASSWORD.',
+  },
+  {
+    code: 'dump_away',
+    pattern:
+      /terminating connection|server closed the connection|connection (to server .*)?(refused|failed|reset)|lost connection|can't connect|could not connect|server has gone away|starting up|shutting down|i\/o error|LOADING/i,
+    what: 'was restarted or isn’t ready',
+    hint: 'See its log, then try again.',
+  },
+]
+
+function explained({ component }: Source, output: string) {
+  const lines = output.split('\n').flatMap((line) => line.trim() || [])
+  const line = lines.findLast((one) => /error|fatal|fail|denied|refuse/i.test(one)) ?? lines.at(-1)
+  const quoted = (line ?? 'it said nothing').slice(0, 500)
+  const reason = reasons.find(({ pattern }) => pattern.test(output))
+  return reason
+    ? new Failure(reason.code, `${component} ${reason.what}: ${quoted}`, reason.hint)
+    : new Failure(
+        'dump_failed',
+        `The tool of ${component} failed: ${quoted}`,
+        'See the log of the service. The same command in its terminal shows more.',
+      )
+}

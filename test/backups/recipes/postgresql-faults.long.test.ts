@@ -1,0 +1,162 @@
+import { expect, test } from 'bun:test'
+import { Writable } from 'node:stream'
+import { differenceOf, dump } from '../../../src/backups/recipes/index.ts'
+import { imageOf } from '../../support/images/recipes.ts'
+import { ensureServiceImages } from '../../support/machine.ts'
+import { until } from '../../support/until.ts'
+import { dumped, inspected, loaded, scene } from './scene.ts'
+import { shopOf } from './shop.ts'
+
+await ensureServiceImages({ say: console.error })
+
+const { deps, listTools, start } = scene()
+const image = await imageOf('postgresql')
+const env = { POSTGRES_USER: 'shop', POSTGRES_PASSWORD: 'secret', POSTGRES_DB: 'app' }
+const ready = ['psql', '-h', '127.0.0.1', '-d', 'app', '-c', '']
+
+async function server() {
+  const target = await start(image, { env, ready })
+  const psql = ['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', 'app', '-c']
+  return { target, psql, sql: (text: string) => target.run([...psql, text]) }
+}
+
+const { target, psql, sql } = await server()
+await sql(shopOf(100_000))
+
+const failing = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (error) => error,
+  )
+  expect(await listTools()).toEqual([])
+  return (error as { code: string } | null)?.code
+}
+
+/** Stops reading the dump of the app once its first bytes have come, until `proceed`. */
+function heldDump() {
+  const [held, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const kept: string[] = []
+  const done = dump(deps, {
+    ...target,
+    signal: new AbortController().signal,
+    async each({ name, write }) {
+      const to = new Writable({
+        highWaterMark: 1,
+        async write(_, __, taken) {
+          if (name === 'db/app.dump') {
+            held.resolve()
+            await go.promise
+          }
+          taken()
+        },
+      })
+      await write(to, new AbortController().signal)
+      kept.push(name)
+    },
+  })
+  done.catch(() => held.resolve())
+  return { done, kept, held: held.promise, proceed: () => go.resolve() }
+}
+
+test('a restored copy has exactly the rows that were counted while others wrote', async () => {
+  const line = `while [ ! -e /tmp/stop ]; do ${psql.map((word) => `'${word}'`).join(' ')} "
+    INSERT INTO orders (customer, product, count) SELECT 1, 1, 1 FROM generate_series(1, 100);
+    DELETE FROM orders WHERE id IN (SELECT id FROM orders ORDER BY random() LIMIT 37);
+    UPDATE orders SET count = count + 1 WHERE id % 50 = 0" || exit; done`
+  const writing = target.run(['sh', '-c', line])
+  const before = await sql('SELECT count(*) FROM orders')
+  await until(async () => (await sql('SELECT count(*) FROM orders')) !== before)
+  const kept = await dumped(deps, target)
+  await target.run(['touch', '/tmp/stop'])
+  await writing
+  const copy = await server()
+  await loaded(deps, copy.target, kept)
+  expect(differenceOf(kept.contents, await inspected(deps, copy.target))).toBeNull()
+  // it is of a moment, not of now
+  expect(differenceOf(kept.contents, await inspected(deps, target))).toContain('public.orders')
+})
+
+test('a change of a table that comes during a dump waits for it, and not the dump for that', async () => {
+  const { done, held, proceed } = heldDump()
+  await held
+  const changed = sql('ALTER TABLE orders ADD COLUMN later int')
+  await until(async () => (await sql('SELECT count(*) FROM pg_locks WHERE NOT granted')) !== '0')
+  proceed()
+  const contents = await done
+  expect(contents.databases.map(({ name }) => name)).toEqual(['app', 'postgres'])
+  await changed
+})
+
+test('a table that someone else keeps locked fails a dump in time', async () => {
+  const locked = sql('BEGIN; LOCK TABLE orders; SELECT pg_sleep(600)').catch(() => {})
+  const isHeld = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'"
+  await until(async () => (await sql(isHeld)) !== '0')
+  expect(await failing(dumped({ ...deps, lockTimeoutMs: 300 }, target))).toBe('dump_locked')
+  await sql(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()",
+  )
+  await locked
+})
+
+test('a dump whose server is killed, or that is aborted, isn’t kept and leaves nothing running', async () => {
+  const { done, kept, held, proceed } = heldDump()
+  await held
+  await sql(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg_dump'",
+  )
+  proceed()
+  expect(await failing(done)).toBe('dump_away')
+  expect(kept).toEqual(['db/roles.sql'])
+
+  const mine = new Error('mine')
+  const abort = new AbortController()
+  const aborted = dump(deps, {
+    ...target,
+    signal: abort.signal,
+    async each({ write }) {
+      const to = new Writable({ write: () => abort.abort(mine) })
+      await write(to, abort.signal)
+    },
+  })
+  expect(aborted).rejects.toBe(mine)
+  await failing(aborted)
+})
+
+test('a wrong password and a server that is stopped are told apart', async () => {
+  const source = { ...target.source, env: { ...target.source.env, PGPASSWORD: 'old' } }
+  expect(await failing(dumped(deps, { ...target, source }))).toBe('dump_login')
+  const stopped = await server()
+  await deps.docker.stopContainer(stopped.target.containerId)
+  expect(await failing(dumped(deps, stopped.target))).toBe('dump_not_running')
+})
+
+test('a dump that can’t be loaded leaves the database as it was, and one that can replaces it', async () => {
+  const copy = await server()
+  await copy.sql("CREATE TABLE own AS SELECT 'mine' AS text")
+  const kept = await dumped(deps, target)
+  const app = kept.files.get('db/app.dump')!
+  const spoilt = (bytes: Buffer) => ({
+    ...kept,
+    files: new Map(kept.files).set('db/app.dump', bytes),
+  })
+  const cut = spoilt(app.subarray(0, app.length * 0.9))
+  expect(await failing(loaded(deps, copy.target, cut))).toBeString()
+  expect(await failing(loaded(deps, copy.target, spoilt(Buffer.from('garbage'))))).toBeString()
+  const newer = { ...kept, contents: { ...kept.contents, version: '99.1' } }
+  expect(await failing(loaded(deps, copy.target, newer))).toBe('load_version')
+  expect(await copy.sql('SELECT text FROM own')).toBe('mine')
+  const names = 'SELECT string_agg(datname, $$ $$ ORDER BY datname) FROM pg_database'
+  expect(await copy.sql(names)).toBe('app postgres template0 template1')
+
+  // someone who is connected all the time doesn't keep it from being replaced
+  const line = `while [ ! -e /tmp/stop ]; do ${copy.psql.map((word) => `'${word}'`).join(' ')} 'SELECT pg_sleep(60)'; done`
+  const connected = copy.target.run(['sh', '-c', line]).catch(() => {})
+  await loaded(deps, copy.target, { ...kept, database: 'app' })
+  await copy.target.run(['touch', '/tmp/stop'])
+  await copy.sql(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()",
+  )
+  await connected
+  expect(differenceOf(kept.contents, await inspected(deps, copy.target), 'app')).toBeNull()
+  expect(await copy.sql(names)).toBe('app postgres template0 template1')
+})
