@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/session.ts'
+import { deviceAnswerRoutes, deviceLoginRoutes } from './accounts/device-login-routes.tsx'
 import { invite } from './accounts/invite.tsx'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { profileRoutes } from './accounts/profile-routes.tsx'
@@ -75,6 +76,7 @@ export function createApp(deps: Deps) {
   app.route('/', themeRoutes(config))
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
+  app.route('/', deviceLoginRoutes(deps))
 
   app.use(requireUser(deps)) // before the checks, so that a form of an expired session redirects to the login
   app.route('/', uploadRoutes(deps)) // before the checks, which would read its body
@@ -114,6 +116,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, registry))
   app.route('/', gitLookupRoutes(deps))
   app.route('/', resourceRoutes(deps, apiToken))
+  app.route('/', deviceAnswerRoutes(deps))
   app.route('/', userRoutes(deps))
   app.route('/', activityRoutes(deps))
   app.route('/', grantRoutes(deps))

@@ -10,8 +10,8 @@ const usage = `Davit ${version}: builds, runs and watches your apps from git.
 Usage: davit [command]
 
 From your computer, to a server with Davit:
-  login ADDRESS               Log in to a server: create a token on the page that opens, and paste or pipe it in.
-                              logout [ADDRESS] forgets it.
+  login ADDRESS               Log in to a server: allow it on the page that opens. --token asks for an API token,
+                              which can be piped in, too. logout [ADDRESS] forgets it.
   deploy                      Deploy the files of this folder that git tracks, as they are, and follow it to its end.
                               --dirty sends those that git doesn't track too, but for what .gitignore excludes,
                               --no-cache builds without the cache, --detach doesn't follow it.

@@ -31,6 +31,20 @@ export const operations: SliceOperations = () => ({
     'POST /auth/register': creates('Create an account, and log in', user()),
     'POST /auth/login': does('Log in; sets the session cookie', user()),
     'POST /auth/logout': does('Log out', nothing),
+    'POST /auth/device': creates(
+      'Start the login of a computer, which its user allows in a browser',
+      z.object({
+        secret: z.string(),
+        code: z.string(),
+        interval: z.number(),
+        expiresIn: z.number(),
+      }),
+    ),
+    'POST /auth/device/token': does(
+      'Take the token of that login; null until it is allowed',
+      z.object({ token: z.string().nullable(), email: z.email().nullable() }),
+    ),
+    'POST /settings/device': does('Allow or refuse the login of a computer', nothing),
     'GET /settings/profile': does('Get your profile', user()),
     'PUT /settings/profile': does('Change your e-mail address or name', user()),
     'PUT /settings/password': does('Change your password; ends your other sessions', user()),

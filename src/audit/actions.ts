@@ -22,6 +22,7 @@ export const actions = {
   'invite.revoked': 'revoked an invitation',
   'token.created': 'created the API token',
   'token.revoked': 'revoked the API token',
+  'device.allowed': 'logged in the computer',
 
   'source.added': 'added the git source',
   'source.changed': 'changed the git source',
@@ -96,6 +97,7 @@ export type ObjectKind =
   | 'identity'
   | 'invite'
   | 'token'
+  | 'device'
   | 'source'
   | 'registry'
   | 'delivery'

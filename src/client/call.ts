@@ -7,7 +7,7 @@ import type { Login } from './servers.ts'
 /** Milliseconds for one answer, but for a stream or an upload. */
 const timeoutMs = 30_000
 
-type Call = {
+export type Call = {
   method?: string
   /** Sent as JSON. */
   body?: object
@@ -20,15 +20,17 @@ type Call = {
 /** The API of one server, with the user's token. */
 export class Server {
   readonly url: string
-  readonly token: string
+  readonly token: string | null
 
-  constructor({ url, token }: Login) {
+  /** Without a token, it is a visitor. */
+  constructor({ url, token }: Pick<Login, 'url'> & { token: string | null }) {
     this.url = url
     this.token = token
   }
 
   get headers() {
-    return { Authorization: `Bearer ${this.token}`, 'User-Agent': `davit/${version}` }
+    const login = this.token === null ? {} : { Authorization: `Bearer ${this.token}` }
+    return { ...login, 'User-Agent': `davit/${version}` }
   }
 
   get<Answer>(path: string) {

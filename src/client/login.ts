@@ -4,20 +4,26 @@ import { UsageError, print, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import { Server } from './call.ts'
+import { loginByBrowser } from './device-login.ts'
 import { note, printJson } from './say.ts'
 import { addressOf, loginsFile, readLogins, writeLogins } from './servers.ts'
 
-/** Stores a token for a server, once that accepts it. */
+/** Stores a token for a server: one that is allowed in a browser, pasted, or piped in. */
 export const login: Command = async (args, env) => {
-  const { address, json } = readArguments(args, {
-    usage: 'davit login ADDRESS [--json]',
+  const {
+    address,
+    json,
+    token: isPasted,
+  } = readArguments(args, {
+    usage: 'davit login ADDRESS [--token] [--json]',
     names: ['address'] as const,
-    options: { json: { type: 'boolean' } },
+    options: { token: { type: 'boolean' }, json: { type: 'boolean' } },
   })
   const url = addressOf(address)
   if (url.startsWith('http:') && !isLoopback(url))
     warn(`${url} has no HTTPS: whoever is between you and it can read the token.`)
-  const token = isTerminal() ? await askToken(url) : firstLineOf(0)
+  const ask = isPasted ? askToken : loginByBrowser
+  const token = isTerminal() ? await ask(url) : firstLineOf(0)
   if (!/^dvt_[\w-]+$/.test(token))
     throw new UsageError(
       'a token begins with dvt_. Create one in Davit, under Settings, Tokens, and paste it, or pipe it in.',
@@ -32,7 +38,7 @@ export const login: Command = async (args, env) => {
 async function askToken(url: string) {
   const page = `${url}/settings/tokens/new`
   note(`Create a token with the scope write, and paste it here:\n\n  ${page}\n`)
-  spawnBrowser(page)
+  void spawnBrowser(page)
   return (await askHidden('Token (hidden): ')).trim()
 }
 

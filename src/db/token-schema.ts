@@ -1,5 +1,5 @@
 import { index, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { owner } from './account-schema.ts'
+import { owner, users } from './account-schema.ts'
 import { createdAt, id, time } from './columns.ts'
 import { projects } from './project-schema.ts'
 
@@ -22,3 +22,18 @@ export const apiTokens = sqliteTable(
   },
   (t) => [index('api_tokens_by_user').on(t.userId)],
 )
+
+/** Logins of users’ own computers that wait until one is allowed in a browser. */
+export const deviceLogins = sqliteTable('device_logins', {
+  id: id(),
+  /** Of the secret that the computer keeps, and of the code that its user compares. */
+  secretHash: text().notNull().unique(),
+  codeHash: text().notNull().unique(),
+  name: text().notNull(),
+  /** Of the client that began it: its IPv4 address, or its IPv6 network. */
+  network: text().notNull(),
+  /** Null until someone allowed it. */
+  userId: text().references(() => users.id, { onDelete: 'cascade' }),
+  createdAt: createdAt(),
+  expiresAt: time().notNull(),
+})

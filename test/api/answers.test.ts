@@ -253,6 +253,9 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
   const bob = { email: 'new@example.com', password }
   const user = await call('POST /auth/register', { client, body: { ...bob, invite } })
   await call('POST /auth/login', { client, body: bob })
+  const device = await call('POST /auth/device', { client, body: { name: 'new@laptop' } })
+  await call('POST /settings/device', { body: { code: device.code, answer: 'allow', password } })
+  await call('POST /auth/device/token', { client, body: { secret: device.secret } })
   await call('POST /auth/logout', { client })
   await call('PUT /settings/users/:id', {
     path: `/settings/users/${user.id}`,

@@ -32,6 +32,7 @@ const forPeople = [
   'GET /services/compose/configure',
   'GET /services/:id/delete',
   'GET /settings/tokens/new',
+  'GET /settings/device',
   'GET /settings/git/new',
   'GET /settings/git/:id/edit',
   'GET /settings/registries/new',

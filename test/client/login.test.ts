@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { aFolder } from '../support/folder.ts'
 import { loopback } from '../support/tls.ts'
 import { tokenOf } from '../deployments/uploading.ts'
@@ -25,9 +26,30 @@ describe('login', () => {
     expect((await davit(['status'])).status).toBe(3)
   })
 
+  test('on a terminal waits until it is allowed in a browser, and refused there ends it', async () => {
+    const { t, ada, start, address, loginsFile } = await withServer({ jobsWait: true })
+    const answered = async (answer: 'allow' | 'refuse') => {
+      const terminal = onTerminal(start(['login', address]))
+      await terminal.shows(`${address}/settings/device?code=`)
+      const code = /code=([A-Z2-7-]{19})/.exec(terminal.text)![1]!
+      expect((await ada.page(`/settings/device?code=${code}`)).text).toContain(code)
+      expect((await ada.post('/settings/device', { code, answer })).status).toBe(200)
+      return { status: await terminal.child.exited, terminal }
+    }
+    await t.db.$client.run('DELETE FROM api_tokens')
+    const { status, terminal } = await answered('allow')
+    expect(status).toBe(0)
+    await terminal.shows(loginsFile)
+    const [token, ...others] = (await ada.get('/settings/tokens')).json.items
+    expect(others).toEqual([])
+    expect(token).toMatchObject({ scopes: ['write'], name: hostname() })
+    expect(terminal.text).not.toContain('dvt_')
+    expect((await answered('refuse')).status).toBe(3)
+  })
+
   test('on a terminal asks for the token, and shows it to no one', async () => {
     const { start, address, token, loginsFile } = await withServer({ jobsWait: true })
-    const terminal = onTerminal(start(['login', address]))
+    const terminal = onTerminal(start(['login', address, '--token']))
     await terminal.shows('Token (hidden): ')
     terminal.type(`${token}\r`)
     expect(await terminal.child.exited).toBe(0)

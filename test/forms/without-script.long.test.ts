@@ -5,6 +5,7 @@ import { oauthSettings, startOAuthProvider } from '../accounts/oauth-provider.ts
 import { addressOf, routesOf } from '../attacks/walk.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { startDeviceLogin } from '../../src/accounts/device-login-store.ts'
 import { everything } from '../support/everything.ts'
 import type { Ids } from '../support/everything.ts'
 import { contentsOf } from '../support/refusals.ts'
@@ -59,11 +60,15 @@ const asksOthers = [
 ]
 
 /** Forms of several kinds, of which the first page found has not the one that is filled in here. */
-const pagesOf: Record<string, string> = { 'POST /projects': '/projects/new?from=address' }
+const pagesOf: Record<string, string> = {
+  'POST /projects': '/projects/new?from=address',
+  'POST /settings/device': '/settings/device',
+}
 
 /** What a form without rows to change does instead. */
 const effects: Record<string, (t: TestApp, browser: Browser, ids: Ids) => Promise<boolean>> = {
   'POST /auth/logout': async (_, browser) => (await browser.open('/dashboard')).status === 303,
+  'POST /settings/device': async (_, browser) => browser.text.includes('ada@laptop'),
   'POST /theme': async (_, browser) => browser.text.includes('data-theme="light"'),
   'POST /settings/prune': async (_, browser) => /can go|Remove selected/.test(browser.text),
   'POST /services/compose/configure': async (_, browser) => /busybox/.test(browser.text),
@@ -80,6 +85,10 @@ const effects: Record<string, (t: TestApp, browser: Browser, ids: Ids) => Promis
 /** What has to be so before a form has something to do, or is there at all. */
 const needs: Record<string, (t: TestApp, ids: Ids) => Promise<unknown>> = {
   'POST /containers/:id/stop': (t, ids) => t.docker.startContainer(ids.container),
+  'POST /settings/device': async (t) => {
+    const { code } = startDeviceLogin(t.db, { name: 'ada@laptop', address: '' })
+    typedThere['/settings/device'] = { code }
+  },
   'POST /envs/:id/restart': runs,
   'POST /envs/:id/stop': runs,
   'POST /envs/:id/runs': runs,
