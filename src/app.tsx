@@ -19,6 +19,7 @@ import { terminalRoutes } from './containers/terminal/routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/usage/routes.tsx'
 import type { Deps } from './assemble.ts'
+import { target } from './backups/targets/target.tsx'
 import { docsRoutes } from './docs/routes.tsx'
 import { createFront } from './front.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
@@ -114,6 +115,7 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, invite))
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
+  app.route('/', resourceRoutes(deps, target))
   app.route('/', gitLookupRoutes(deps))
   app.route('/', resourceRoutes(deps, apiToken))
   app.route('/', deviceAnswerRoutes(deps))

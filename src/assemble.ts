@@ -44,6 +44,7 @@ import { Scheduler } from './platform/scheduler.ts'
 import type { Lookup } from './platform/hosts.ts'
 import { ShortCache } from './platform/short-cache.ts'
 import { KeyedLock } from './platform/semaphore.ts'
+import type { TargetDeps } from './backups/targets/try-out.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -69,6 +70,8 @@ export type Overrides = Partial<{
   clock: Clock
   /** Resolves the hosts of image registries. */
   lookup: Lookup
+  /** Tries a backup target out. */
+  tryOut: TargetDeps['targets']['tryOut']
 }>
 
 /** Builds everything with a lifetime from the settings, in order of dependency. */
@@ -85,6 +88,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     nameServers = null,
     clock,
     lookup,
+    tryOut,
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
@@ -172,5 +176,12 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)
   const checks = new CheckWatch(working)
-  return { ...watching, ...working, cleanUps, images, checks }
+  const targets: TargetDeps['targets'] = {
+    async tryOut(target, options) {
+      if (tryOut) return tryOut(target, options)
+      const { openRestic } = await import('./backups/restic/restic.ts')
+      return openRestic(working, target).tryOut(options)
+    },
+  }
+  return { ...watching, ...working, cleanUps, images, checks, targets }
 }

@@ -1,4 +1,4 @@
-import type { Hono } from 'hono'
+import type { Hono, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
@@ -110,12 +110,23 @@ const privateAnswers = () =>
 
 /** Responds with 504 after so many seconds. A stream responds at once, so this never applies to it. */
 const deadline = (seconds: number) => {
-  const message = `This took longer than ${seconds} seconds. Try again.`
-  const limit = timeout(seconds * 1000, new HTTPException(504, { message }))
-  return factory.createMiddleware((c, next) =>
-    c.req.method === 'POST' && isUpload.test(c.req.path) ? next() : limit(c, next),
-  )
+  const [usual, long] = [seconds, Math.max(seconds, longTimeout)].map((most) => {
+    const message = `This took longer than ${most} seconds. Try again.`
+    return timeout(most * 1000, new HTTPException(504, { message }))
+  }) as [MiddlewareHandler, MiddlewareHandler]
+  return factory.createMiddleware((c, next) => {
+    if (c.req.method === 'GET' || !isLong.test(c.req.path))
+      return c.req.method === 'POST' && isUpload.test(c.req.path) ? next() : usual(c, next)
+    c.env?.server?.timeout(c.req.raw, longTimeout + 15)
+    return long(c, next)
+  })
 }
+
+/** Seconds, fewer than after which htmx gives up. */
+const longTimeout = 55
+
+/** What it stores is tried out first, elsewhere. */
+const isLong = /^\/settings\/(targets|channels)\b/
 
 /** It has a limit of its own: without a byte for too long it ends. */
 const isUpload = /^\/projects\/[^/]+\/uploads$/

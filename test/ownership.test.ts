@@ -14,6 +14,7 @@ const walked = Object.entries(ownedRoutes).flatMap(([route, entry]) => {
 const noIds = (): Ids => ({
   user: Bun.randomUUIDv7(),
   source: Bun.randomUUIDv7(),
+  target: Bun.randomUUIDv7(),
   delivery: Bun.randomUUIDv7(),
   project: Bun.randomUUIDv7(),
   environment: Bun.randomUUIDv7(),

@@ -4,6 +4,7 @@ import { invite } from '../accounts/invite.tsx'
 import { apiToken } from '../accounts/api-token.tsx'
 import { operations as admin } from '../admin/json.ts'
 import { operations as apps } from '../apps/json.ts'
+import { target } from '../backups/targets/target.tsx'
 import { operations as audit } from '../audit/json.ts'
 import { operations as cleanUp } from '../containers/clean-up/json.ts'
 import { operations as containers } from '../containers/json.ts'
@@ -40,7 +41,7 @@ const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
   operationsOf(schedule),
   ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
-  ...[operationsOf(registry), accounts, operationsOf(apiToken)],
+  ...[operationsOf(registry), operationsOf(target), accounts, operationsOf(apiToken)],
   ...[admin, operationsOf(invite), audit, cleanUp, health, metrics, docs, own],
 ]
 
@@ -56,6 +57,7 @@ export const parts: Record<string, string> = {
   Git: 'Git hosts, their repositories and branches.',
   Webhooks: 'Pushes that git hosts report.',
   Registries: 'Logins for private images.',
+  Backups: 'Where and when data is backed up, and what is stored there.',
   Accounts: 'Your login, profile and tokens.',
   Administration: 'All users, the audit log and the disk.',
   Health: 'The server itself.',

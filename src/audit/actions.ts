@@ -30,6 +30,10 @@ export const actions = {
   'registry.added': 'added the registry',
   'registry.changed': 'changed the login of the registry',
   'registry.removed': 'removed the registry',
+  'target.added': 'added the backup target',
+  'target.changed': 'changed the backup target',
+  'target.test': 'tested the backup target',
+  'target.removed': 'removed the backup target',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',
   'webhook.secret_shown': 'viewed the webhook secret of',
@@ -100,6 +104,7 @@ export type ObjectKind =
   | 'device'
   | 'source'
   | 'registry'
+  | 'target'
   | 'delivery'
   | 'project'
   | 'environment'

@@ -15,6 +15,7 @@ export * from './project-schema.ts'
 export * from './runtime-schema.ts'
 export * from './schedule-schema.ts'
 export * from './service-schema.ts'
+export * from './target-schema.ts'
 export * from './token-schema.ts'
 
 const project = () => childOf(() => projects.id)

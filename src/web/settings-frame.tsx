@@ -169,6 +169,7 @@ const tabs = [
   { title: 'Tokens', path: '/settings/tokens', doc: 'api#requests' },
   { title: 'Git', path: '/settings/git', doc: 'git#git-sources' },
   { title: 'Registries', path: '/settings/registries', doc: 'services#private-images' },
+  { title: 'Targets', path: '/settings/targets', doc: 'backups#targets' },
 ]
 
 const adminTabs = [

@@ -221,6 +221,11 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /settings/registries', { body: { host: 'registry.example.org', ...login } })
   await call('PUT /settings/registries/:id', { body: { username: 'other', password: 'x' } })
   await call('DELETE /settings/registries/:id')
+  const directory = { kind: 'directory', name: 'disk', path: '/mnt/backups' }
+  await call('POST /settings/targets', { body: directory })
+  await call('PUT /settings/targets/:id', { body: { bucket: 'others' } })
+  await call('POST /settings/targets/:id/test')
+  await call('DELETE /settings/targets/:id')
 
   await administer(call, t, ada)
   await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true&force=true` })

@@ -37,6 +37,8 @@ const forPeople = [
   'GET /settings/git/:id/edit',
   'GET /settings/registries/new',
   'GET /settings/registries/:id/edit',
+  'GET /settings/targets/new',
+  'GET /settings/targets/:id/edit',
   'GET /settings/users/:id/delete',
 ]
 

@@ -46,6 +46,11 @@ const ownService = () => ({ name: unique(), compose })
 const untoldOfServices = ['allowed', 'env', 'preview']
 const password = 'correct horse battery staple'
 
+const s3 = () => ({
+  ...{ kind: 's3', endpoint: 'https://8.8.8.8', bucket: 'backups' },
+  ...{ accessKey: 'AKIA', secretKey: 'x' },
+})
+
 /** Every call that takes a body. One that is missing here fails the first test. */
 const forms: Record<string, Form> = {
   'POST /projects': { valid: () => ({ name: unique(), repositoryUrl }) },
@@ -135,6 +140,15 @@ const forms: Record<string, Form> = {
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
     untold: ['password'],
   },
+  'POST /settings/targets': {
+    valid: () => ({ ...s3(), name: unique() }),
+    untold: ['secretKey', 'key', 'userPassword', 'password'],
+  },
+  'PUT /settings/targets/:id': {
+    id: 'target',
+    valid: () => ({ name: unique() }),
+    untold: ['secretKey', 'key', 'userPassword', 'password'],
+  },
   'POST /settings/prune': { valid: () => ({ what: ['images'], dryRun: true }) },
   'PUT /settings/prune/schedule': { valid: () => ({}) },
   'PUT /settings/git/:id': { id: 'source', brief: true, valid: () => ({}) },
@@ -212,7 +226,8 @@ test('no field of any form runs what it is given: it is refused, or kept as it i
 
 /** The fields of a form, with what each takes; `any` where the schema does not say. */
 function typesOf(schema: Record<string, any>): Record<string, string> {
-  const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]
+  const { anyOf = [], allOf = [], oneOf = [] } = schema
+  const variants = [schema, ...anyOf, ...allOf, ...oneOf]
   const properties = variants.flatMap(({ properties = {} }) => Object.entries<any>(properties))
   return Object.fromEntries(
     properties.map(([name, field]) => {

@@ -80,6 +80,7 @@ export function testApp(
     secrets: new Secrets('a secret of the tests, 32 bytes long'),
     ...newDatabases(),
     setupCode: null,
+    tryOut: async () => ({ hostKey: null }),
     ...(isSimulated && { lookup: async () => [] }), // no test waits for a registry that doesn't exist
     ...overrides,
     docker: interposed,

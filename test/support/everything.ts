@@ -28,6 +28,7 @@ export type Ids = Record<
   | 'source'
   | 'delivery'
   | 'registry'
+  | 'target'
   | 'service'
   | 'link'
   | 'domain'
@@ -94,6 +95,10 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     .values({ ...login, password: 'sealed' })
     .returning()
     .get()
+  const bucket = { endpoint: 'https://s3.example.com', bucket: 'backups', accessKey: 'AKIA' }
+  const { json: target } = await client.post('/settings/targets', {
+    ...{ kind: 's3', name: 'offsite', ...bucket, secretKey: 'a secret' },
+  })
   const serviceId = Bun.randomUUIDv7()
   const file = { template: 'compose', compose: 'services: {cache: {image: busybox}}' }
   const service = insertService(
@@ -168,6 +173,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     invite: Bun.randomUUIDv7(), // only an admin can have one
     identity: identity.id,
     registry: registry.id,
+    target: target.id,
     service: service.id,
     link: link.id,
     domain: domain.id,
@@ -195,6 +201,7 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'
+  if (path.startsWith('/settings/targets/')) return 'target'
   if (path.startsWith('/settings/users/')) return 'user'
   if (path.startsWith('/containers/')) return 'container'
   if (path.startsWith('/services/')) return 'service'

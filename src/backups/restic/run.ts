@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
+import { EngineError } from '../../docker/index.ts'
 import type { ContainerOptions, Docker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
@@ -107,9 +108,15 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
     throw explain(opened, { messages, exitCode, oomKilled })
   } catch (error) {
     if (command.signal.aborted) throw command.signal.reason
-    throw error
+    if (!isMissingDirectory(error)) throw error
+    messages.end(error.message)
+    throw explain(opened, { messages, exitCode: null })
   }
 }
+
+/** The engine refuses to mount it. */
+const isMissingDirectory = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.message.includes('bind source path does not exist')
 
 /** Pulls it when it is missing, like any image of the target's owner. */
 async function pulledImage(opened: Opened, { signal }: Pick<Command, 'signal'>) {

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import type { Config } from '../../config.ts'
+import { hostField, urlField } from '../../web/address-fields.ts'
+import { block, line } from '../../web/fields.ts'
+import { kindForm, lineField } from '../../web/kind-form.ts'
+import { field } from '../../web/schema-fields.tsx'
+
+export const titles = { s3: 'S3', sftp: 'SFTP', rest: 'REST server', directory: 'Directory' }
+
+/** Relative to the bucket or the home directory, or from the root. */
+const path = /^(?!.*(^|\/)\.{1,2}(\/|$))\/?[\p{L}\p{N}_.@ -]+(\/[\p{L}\p{N}_.@ -]+)*$/u
+
+const password = field(line('a repository key', { min: 8, max: 200 }).nullish(), {
+  label: 'Repository key',
+  type: 'password',
+  hint: 'Leave empty for a new repository: Davit creates its key and shows it once. To use one that exists, enter its key.',
+  code: true,
+})
+
+export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
+  kindForm(
+    { name: lineField('Name', { max: 60, placeholder: 'offsite' }) },
+    {
+      s3: {
+        label: titles.s3,
+        fields: {
+          endpoint: field(urlField(config, { example: 'https://s3.example.com', isOrigin: true }), {
+            label: 'Endpoint',
+            type: 'url',
+            placeholder: 'https://s3.eu-central-1.amazonaws.com',
+            hint: 'Of Amazon S3 or any server with its API, such as R2, B2, Wasabi, Hetzner or MinIO.',
+            code: true,
+          }),
+          bucket: lineField('Bucket', { max: 63, code: true, isNarrow: true }).regex(
+            /^[A-Za-z0-9][\w.-]+$/,
+            'must be a bucket’s name: letters, digits, dots and hyphens.',
+          ),
+          region: lineField('Region', { max: 60, code: true, isNarrow: true })
+            .regex(/^[\w-]+$/, 'must be a region such as eu-central-1.')
+            .nullish(),
+          path: lineField('Directory', {
+            max: 200,
+            code: true,
+            hint: 'In the bucket. Leave empty to use all of it.',
+          })
+            .regex(path, 'must be a path such as backups/davit.')
+            .nullish(),
+          accessKey: lineField('Access key', { max: 200, code: true }),
+          secretKey: lineField('Secret key', {
+            max: 500,
+            code: true,
+            type: 'password',
+            hint: 'It must be allowed to list, read, write and delete in the bucket.',
+          }),
+          password,
+        },
+      },
+      sftp: {
+        label: titles.sftp,
+        fields: {
+          host: field(hostField(config, { mayHavePort: true }), {
+            label: 'Host',
+            placeholder: 'backup.example.com',
+            hint: 'With its port, if it isn’t 22: backup.example.com:2222.',
+            code: true,
+            isNarrow: true,
+          }),
+          user: lineField('User', { max: 64, code: true, isNarrow: true }).regex(
+            /^[A-Za-z0-9_][\w.@-]*$/,
+            'must be a user name of letters, digits, dots and hyphens.',
+          ),
+          path: lineField('Directory', {
+            max: 500,
+            code: true,
+            placeholder: 'backups/davit',
+            hint: 'From the user’s home, or from the root with a / first.',
+          }).regex(path, 'must be a path such as backups/davit.'),
+          key: field(
+            block('a private key', { max: 20_000 }).superRefine((text, { addIssue }) => {
+              const message = whyNotKey(text)
+              if (message) addIssue({ code: 'custom', message })
+            }),
+            {
+              label: 'Private key',
+              isLong: true,
+              secret: true,
+              code: true,
+              placeholder: '-----BEGIN OPENSSH PRIVATE KEY-----',
+              hint: 'Of OpenSSH, without a passphrase. Its public key must be in the user’s authorized_keys.',
+            },
+          ),
+          hostKey: lineField('Host key', {
+            max: 2000,
+            code: true,
+            placeholder: 'ssh-ed25519 AAAA…',
+            hint: 'Leave empty to trust the one that it shows now. Only that is accepted from then on.',
+          })
+            .regex(
+              /^[\w@.-]+ [A-Za-z0-9+/]+={0,3}$/,
+              'must be a type and a key, as in /etc/ssh/ssh_host_ed25519_key.pub.',
+            )
+            .nullish(),
+          password,
+        },
+      },
+      rest: {
+        label: titles.rest,
+        fields: {
+          url: field(urlField(config, { example: 'https://backup.example.com:8000' }), {
+            label: 'URL',
+            type: 'url',
+            hint: 'Of restic’s rest-server, with the path of the repository if it has several.',
+            code: true,
+          }),
+          user: lineField('User', { max: 200, code: true, isNarrow: true }).nullish(),
+          userPassword: lineField('Password', {
+            max: 500,
+            code: true,
+            isNarrow: true,
+            type: 'password',
+          }).nullish(),
+          password,
+        },
+      },
+      directory: {
+        label: titles.directory,
+        adminOnly: true,
+        fields: {
+          path: lineField('Directory', {
+            max: 500,
+            code: true,
+            placeholder: '/mnt/backups',
+            hint: 'On this server. A backup on the same disk is lost with it: use another disk, or a mounted share.',
+          })
+            .regex(path, 'must be the path of a directory, without “.” and “..” in it.')
+            .regex(/^\//, 'must begin with a /.'),
+          password,
+        },
+      },
+    },
+  )
+
+export type TargetInput = z.output<ReturnType<typeof targetForm>>
+
+function whyNotKey(text: string) {
+  const body =
+    /^-----BEGIN ([A-Z ]*)PRIVATE KEY-----\n([\s\S]+)\n-----END \1PRIVATE KEY-----$/.exec(
+      text.trim().replaceAll('\r\n', '\n'),
+    )?.[2]
+  if (!body) return 'must be the whole text of a private key, from BEGIN to END.'
+  const isLocked = /ENCRYPTED/.test(text) || Buffer.from(body, 'base64').includes('bcrypt')
+  return isLocked ? 'has a passphrase. Enter a key without one, made for these backups.' : null
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { newId } from '../../db/new-id.ts'
+import { targets } from '../../db/schema.ts'
+import { invalidField } from '../../platform/errors.ts'
+import { randomToken } from '../../platform/secrets.ts'
+import { rowJson } from '../../resources/json.ts'
+import { resource } from '../../resources/resource.ts'
+import { unsealed } from '../../resources/store.ts'
+import { targetForm, titles } from './form.ts'
+import { openTarget, sealedOfTarget } from './store.ts'
+import type { OpenTarget, TargetRow } from './store.ts'
+import { tryOut } from './try-out.ts'
+import type { TargetDeps } from './try-out.ts'
+
+const json = rowJson('BackupTarget', targets, [
+  ...(['name', 'kind', 'endpoint', 'bucket', 'region', 'accessKey'] as const),
+  ...(['host', 'hostKey', 'user', 'path', 'url'] as const),
+])
+
+/** Where backups are stored. Its secrets are never returned, and the key of its repository only once. */
+export const target = resource({
+  ...sealedOfTarget,
+  path: '/settings/targets',
+  title: 'Targets',
+  part: 'Backups',
+  plural: 'your backup targets',
+  table: targets,
+  owner: targets.ownerId,
+  most: 'targets',
+  sentTo: ['endpoint', 'host', 'url'],
+  unique: { name: 'You already have a target with this name. Choose another name.' },
+  json,
+  about: 'Where backups are stored, encrypted, as a restic repository each.',
+  empty: {
+    title: 'No targets',
+    text: 'Add one to back up services and volumes: a bucket, another server or a directory.',
+  },
+  row: (row) => ({ tags: [titles[row.kind]], facts: [<bdi>{whereOf(row)}</bdi>] }),
+  create: {
+    verb: 'Add',
+    note: '; a snapshot is written, read and deleted first',
+    submit: 'Try out and add',
+    form: ({ config }: TargetDeps) => targetForm(config),
+    schema: () => json().extend({ password: z.string() }),
+    async check(deps, input, { ownerId, signal, row }) {
+      if ('userPassword' in input && input.userPassword && !input.user)
+        throw invalidField('user', 'must be entered with its password.')
+      const before = row && readable(deps, row)
+      const id = row?.id ?? newId()
+      const password = input.password ?? before?.password ?? randomToken()
+      const wanted = { ...blank, ...before, ...input, id, ownerId, password } as OpenTarget
+      // another host has another key
+      if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
+      if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
+      const { hostKey } = await tryOut(deps, wanted, signal)
+      const columns = { id, password, hostKey: hostKey ?? wanted.hostKey }
+      const once = { text: password, what: 'the key', says: keepKey }
+      return row ? { columns } : { columns, extra: { password }, once }
+    },
+    details: ({ kind }) => ({ kind }),
+  },
+  change: { submit: 'Try out and save' },
+  acts: {
+    test: {
+      button: 'Test',
+      note: 'Write, read and delete a snapshot on a target; a missing repository is created',
+      async run(deps, c, row) {
+        await tryOut(deps, openTarget(deps, row), c.req.raw.signal)
+        return { said: `${row.name} works: a snapshot was written, read and deleted.` }
+      },
+    },
+  },
+  remove: {
+    verb: 'Remove',
+    warning: 'What is stored there stays, but Davit can’t restore it any more without its key.',
+  },
+})
+
+const keepKey = (
+  <>
+    Keep this key in a safe place: without it no one can read these backups, and it is shown only
+    once. With it <a href="/docs/backups#without-davit">restic reads them</a>, also without Davit.
+  </>
+)
+
+const blank = Object.fromEntries(Object.keys(targets).map((column) => [column, null]))
+
+/** Undefined when its secrets were sealed under another key: then they must be entered again. */
+function readable({ secrets }: Pick<TargetDeps, 'secrets'>, row: TargetRow) {
+  try {
+    return unsealed(secrets, sealedOfTarget, row)
+  } catch {
+    return undefined
+  }
+}
+
+function whereOf({ kind, endpoint, bucket, user, host, url, path }: TargetRow) {
+  const beside = path ? `/${path}` : ''
+  return {
+    s3: `${endpoint?.replace(/^https?:\/\//, '')}/${bucket}${beside}`,
+    sftp: `${user}@${host}:${path}`,
+    rest: url,
+    directory: path,
+  }[kind]
+}

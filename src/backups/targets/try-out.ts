@@ -1,0 +1,78 @@
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/index.ts'
+import { AppError, Failure, invalidField } from '../../platform/errors.ts'
+import { resolveHost } from '../../platform/hosts.ts'
+import type { Lookup } from '../../platform/hosts.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { splitPort } from '../../web/address-fields.ts'
+import { withLogin } from './store.ts'
+import type { OpenTarget } from './store.ts'
+
+export type TargetDeps = {
+  db: Db
+  secrets: Secrets
+  config: Config
+  lookup?: Lookup
+  targets: {
+    /** Creates its repository if it is missing; writes, reads and deletes a snapshot. */
+    tryOut: (
+      target: OpenTarget,
+      options: { signal: AbortSignal },
+    ) => Promise<{ hostKey: string | null }>
+  }
+}
+
+/** Milliseconds, less than such a request may take: what is too late must not be stored unseen. */
+const tryFor = 50_000
+
+/** Throws unless the target can be used. A failure that a field caused is reported at that field. */
+export async function tryOut(deps: TargetDeps, target: OpenTarget, request: AbortSignal) {
+  const late = AbortSignal.timeout(tryFor)
+  const signal = AbortSignal.any([request, late])
+  try {
+    await refusePrivate(deps, target, signal)
+    return await deps.targets.tryOut(withLogin(target), { signal })
+  } catch (error) {
+    if (late.aborted)
+      throw new AppError(
+        'bad_gateway',
+        `The target could not be tried out within ${tryFor / 1000} seconds. Try again; the first time the image of restic is pulled.`,
+      )
+    const field = error instanceof Failure && fieldAtFault(target, error.code)
+    throw field ? invalidField(field, `${error.message} ${error.hint}`) : error
+  }
+}
+
+/** Here Davit only looks the name up; the container with restic does it again. */
+async function refusePrivate(
+  { config, lookup }: Pick<TargetDeps, 'config' | 'lookup'>,
+  { endpoint, host, url }: OpenTarget,
+  signal: AbortSignal,
+) {
+  const address = endpoint ?? url
+  const name = address ? new URL(address).hostname : host && splitPort(host).host
+  if (!name) return
+  try {
+    await resolveHost(name, { allow: config.allowHosts, signal, ...(lookup && { lookup }) })
+  } catch (error) {
+    // a container may resolve names that this machine can't
+    if (!(error instanceof Failure && error.code === 'host_unresolved')) throw error
+  }
+}
+
+const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
+const loginOf = { s3: 'secretKey', sftp: 'key', rest: 'userPassword', directory: 'path' }
+
+function fieldAtFault({ kind }: OpenTarget, code: string): string | undefined {
+  if (code === 'host_refused') return addressOf[kind]
+  if (!code.startsWith('target_')) return undefined
+  const fields: Record<string, string> = {
+    target_unauthorized: loginOf[kind],
+    target_denied: kind === 'sftp' ? 'path' : loginOf[kind],
+    target_not_found: kind === 'sftp' ? 'path' : addressOf[kind],
+    target_bucket_missing: 'bucket',
+    target_host_key: 'hostKey',
+    target_key: 'password',
+  }
+  return fields[code] ?? addressOf[kind]
+}

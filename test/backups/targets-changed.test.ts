@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test'
+import { getTarget, openTarget } from '../../src/backups/targets/store.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { path, privateKey, rest, s3, scene, sftp, snake } from './target-scene.ts'
+
+describe('a target that is changed', () => {
+  const added = async (body: Record<string, unknown>) => {
+    const all = scene()
+    const { json } = await all.ada.post(path, body)
+    all.tried.length = 0
+    const row = () => getTarget(all.t.db, { id: json.id, ownerId: all.ada.user.id })!
+    return { ...all, key: json.password, path: `${path}/${json.id}`, row }
+  }
+
+  test('isn’t tried out again for another name', async () => {
+    const { ada, tried, path, row } = await added(s3)
+    expect((await ada.put(path, { name: 'elsewhere' })).json.name).toBe('elsewhere')
+    expect(tried).toEqual([])
+    expect(
+      (await ada.htmx('PUT', path, { ...snake(s3), secret_key: '', password: '' })).status,
+    ).toBe(200)
+    expect(tried).toEqual([])
+    expect(row().name).toBe('offsite')
+  })
+
+  test('is tried out with its stored secrets, and keeps its key', async () => {
+    const { t, ada, tried, path, row, key } = await added(s3)
+    expect((await ada.put(path, { bucket: 'others' })).status).toBe(200)
+    expect(tried).toMatchObject([{ bucket: 'others', secretKey: 'a secret key', password: key }])
+    expect(openTarget(t, row())).toMatchObject(tried[0]!)
+  })
+
+  test('needs its secrets again for another host, and keeps the key of its repository', async () => {
+    const { ada, tried, path, key } = await added(s3)
+    const moved = await ada.put(path, { endpoint: 'https://s3.example.com' })
+    expect(moved.json.errors.map((one: { field: string }) => one.field)).toEqual(['secretKey'])
+    expect(tried).toEqual([])
+    await ada.put(path, { endpoint: 'https://s3.example.com', secretKey: 'another' })
+    expect(tried).toMatchObject([{ secretKey: 'another', password: key }])
+  })
+
+  test('can’t become another kind', async () => {
+    const { ada, path } = await added(s3)
+    const refused = await ada.put(path, { ...rest })
+    expect(refused.json.errors).toMatchObject([{ field: 'kind' }])
+  })
+
+  test('is refused when it can’t be used, and stays as it was', async () => {
+    const { ada, path, answers, row } = await added(s3)
+    const before = row()
+    answers.failure = new Failure('target_key', 'Another key.', 'Correct it.')
+    const refused = await ada.put(path, { password: 'not its key' })
+    expect(refused.json.errors).toMatchObject([{ field: 'password' }])
+    expect(row()).toEqual(before)
+  })
+
+  test('accepts only the host key that it saw, until its host is another', async () => {
+    const all = scene()
+    all.answers.hostKey = 'ssh-ed25519 AAAA'
+    const { json } = await all.ada.post(path, sftp)
+    expect(json.hostKey).toBe('ssh-ed25519 AAAA')
+    const one = `${path}/${json.id}`
+    await all.ada.put(one, { path: 'others' })
+    expect(all.tried.at(-1)).toMatchObject({ hostKey: 'ssh-ed25519 AAAA' })
+    all.answers.hostKey = 'ssh-ed25519 BBBB'
+    const moved = await all.ada.put(one, { host: 'nas.example.com', key: privateKey })
+    expect(all.tried.at(-1)).toMatchObject({ hostKey: null })
+    expect(moved.json.hostKey).toBe('ssh-ed25519 BBBB')
+  })
+
+  test('is in the audit log by its fields and not by their values', async () => {
+    const { t, ada, path } = await added(s3)
+    await ada.put(path, { secretKey: 'another', bucket: 'others' })
+    await ada.post(`${path}/test`, {})
+    await ada.delete(path)
+    const { items } = (await t.logInAsAdmin('eve@example.com').get('/settings/audit')).json
+    const events = items.map(({ action, details }: any) => [action, details])
+    expect(events.slice(0, 4)).toEqual([
+      ['target.removed', {}],
+      ['target.test', {}],
+      ['target.changed', { changes: 'secretKey, bucket' }],
+      ['target.added', { kind: 's3' }],
+    ])
+    expect(JSON.stringify(items)).not.toContain('another')
+  })
+})
+
+test('a target is tested with what is stored, and says what fails', async () => {
+  const { ada, tried, answers } = scene()
+  const { json } = await ada.post(path, s3)
+  const test = `${path}/${json.id}/test`
+  const works = await ada.post(test, {})
+  expect(works.status).toBe(200)
+  expect(works.json).toMatchObject({ id: json.id, name: 'offsite' })
+  expect(works.json.password).toBeUndefined()
+  expect(tried).toHaveLength(2)
+  answers.failure = new Failure('target_full', 'It is full.', 'Make room.')
+  expect((await ada.post(test, {})).status).toBe(422)
+})
