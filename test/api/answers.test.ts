@@ -20,6 +20,7 @@ import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
 import { startingForever, stuckDeployment, whileHeld, withPromotable } from './under-way.ts'
 import { aPush } from '../webhooks/senders.ts'
+import { connect } from './connect.ts'
 import { receive } from './receive.ts'
 
 const provider = startProviderServer('github')
@@ -214,18 +215,8 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })
   await call('PUT /settings/grants/:id', { id: 'service', body: { granted: true } })
 
-  const git = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
-  await call('POST /settings/git', { body: { ...git, name: 'another' } })
-  await call('PUT /settings/git/:id', { path: `/settings/git/${ids.source}`, body: { name: 'x' } })
-  await call('DELETE /settings/git/:id', { path: `/settings/git/${ids.source}?confirm=1` })
-  await call('POST /settings/registries', { body: { host: 'registry.example.org', ...login } })
-  await call('PUT /settings/registries/:id', { body: { username: 'other', password: 'x' } })
-  await call('DELETE /settings/registries/:id')
-  const directory = { kind: 'directory', name: 'disk', path: '/mnt/backups' }
-  await call('POST /settings/targets', { body: directory })
-  await call('PUT /settings/targets/:id', { body: { bucket: 'others' } })
-  await call('POST /settings/targets/:id/test')
-  await call('DELETE /settings/targets/:id')
+  const { baseUrl } = provider
+  await connect(call, { git: { provider: 'github', baseUrl, accessToken: token }, ids })
 
   await administer(call, t, ada)
   await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true&force=true` })
