@@ -180,7 +180,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     async tryOut(target, options) {
       if (tryOut) return tryOut(target, options)
       const { openRestic } = await import('./backups/restic/restic.ts')
-      return openRestic(working, target).tryOut(options)
+      const restic = openRestic(working, target)
+      if (options.mustExist) await restic.ready(options)
+      return restic.tryOut(options)
     },
   }
   return { ...watching, ...working, cleanUps, images, checks, targets }

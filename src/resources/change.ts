@@ -1,12 +1,25 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import { invalidField } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
+import type { FieldError } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { kindOf, objectOf, objectsOf } from '../web/schema-fields.tsx'
 import { sealedAs } from './store.ts'
 
 type Row = { id: string; [column: string]: unknown }
-type Changed = { kind: string; sealed?: readonly string[]; sentTo?: readonly string[] }
+type Changed = {
+  kind: string
+  sealed?: readonly string[]
+  sentTo?: readonly string[]
+  neverSent?: readonly string[]
+}
+type Change = {
+  secrets?: Secrets | undefined
+  form: ZodType
+  row: Row
+  /** A form can't leave a field out: an empty one is as good as omitted. */
+  isForm?: boolean
+}
 
 /** The body of a change, for the API document: every field may be omitted. */
 export function partial(form: ZodType) {
@@ -15,13 +28,13 @@ export function partial(form: ZodType) {
 }
 
 /**
- * The sent fields, and the stored values of the others. A sealed one that is omitted or empty stays, unless a
- * field changed that says where it is sent to: else whoever may change a row could have its secret sent to them.
- * The kind stays: its secrets are another's.
+ * The sent fields, and the stored values of the others. A sealed one that is omitted, or empty in a form, stays,
+ * unless a field changed that says where it is sent to: else whoever may change a row could have its secret sent
+ * to them. The kind stays: its secrets are another's.
  */
 export function completed(
-  { kind, sealed = [], sentTo = [] }: Changed,
-  { secrets, form, row }: { secrets?: Secrets | undefined; form: ZodType; row: Row },
+  { kind, sealed = [], sentTo = [], neverSent = [] }: Changed,
+  { secrets, form, row, isForm = false }: Change,
   data: Record<string, unknown>,
 ) {
   const object = objectOf(form, row.kind)
@@ -29,13 +42,22 @@ export function completed(
     throw invalidField('kind', 'can’t be changed. Create another one instead.')
   const names = Object.keys(object.shape)
   const stored = Object.fromEntries(names.map((name) => [name, row[name]]))
-  const isSentElsewhere = sentTo.some(
-    (name) => name in data && !isSame(asStored(name), row[name] ?? null),
-  )
+  const moved = sentTo.find((name) => name in data && !isSame(asStored(name), row[name] ?? null))
+  const refused: FieldError[] = []
   const kept = sealed
-    .filter((name) => names.includes(name) && (data[name] ?? '') === '')
-    .map((name) => [name, isSentElsewhere || !row[name] ? undefined : opened(name)])
+    .filter((name) => names.includes(name) && isLeft(name))
+    .map((name) => [name, row[name] ? opened(name) : undefined])
+  if (refused.length > 0)
+    throw new AppError(
+      'invalid',
+      refused.map(({ field, message }) => `${field} ${message}`).join(' '),
+      { fields: refused },
+    )
   return { ...stored, ...data, ...Object.fromEntries(kept) }
+
+  function isLeft(name: string) {
+    return data[name] === undefined || data[name] === '' || (isForm && data[name] === null)
+  }
 
   /** A host may be written in several ways. */
   function asStored(name: string) {
@@ -43,12 +65,16 @@ export function completed(
     return field?.safeParse(data[name]).data ?? data[name]
   }
 
-  function opened(name: string) {
-    try {
-      return secrets!.open(String(row[name]), sealedAs(kind, row.id))
-    } catch {
-      return undefined // refused as missing: it must be entered again
-    }
+  function opened(field: string) {
+    const isMoved = moved && !neverSent.includes(field)
+    if (isMoved) refused.push({ field, message: `must be entered again, for another ${moved}.` })
+    else
+      try {
+        return secrets!.open(String(row[field]), sealedAs(kind, row.id))
+      } catch {
+        refused.push({ field, message: 'can no longer be read: enter it again.' })
+      }
+    return undefined
   }
 }
 

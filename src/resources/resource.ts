@@ -96,6 +96,8 @@ export type Resource<
   sealed?: readonly string[]
   /** Fields that say where sealed ones are sent: when one is changed, those must be entered again. */
   sentTo?: readonly string[]
+  /** Sealed fields that aren’t sent there. */
+  neverSent?: readonly string[]
   /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
   unique?: Record<string, string>
   /** Only these keys of a row are returned; see `rowJson`. */

@@ -7,6 +7,7 @@ import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError, found } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { showsSecret } from '../web/compress.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -75,7 +76,7 @@ export function resourceRoutes<
           sent: partial(form),
           complete(c, data) {
             c.set('sent', data)
-            return completed(resource, { secrets, form, row: find(c) }, data)
+            return completed(resource, { secrets, form, row: find(c), isForm: !isJson(c) }, data)
           },
         }),
         changed,

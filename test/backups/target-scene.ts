@@ -20,19 +20,22 @@ export const directory = { kind: 'directory', name: 'disk', path: '/mnt/backups'
 /** Targets that are tried out with what `answers` says, and those that were. */
 export function scene() {
   const tried: OpenTarget[] = []
+  /** Whether the repository had to exist. */
+  const existing: boolean[] = []
   const answers: { failure?: Failure; hostKey: string | null } = { hostKey: null }
   const t = simulatedApp(
     { DAVIT_ALLOW_HOSTS: '127.0.0.1,nas.example.com' },
     {
-      async tryOut(target) {
+      async tryOut(target, { mustExist }) {
         tried.push(target)
+        existing.push(mustExist)
         if (answers.failure) throw answers.failure
         return { hostKey: answers.hostKey }
       },
     },
   )
   const [ada, root] = [t.logIn('ada@example.com'), t.logInAsAdmin()]
-  return { t, ada, root, tried, answers }
+  return { t, ada, root, tried, existing, answers }
 }
 
 export const stored = (t: TestApp) => t.db.$client.query('SELECT * FROM targets').all() as any[]

@@ -39,6 +39,19 @@ describe('a target that is changed', () => {
     expect(tried).toMatchObject([{ secretKey: 'another', password: key }])
   })
 
+  test('with an optional secret needs that again, too, and can lose it', async () => {
+    const { t, ada, path, row, tried } = await added({ ...rest, user: 'ada', userPassword: 'pw' })
+    const moved = await ada.put(path, { url: 'https://elsewhere.example.com' })
+    expect(moved.json.errors.map((one: { field: string }) => one.field)).toEqual(['userPassword'])
+    const form = { ...snake(rest), user: 'ada', user_password: '', password: '' }
+    expect(
+      (await ada.htmx('PUT', path, { ...form, url: 'https://elsewhere.example.com' })).status,
+    ).toBe(422)
+    expect(tried).toEqual([])
+    expect((await ada.htmx('PUT', path, { ...form, user: '' })).status).toBe(200)
+    expect(openTarget(t, row())).toMatchObject({ url: rest.url, user: null, userPassword: null })
+  })
+
   test('can’t become another kind', async () => {
     const { ada, path } = await added(s3)
     const refused = await ada.put(path, { ...rest })

@@ -53,10 +53,16 @@ describe('a target', () => {
   })
 
   test('keeps the key of a repository that exists', async () => {
-    const { ada, tried } = scene()
+    const { ada, tried, existing, answers } = scene()
     const added = await ada.post(path, { ...s3, password: 'the kept key' })
     expect(added.json.password).toBe('the kept key')
     expect(tried[0]!.password).toBe('the kept key')
+    await ada.put(`${path}/${added.json.id}`, { bucket: 'moved' })
+    await ada.put(`${path}/${added.json.id}`, { password: 'another key' })
+    expect(existing).toEqual([true, false, true])
+    answers.failure = new Failure('target_missing', 'None.', 'Correct it.')
+    const none = await ada.post(path, { ...s3, name: 'none', password: 'the kept key' })
+    expect(none.json.errors).toMatchObject([{ field: 'password' }])
   })
 
   test('shows its key in the dialog, and in the list without a script', async () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { jsonSchemaOf } from '../../src/api/schemas.ts'
 import { completed, partial } from '../../src/resources/change.ts'
+import { sealedAs } from '../../src/resources/store.ts'
+import { Secrets } from '../../src/platform/secrets.ts'
 import { rowJson } from '../../src/resources/json.ts'
 import { apiTokens } from '../../src/db/schema.ts'
 import { line } from '../../src/web/fields.ts'
@@ -58,6 +60,25 @@ test('a change keeps the kind, and completes only its fields', () => {
     completed({ kind: 'thing', sealed: ['key'] }, { form, row }, data)
   expect(change({ name: 'b' })).toEqual({ kind: 'folder', name: 'b', path: '/a' })
   expect(() => change({ kind: 'bucket' })).toThrow('kind')
+})
+
+test('a sealed field stays when it is left out, and null takes an optional one away', () => {
+  const secrets = new Secrets('a secret of the tests, 32 bytes long')
+  const fields = { host: text('Host'), token: text('Token').nullish(), key: text('Key') }
+  const sealed = ['token', 'key']
+  const seal = (value: string) => secrets.seal(value, sealedAs('thing', '1'))
+  const row = { id: '1', host: 'a', token: seal('the token'), key: seal('the key') }
+  const described = { kind: 'thing', sealed, sentTo: ['host'], neverSent: ['key'] }
+  const change = (data: Record<string, unknown>, more: object = {}) =>
+    completed(described, { secrets, form: z.object(fields), row, ...more }, data)
+  const both = { host: 'a', token: 'the token', key: 'the key' }
+  expect(change({})).toEqual(both)
+  expect(change({ host: ' a ' })).toMatchObject({ token: 'the token', key: 'the key' })
+  expect(change({ token: null, key: '' })).toEqual({ ...both, token: null })
+  expect(change({ token: null, key: null }, { isForm: true })).toEqual(both)
+  expect(() => change({ host: 'b' })).toThrow('token')
+  expect(change({ host: 'b', token: 'x' })).toEqual({ host: 'b', token: 'x', key: 'the key' })
+  expect(() => change({}, { row: { ...row, key: 'of another key' } })).toThrow('key')
 })
 
 test('the JSON of a row has the types of its columns, and none that was not named', () => {

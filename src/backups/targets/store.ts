@@ -40,7 +40,7 @@ export function openTarget(
     throw new Failure(
       'target_unreadable',
       `The secrets of the target ${row.name} can no longer be read: they were sealed under another key.`,
-      'Add the target again under Settings, Targets, with the key of its repository.',
+      'Edit it under Settings, Targets: enter them and the key of its repository again.',
       { cause },
     )
   }

@@ -28,6 +28,7 @@ export const target = resource({
   owner: targets.ownerId,
   most: 'targets',
   sentTo: ['endpoint', 'host', 'url'],
+  neverSent: ['password'],
   unique: { name: 'You already have a target with this name. Choose another name.' },
   json,
   about: 'Where backups are stored, encrypted, as a restic repository each.',
@@ -43,17 +44,22 @@ export const target = resource({
     form: ({ config }: TargetDeps) => targetForm(config),
     schema: () => json().extend({ password: z.string() }),
     async check(deps, input, { ownerId, signal, row }) {
-      if ('userPassword' in input && input.userPassword && !input.user)
-        throw invalidField('user', 'must be entered with its password.')
       const before = row && readable(deps, row)
       const id = row?.id ?? newId()
-      const password = input.password ?? before?.password ?? randomToken()
+      const password = input.password ?? randomToken()
       const wanted = { ...blank, ...before, ...input, id, ownerId, password } as OpenTarget
+      if (!wanted.user) {
+        if (wanted.userPassword && wanted.userPassword !== before?.userPassword)
+          throw invalidField('user', 'must be entered with its password.')
+        wanted.userPassword = null
+      }
       // another host has another key
       if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
-      const { hostKey } = await tryOut(deps, wanted, signal)
-      const columns = { id, password, hostKey: hostKey ?? wanted.hostKey }
+      const mustExist = input.password != null && input.password !== before?.password
+      const { hostKey } = await tryOut(deps, wanted, { signal, mustExist })
+      const { userPassword } = wanted
+      const columns = { id, password, userPassword, hostKey: hostKey ?? wanted.hostKey }
       const once = { text: password, what: 'the key', says: keepKey }
       return row ? { columns } : { columns, extra: { password }, once }
     },
@@ -65,7 +71,7 @@ export const target = resource({
       button: 'Test',
       note: 'Write, read and delete a snapshot on a target; a missing repository is created',
       async run(deps, c, row) {
-        await tryOut(deps, openTarget(deps, row), c.req.raw.signal)
+        await tryOut(deps, openTarget(deps, row), { signal: c.req.raw.signal })
         return { said: `${row.name} works: a snapshot was written, read and deleted.` }
       },
     },

@@ -14,10 +14,10 @@ export type TargetDeps = {
   config: Config
   lookup?: Lookup
   targets: {
-    /** Creates its repository if it is missing; writes, reads and deletes a snapshot. */
+    /** Creates its repository if it is missing and may be; writes, reads and deletes a snapshot. */
     tryOut: (
       target: OpenTarget,
-      options: { signal: AbortSignal },
+      options: { signal: AbortSignal; mustExist: boolean },
     ) => Promise<{ hostKey: string | null }>
   }
 }
@@ -26,18 +26,24 @@ export type TargetDeps = {
 const tryFor = 50_000
 
 /** Throws unless the target can be used. A failure that a field caused is reported at that field. */
-export async function tryOut(deps: TargetDeps, target: OpenTarget, request: AbortSignal) {
+export async function tryOut(
+  deps: TargetDeps,
+  target: OpenTarget,
+  { mustExist = false, ...request }: { signal: AbortSignal; mustExist?: boolean },
+) {
   const late = AbortSignal.timeout(tryFor)
-  const signal = AbortSignal.any([request, late])
+  const signal = AbortSignal.any([request.signal, late])
   try {
     await refusePrivate(deps, target, signal)
-    return await deps.targets.tryOut(withLogin(target), { signal })
+    return await deps.targets.tryOut(withLogin(target), { signal, mustExist })
   } catch (error) {
     if (late.aborted)
       throw new AppError(
         'bad_gateway',
         `The target could not be tried out within ${tryFor / 1000} seconds. Try again; the first time the image of restic is pulled.`,
       )
+    if (mustExist && error instanceof Failure && error.code === 'target_missing')
+      throw invalidField('password', 'is of no repository there. Leave it empty for a new one.')
     const field = error instanceof Failure && fieldAtFault(target, error.code)
     throw field ? invalidField(field, `${error.message} ${error.hint}`) : error
   }
