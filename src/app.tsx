@@ -36,6 +36,8 @@ import { variableRoutes } from './environments/variable-routes.tsx'
 import { givenVariables } from './links/given.ts'
 import { domainRoutes } from './domains/routes.tsx'
 import { linkRoutes } from './links/routes.tsx'
+import { eventRoutes } from './notifications/events-routes.tsx'
+import { channel } from './notifications/channel.tsx'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSource } from './git/git-source.tsx'
@@ -116,6 +118,8 @@ export function createApp(deps: Deps) {
   app.route('/', resourceRoutes(deps, gitSource))
   app.route('/', resourceRoutes(deps, registry))
   app.route('/', resourceRoutes(deps, target))
+  app.route('/', resourceRoutes(deps, channel))
+  app.route('/', eventRoutes(deps))
   app.route('/', gitLookupRoutes(deps))
   app.route('/', resourceRoutes(deps, apiToken))
   app.route('/', deviceAnswerRoutes(deps))

@@ -25,6 +25,7 @@ import { writeFileAtomically } from './platform/atomic-write.ts'
 import { lazyApp } from './front.ts'
 import { appJobs } from './environments/app-steps.ts'
 import { jobKinds } from './jobs/store.ts'
+import { keepNotices } from './notifications/retention.ts'
 import { waitForEngine } from './docker/retry-while-engine-down.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
@@ -103,6 +104,7 @@ export async function serve(config: Config) {
     (signal) => keepSchedules(deps, { signal }),
     (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),
+    (signal) => keepNotices(deps, { signal }),
     (signal) => keepLogs(deps, { signal }),
     (signal) => keepTraffic(deps, { signal }),
     (signal) => deps.checks.run({ signal }),

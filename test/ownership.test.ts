@@ -28,6 +28,8 @@ const noIds = (): Ids => ({
   identity: Bun.randomUUIDv7(),
   container: '0'.repeat(64),
   registry: Bun.randomUUIDv7(),
+  channel: Bun.randomUUIDv7(),
+  event: Bun.randomUUIDv7(),
   service: Bun.randomUUIDv7(),
   link: Bun.randomUUIDv7(),
   domain: Bun.randomUUIDv7(),

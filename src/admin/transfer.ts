@@ -2,6 +2,7 @@ import { getUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { listJobIds } from '../jobs/store.ts'
+import { giveEvents } from '../notifications/store.ts'
 import { invalidField } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { findProject, updateProject } from '../projects/store.ts'
@@ -38,6 +39,7 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
           webhookOutdated: hasWebhook(tx, project),
         })
       setOwner(tx, { from: id, to: heirId })
+      giveEvents(tx, { from: id, to: heirId })
       deleteUser(tx, id)
       return { user, heir, projects, services, work }
     },

@@ -20,6 +20,8 @@ import { operations as metrics } from '../metrics/routes.ts'
 import { operations as palette } from '../palette/json.ts'
 import { operations as projects } from '../projects/json.ts'
 import { registry } from '../registries/registry.tsx'
+import { operations as notifications } from '../notifications/json.ts'
+import { channel } from '../notifications/channel.tsx'
 import { operationsOf } from '../resources/resource.ts'
 import { operations as runs } from '../runs/json.ts'
 import { schedule } from '../schedules/schedule.tsx'
@@ -41,7 +43,8 @@ const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
   operationsOf(schedule),
   ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
-  ...[operationsOf(registry), operationsOf(target), accounts, operationsOf(apiToken)],
+  ...[operationsOf(registry), operationsOf(target), operationsOf(channel), notifications],
+  ...[accounts, operationsOf(apiToken)],
   ...[admin, operationsOf(invite), audit, cleanUp, health, metrics, docs, own],
 ]
 
@@ -58,6 +61,7 @@ export const parts: Record<string, string> = {
   Webhooks: 'Pushes that git hosts report.',
   Registries: 'Logins for private images.',
   Backups: 'Where and when data is backed up, and what is stored there.',
+  Notifications: 'What happened, and where you are told of it.',
   Accounts: 'Your login, profile and tokens.',
   Administration: 'All users, the audit log and the disk.',
   Health: 'The server itself.',

@@ -34,6 +34,11 @@ export const actions = {
   'target.changed': 'changed the backup target',
   'target.test': 'tested the backup target',
   'target.removed': 'removed the backup target',
+  'channel.added': 'added the channel',
+  'channel.changed': 'changed the channel',
+  'channel.test': 'sent a test to the channel',
+  'channel.removed': 'removed the channel',
+  'event.sent': 'sent again',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',
   'webhook.secret_shown': 'viewed the webhook secret of',
@@ -105,6 +110,8 @@ export type ObjectKind =
   | 'source'
   | 'registry'
   | 'target'
+  | 'channel'
+  | 'event'
   | 'delivery'
   | 'project'
   | 'environment'

@@ -1,9 +1,11 @@
-import { eq } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, ne } from 'drizzle-orm'
 import { getRow } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { channels, users } from '../db/schema.ts'
+import { channels, outbox, projects, users } from '../db/schema.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { sealedAs } from '../resources/store.ts'
+
+export { channelKinds } from '../db/schema.ts'
 
 export type Channel = typeof channels.$inferSelect
 export type ChannelKind = Channel['kind']
@@ -20,6 +22,30 @@ export const getChannel = (db: Db, id: string) =>
     .get()
 
 export const findChannel = (db: Tx, id: string) => getRow(db, channels, eq(channels.id, id))
+
+/** What was sent to it last, or couldn't be. */
+export const getLastDelivery = (db: Db, channelId: string) =>
+  getRow(
+    db,
+    outbox,
+    and(
+      eq(outbox.channelId, channelId),
+      ne(outbox.status, 'waiting'),
+      ne(outbox.status, 'dropped'),
+    ),
+    desc(outbox.id),
+  )
+
+export const isAdminNow = (db: Db, id: string) =>
+  getRow(db, users, and(eq(users.id, id), eq(users.role, 'admin'))) !== undefined
+
+export const listOwnProjects = (db: Db, ownerId: string) =>
+  db
+    .select({ id: projects.id, name: projects.name })
+    .from(projects)
+    .where(and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt)))
+    .orderBy(asc(projects.name))
+    .all()
 
 /** With its secrets, which only its sender may see. */
 export function opened(secrets: Secrets, channel: Channel): Channel {

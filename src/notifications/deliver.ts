@@ -48,7 +48,7 @@ export const noticeHandler = (deps: DeliverDeps): Handler => ({
     const wasHeld = due.some(({ createdAt }) => quietEnd(channel, createdAt.getTime()) !== null)
     if (channel.kind === 'webhook') return { most: 1 } // a program gets each event by itself
     return due.length > mostSingle || (wasHeld && due.length > 1)
-      ? { most: Infinity, pause: pause.summary }
+      ? { most: Number.MAX_SAFE_INTEGER, pause: pause.summary }
       : { most: 1, pause: pause.single }
   },
   async send({ messageId, first, count }, signal) {

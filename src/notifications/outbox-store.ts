@@ -195,3 +195,14 @@ export const expedite = (tx: Tx, lane?: string) =>
     .set({ nextAt: null })
     .where(and(isWaiting, isNotNull(outbox.nextAt), lane ? eq(outbox.lane, lane) : undefined))
     .run()
+
+/** What failed on a user's channels is due again. False when nothing did. */
+export const sendAgain = (tx: Tx, { eventId, ownerId }: { eventId: string; ownerId: string }) =>
+  tx
+    .update(outbox)
+    .set({ status: 'waiting', tries: 0, nextAt: null, messageId: null, createdAt: new Date() })
+    .where(
+      and(eq(outbox.eventId, eventId), eq(outbox.ownerId, ownerId), eq(outbox.status, 'failed')),
+    )
+    .returning({ id: outbox.id })
+    .all().length > 0

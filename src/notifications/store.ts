@@ -7,6 +7,7 @@ import {
   eq,
   gt,
   inArray,
+  isNotNull,
   isNull,
   lt,
   notInArray,
@@ -17,6 +18,8 @@ import type { Db, Tx } from '../db/index.ts'
 import { getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { channels, events, outbox, users } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
+
+export { eventKinds, eventLevels } from '../db/schema.ts'
 
 export type EventRow = typeof events.$inferSelect
 
@@ -156,7 +159,7 @@ export function deleteOldEvents(
     .all()
   for (const { ownerId } of crowded) {
     const ofOwner = ownerId === null ? isNull(events.ownerId) : eq(events.ownerId, ownerId)
-    const [last] = listRowsFrom(db, ofOwner, most)
+    const [last] = listNewestFrom(db, ofOwner, most)
     if (last)
       db.delete(events)
         .where(and(ofOwner, lt(events.id, last.id)))
@@ -164,7 +167,7 @@ export function deleteOldEvents(
   }
 }
 
-const listRowsFrom = (db: Db, where: ReturnType<typeof and>, offset: number) =>
+const listNewestFrom = (db: Db, where: ReturnType<typeof and>, offset: number) =>
   db
     .select({ id: events.id })
     .from(events)
@@ -174,6 +177,12 @@ const listRowsFrom = (db: Db, where: ReturnType<typeof and>, offset: number) =>
     .offset(offset - 1)
     .all()
 
-/** What moves to another owner is told to them. */
+/** Those of projects and services that get another owner. */
 export const giveEvents = (tx: Tx, { from, to }: { from: string; to: string }) =>
-  tx.update(events).set({ ownerId: to }).where(eq(events.ownerId, from)).run()
+  tx
+    .update(events)
+    .set({ ownerId: to })
+    .where(
+      and(eq(events.ownerId, from), or(isNotNull(events.projectId), isNotNull(events.serviceId))),
+    )
+    .run()

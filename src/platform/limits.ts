@@ -21,6 +21,7 @@ export const limits = {
   sources: 50,
   registries: 50,
   targets: 50,
+  channels: 50,
   /** Open invitations by one admin. */
   invites: 100,
   /** Waiting deployments. A push beyond them stays in the inbox and can be deployed from there. */
@@ -79,6 +80,7 @@ const said: Record<Limited, string> = {
   sources: 'You have % git sources, the maximum. Remove one first.',
   registries: 'You have % registries, the maximum. Remove one first.',
   targets: 'You have % backup targets, the maximum. Remove one first.',
+  channels: 'You have % channels, the maximum. Remove one first.',
   invites: 'You have % open invitations, the maximum. Revoke one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',

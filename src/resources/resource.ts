@@ -122,7 +122,7 @@ export type Resource<
     /** The label of the form's button, if it isn't the verb and noun. */
     submit?: string
     /** Fields that depend on the user. */
-    more?: (deps: Deps, c: Context<Env>) => Child
+    more?: (deps: Deps, c: Context<Env>, row: Stored | undefined) => Child
     /** Returns the reason why none can be created on this server, if there is one. */
     off?: (deps: Deps) => string | null
     /** Throws for what the form alone can't refuse, also of a change; that has all its fields. */

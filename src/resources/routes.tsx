@@ -255,7 +255,7 @@ export function resourceRoutes<
       title: row ? `Edit ${nameOf(c, row)}` : `New ${noun}`,
       page: () => (
         <ResourceForm
-          {...{ noun, draft, sealed, kind, schema: form!, more: create.more?.(deps, c) }}
+          {...{ noun, draft, sealed, kind, schema: form!, more: create.more?.(deps, c, row) }}
           at={crumb(c)}
           isAdmin={userOf(c).role === 'admin'}
           row={row && { name: nameOf(c, row), stored: { ...row, ...change!.shown?.(row) } }}

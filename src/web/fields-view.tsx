@@ -193,6 +193,38 @@ export const Checkbox = ({
   </div>
 )
 
+/** Several of a list. The hidden field before them stands for none. */
+export const Checkboxes = ({
+  name,
+  label,
+  hint,
+  id = fieldId(name),
+  values,
+  options,
+}: Field & { values: readonly string[]; options: { value: string; label: string }[] }) => {
+  const ticked = typed(name, values.join('\n')).split('\n')
+  return (
+    <fieldset class="field checks" data-invalid={complaintAbout(name) !== undefined || undefined}>
+      <legend>{label}</legend>
+      <input type="hidden" name={name} value="" />
+      <div>
+        {options.map((option) => (
+          <label>
+            <input
+              type="checkbox"
+              name={name}
+              value={option.value}
+              checked={ticked.includes(option.value)}
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+      <FieldNotes {...{ id, name, label, hint }} />
+    </fieldset>
+  )
+}
+
 export const FormError = () => {
   const { message } = useContext(DraftContext)
   return (

@@ -170,6 +170,8 @@ const tabs = [
   { title: 'Git', path: '/settings/git', doc: 'git#git-sources' },
   { title: 'Registries', path: '/settings/registries', doc: 'services#private-images' },
   { title: 'Targets', path: '/settings/targets', doc: 'backups#targets' },
+  { title: 'Channels', path: '/settings/channels', doc: 'notifications' },
+  { title: 'Events', path: '/settings/events', doc: 'notifications#events' },
 ]
 
 const adminTabs = [

@@ -45,7 +45,8 @@ const missing = (scope: string) =>
   })
 const isPersonal = (path: string) =>
   path.startsWith('/auth/') ||
-  (path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)/.test(path))
+  (path.startsWith('/settings/') &&
+    !/^\/settings\/(git|registries|channels|events|prune|activity)/.test(path))
 
 test('read is refused every change there is, and changes nothing', async () => {
   const t = withToken('read')

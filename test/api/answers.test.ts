@@ -116,6 +116,7 @@ type Call = (route: string, step?: Step) => Promise<any>
 
 /** What queries are asked, where there must be one. */
 const asked: Record<string, (ids: Ids) => Record<string, string>> = {
+  '/settings/events': () => ({ after: '00000000-0000-0000-0000-000000000000' }),
   '/api/git/repos': ({ source }) => ({ sourceId: source }),
   '/api/git/look': () => ({ repositoryUrl: lookedAt }),
   '/projects/:id/watched-files': () => ({ watchPaths: 'src/**' }),

@@ -16,4 +16,10 @@ export async function connect(call: Call, { git, ids }: { git: object; ids: Ids 
   await call('PUT /settings/targets/:id', { body: { bucket: 'others' } })
   await call('POST /settings/targets/:id/test')
   await call('DELETE /settings/targets/:id')
+  const chat = { kind: 'browser', name: 'chat', events: ['unhealthy'] }
+  await call('POST /settings/channels', { body: chat })
+  await call('PUT /settings/channels/:id', { body: { quiet: '22:00-07:00' } })
+  await call('POST /settings/channels/:id/test')
+  await call('POST /settings/events/:id/send')
+  await call('DELETE /settings/channels/:id')
 }

@@ -39,6 +39,9 @@ const forPeople = [
   'GET /settings/registries/:id/edit',
   'GET /settings/targets/new',
   'GET /settings/targets/:id/edit',
+  'GET /settings/channels/new',
+  'GET /settings/events/notices',
+  'GET /settings/channels/:id/edit',
   'GET /settings/users/:id/delete',
 ]
 

@@ -128,6 +128,13 @@ const forms: Record<string, Form> = {
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
     untold: ['password'],
   },
+  'POST /settings/channels': {
+    valid: () => ({ kind: 'browser', name: unique(), events: ['unhealthy'] }),
+  },
+  'PUT /settings/channels/:id': {
+    id: 'channel',
+    valid: () => ({ name: unique(), events: ['unhealthy'] }),
+  },
   'POST /envs/:envId/schedules': {
     valid: () => ({ name: unique(), command: 'true', schedule: '0 3 * * *', zone: 'UTC' }),
   },

@@ -80,6 +80,9 @@ test('no route that takes an address connects to one of this machine or its netw
       'a look': await ada.get(`/api/git/look?repository_url=${encoded}`),
       'a git source': await ada.post('/settings/git', source),
       'a registry': await ada.post('/settings/registries', { host, username: 'a', password: 'b' }),
+      'a channel': await ada.post('/settings/channels', {
+        ...{ kind: 'webhook', name: 'x', url: baseUrl, events: ['unhealthy'] },
+      }),
       'an image': await ada.post('/services/compose', { name: 'x', compose }),
     }
     for (const [route, { status, text }] of Object.entries(answers)) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
 import { makeInvite } from '../../src/accounts/invite-store.ts'
 import { insertSession, listSessions } from '../../src/accounts/store.ts'
-import { registries } from '../../src/db/schema.ts'
+import { channels, registries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { insertEnvironment } from '../../src/environments/store.ts'
@@ -237,6 +237,16 @@ describe('one user may not have more than so many', () => {
     t.faults.checkRegistry = () => Promise.resolve()
     const more = { host: 'more.example.com', username: 'ada', password: 'x' }
     refusedAt(limits.registries, await ada.post('/settings/registries', more))
+
+    many(t, limits.channels, (i) => {
+      const chat = { kind: 'browser', name: `${i}`, events: ['unhealthy'] } as const
+      t.db
+        .insert(channels)
+        .values({ ownerId, ...chat, events: [...chat.events] })
+        .run()
+    })
+    const another = { kind: 'browser', name: 'x', events: ['unhealthy'] }
+    refusedAt(limits.channels, await ada.post('/settings/channels', another))
   })
 
   test('sessions: a login more ends the one that was seen longest ago', async () => {

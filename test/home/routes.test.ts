@@ -125,6 +125,8 @@ test('a page without entries says what to do first, with the one button that doe
   const first = {
     '/services': /href="\/services\/compose\/configure"[^>]*>Use a Compose file</,
     '/settings/git': /hx-get="\/settings\/git\/new"/g,
+    '/settings/channels': /hx-get="\/settings\/channels\/new"/g,
+    '/settings/events': /href="\/settings\/channels"[^>]*>Set up channels/g,
     '/settings/registries': /hx-get="\/settings\/registries\/new"/g,
     '/settings/tokens': /hx-get="\/settings\/tokens\/new"/g,
     [`/envs/${environment.id}/variables`]:

@@ -1,9 +1,11 @@
 import { insertDomain } from '../../src/addresses/store.ts'
 import { insertIdentity } from '../../src/accounts/identity-store.ts'
 import { insertSession } from '../../src/accounts/store.ts'
-import { certificates, deliveries, registries } from '../../src/db/schema.ts'
+import { certificates, deliveries, outbox, registries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { gitSource } from '../../src/git/git-source.tsx'
+import { emit } from '../../src/notifications/emit.ts'
+import { listEvents } from '../../src/notifications/store.ts'
 import { insertOwned } from '../../src/resources/store.ts'
 import { insertLink } from '../../src/links/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
@@ -29,6 +31,8 @@ export type Ids = Record<
   | 'delivery'
   | 'registry'
   | 'target'
+  | 'channel'
+  | 'event'
   | 'service'
   | 'link'
   | 'domain'
@@ -99,6 +103,15 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   const { json: target } = await client.post('/settings/targets', {
     ...{ kind: 's3', name: 'offsite', ...bucket, secretKey: 'a secret' },
   })
+  const chat = { kind: 'browser', name: 'here', events: ['deployment_failed'] }
+  const { json: channel } = await client.post('/settings/channels', chat)
+  emit(t.db, {
+    ...{ kind: 'deployment_failed', level: 'failure', subject: 'site', href: '/projects' },
+    ...{ title: 'Deployment #1 of site failed', text: 'It has no Dockerfile.' },
+    ...{ ownerId: client.user.id, projectId: project.id },
+  })
+  t.db.update(outbox).set({ status: 'failed', answer: 'no page was open' }).run()
+  const [event] = listEvents(t.db, { id: client.user.id, role: 'member' }, { limit: 1 })
   const serviceId = Bun.randomUUIDv7()
   const file = { template: 'compose', compose: 'services: {cache: {image: busybox}}' }
   const service = insertService(
@@ -174,6 +187,8 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     identity: identity.id,
     registry: registry.id,
     target: target.id,
+    channel: channel.id,
+    event: event!.id,
     service: service.id,
     link: link.id,
     domain: domain.id,
@@ -202,6 +217,8 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'
   if (path.startsWith('/settings/targets/')) return 'target'
+  if (path.startsWith('/settings/channels/')) return 'channel'
+  if (path.startsWith('/settings/events/')) return 'event'
   if (path.startsWith('/settings/users/')) return 'user'
   if (path.startsWith('/containers/')) return 'container'
   if (path.startsWith('/services/')) return 'service'

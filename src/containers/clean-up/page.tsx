@@ -1,4 +1,4 @@
-import { FormError, Checkbox, SelectField, TextField } from '../../web/fields-view.tsx'
+import { FormError, Checkbox, Checkboxes, SelectField, TextField } from '../../web/fields-view.tsx'
 import { Button, PostForm, SaveRow } from '../../web/form.tsx'
 import type { Draft } from '../../web/draft.ts'
 import { SettingsSection } from '../../web/settings-frame.tsx'
@@ -64,11 +64,12 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
   >
     <FormError />
     <input type="hidden" name="dry_run" value="1" />
-    <KindChoice
+    <Checkboxes
+      name="what"
+      id="look-for"
       label="Look for"
-      kinds={pruneKinds}
-      ticked={pruneKinds.filter((kind) => kind !== 'volumes')}
-      error={draft.errors['what']}
+      values={pruneKinds.filter((kind) => kind !== 'volumes')}
+      options={optionsOf(pruneKinds)}
     />
     <div class="form-actions start">
       <Button>Show what can be removed</Button>
@@ -108,30 +109,8 @@ export const kindLabels: Record<PruneKind, string> = {
   build_cache: 'Build cache',
 }
 
-/** The empty field before the checkboxes makes "none selected" differ from "field omitted". */
-const KindChoice = ({
-  label,
-  kinds,
-  ticked,
-  error,
-}: {
-  label: string
-  kinds: readonly PruneKind[]
-  ticked: readonly PruneKind[]
-  error?: string | undefined
-}) => (
-  <fieldset class="kind-choice">
-    <legend>{label}</legend>
-    <input type="hidden" name="what" value="" />
-    {kinds.map((kind) => (
-      <label>
-        <input type="checkbox" name="what" value={kind} checked={ticked.includes(kind)} />
-        {kindLabels[kind]}
-      </label>
-    ))}
-    {error && <p class="field-error">Select at least one.</p>}
-  </fieldset>
-)
+const optionsOf = (kinds: readonly PruneKind[]) =>
+  kinds.map((kind) => ({ value: kind, label: kindLabels[kind] }))
 
 type Props = { schedule: Schedule; draft?: Draft }
 
@@ -146,11 +125,11 @@ export const CleanUpForm = ({ schedule, draft }: Props) => (
   >
     <FormError />
     <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
-    <KindChoice
+    <Checkboxes
+      name="what"
       label="Remove"
-      kinds={scheduledKinds}
-      ticked={schedule.what}
-      error={draft?.errors['what']}
+      values={schedule.what}
+      options={optionsOf(scheduledKinds)}
     />
     <div class="field-row">
       <SelectField

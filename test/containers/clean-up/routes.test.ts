@@ -111,7 +111,7 @@ test('a form with no kind ticked says so', async () => {
     dry_run: '1',
   })
   expect(status).toBe(422)
-  expect(text).toContain('Select at least one')
+  expect(text).toContain('look-for-error')
 })
 
 test('while the engine is away nothing is done, and everyone is told', async () => {

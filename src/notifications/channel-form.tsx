@@ -1,0 +1,138 @@
+import type { Context } from 'hono'
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { isZone } from '../platform/cron.ts'
+import { invalidField } from '../platform/errors.ts'
+import type { Env } from '../web/factory.ts'
+import { Checkboxes } from '../web/fields-view.tsx'
+import { line, lines } from '../web/fields.ts'
+import { kindForm } from '../web/kind-form.ts'
+import { field } from '../web/schema-fields.tsx'
+import { userOf } from '../web/user-of.ts'
+import { isAdminNow, listOwnProjects } from './channel-store.ts'
+import type { Channel } from './channel-store.ts'
+import { kindNames, serverKinds, usualKinds } from './kinds.ts'
+import { whyNotQuiet } from './quiet.ts'
+import { senders } from './senders/index.ts'
+import { eventKinds } from './store.ts'
+
+const choices = () => ({
+  events: lines(z.enum(eventKinds, 'must be kinds of events.'), { max: eventKinds.length }).refine(
+    (kinds) => kinds.length > 0,
+    'must have at least one.',
+  ),
+  projects: lines(z.uuid('must be ids of projects.'), { max: 500 }).nullish(),
+  quiet: field(
+    line('hours such as 22:00-07:00', { max: 11 })
+      .superRefine((text, { addIssue }) => {
+        const message = whyNotQuiet(text)
+        if (message) addIssue({ code: 'custom', message })
+      })
+      .nullish(),
+    {
+      label: 'Quiet hours',
+      placeholder: '22:00-07:00',
+      hint: 'What happens meanwhile comes as a summary afterwards.',
+      code: true,
+      isNarrow: true,
+    },
+  ),
+  zone: field(
+    line('a time zone', { max: 60 })
+      .refine(isZone, 'must be a time zone such as Europe/Berlin.')
+      .nullish(),
+    {
+      label: 'Time zone',
+      placeholder: 'UTC',
+      hint: 'Such as Europe/Berlin. Leave empty for UTC.',
+      code: true,
+      isNarrow: true,
+    },
+  ),
+})
+
+/** The fields of each kind are its sender's. */
+export const channelForm = (config: Config) => {
+  const ofSenders = Object.entries(senders).map(([kind, { title, fields }]) => [
+    kind,
+    { label: title, fields: { ...fields(config), ...choices() } },
+  ])
+  const browser = { label: 'Browser', fields: choices() }
+  return kindForm(
+    { name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'team chat' }) },
+    { ...(Object.fromEntries(ofSenders) as Record<string, typeof browser>), browser },
+  )
+}
+
+/** Undefined for the browser, which needs no service. */
+export const senderOf = (kind: string) =>
+  kind === 'browser' ? undefined : senders[kind as 'webhook']
+
+/** Of all kinds; a kind has only its own fields. */
+export const sentTo = [...new Set(Object.values(senders).flatMap((sender) => [...sender.sentTo]))]
+
+type Chosen = { events: string[]; projects?: string[] | null | undefined }
+
+/** Of other users' projects and of the server only their owners and admins are told. */
+export function refuseOthers(
+  db: Db,
+  { events, projects }: Chosen,
+  { ownerId, row }: { ownerId: string; row?: Channel | undefined },
+) {
+  const before: readonly string[] = row?.events ?? []
+  const added = serverKinds.find((kind) => events.includes(kind) && !before.includes(kind))
+  if (added && !isAdminNow(db, ownerId))
+    throw invalidField('events', `can’t have ${added}, which is for admins.`)
+  const own = new Set(listOwnProjects(db, ownerId).map(({ id }) => id))
+  const foreign = projects?.find((id) => !own.has(id) && !row?.projects?.includes(id))
+  if (foreign) throw invalidField('projects', 'must be ids of your projects.')
+}
+
+/** A secret that may be empty would stay, and be sent to another host. */
+export function refuseKept(input: object, row: Channel) {
+  const sender = senderOf(row.kind)
+  const now = input as Record<string, unknown>
+  const before = row as Record<string, unknown>
+  const moved = sender?.sentTo.find(
+    (name) => String(now[name] ?? '') !== String(before[name] ?? ''),
+  )
+  const kept = moved && sender!.sealed.find((name) => before[name] && !now[name])
+  if (kept) throw invalidField(kept, `must be entered again, because ${moved} is another one.`)
+}
+
+type ChoicesProps = {
+  c: Context<Env>
+  row: Channel | undefined
+  projects: { id: string; name: string }[]
+}
+
+/** What depends on the user. */
+export const Choices = ({ c, row, projects }: ChoicesProps) => {
+  const isAdmin = userOf(c).role === 'admin'
+  const kinds = eventKindsFor(isAdmin)
+  return (
+    <>
+      <Checkboxes
+        name="events"
+        label="Events"
+        values={row?.events ?? usualKinds.filter((kind) => kinds.includes(kind))}
+        options={kinds.map((value) => ({ value, label: kindNames[value] }))}
+      />
+      {projects.length > 0 && (
+        <Checkboxes
+          name="projects"
+          label="Projects"
+          hint="Select none for all of yours, services, logins and the server. With some, only what happens to these is sent."
+          values={row?.projects ?? []}
+          options={projects.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+      )}
+    </>
+  )
+}
+
+const eventKindsFor = (isAdmin: boolean) =>
+  (Object.keys(kindNames) as Channel['events']).filter(
+    (kind) => isAdmin || !serverKinds.includes(kind),
+  )

@@ -1,0 +1,199 @@
+import { z } from 'zod'
+import { originOf } from '../config.ts'
+import { newId } from '../db/new-id.ts'
+import { channels, eventKinds } from '../db/schema.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+import { rowJson } from '../resources/json.ts'
+import { resource } from '../resources/resource.ts'
+import { ShownOnce } from '../web/components.tsx'
+import { Modal, ModalDone } from '../web/dialog.tsx'
+import { Button } from '../web/form.tsx'
+import { componentOf, time } from '../web/operation.ts'
+import { Ago } from '../web/times.tsx'
+import { counted } from '../web/units.ts'
+import { userOf } from '../web/user-of.ts'
+import {
+  Choices,
+  channelForm,
+  refuseKept,
+  refuseOthers,
+  senderOf,
+  sentTo,
+} from './channel-form.tsx'
+import { getLastDelivery, listOwnProjects, sealedFields } from './channel-store.ts'
+import type { Channel } from './channel-store.ts'
+import { sendTo } from './deliver.ts'
+import type { DeliverDeps } from './deliver.ts'
+import { kindNames } from './kinds.ts'
+import type { Outbox } from './outbox.ts'
+
+type ChannelDeps = DeliverDeps & { outbox: Outbox }
+
+const path = '/settings/channels'
+
+/** Milliseconds for a test: a page waits for it. */
+const testTimeout = 12_000
+
+const delivered = componentOf('LastDelivery', () => ({
+  status: z.string(),
+  answer: z.string().nullable(),
+  at: time,
+}))
+
+const json = rowJson(
+  'Channel',
+  channels,
+  [
+    ...(['kind', 'name', 'quiet', 'zone', 'url', 'host', 'port', 'security', 'trust'] as const),
+    ...(['username', 'from', 'topic', 'chat', 'room'] as const),
+  ],
+  () => ({
+    events: z.array(z.enum(eventKinds)),
+    projects: z.array(z.uuid()).nullable(),
+    to: z.array(z.string()).nullable(),
+    lastDelivery: delivered().nullable(),
+  }),
+)
+
+/** Where a user is told of events. */
+export const channel = resource({
+  kind: 'channel',
+  path,
+  title: 'Channels',
+  part: 'Notifications',
+  table: channels,
+  owner: channels.ownerId,
+  most: 'channels',
+  sealed: sealedFields,
+  sentTo,
+  unique: { name: 'You already have a channel with this name. Choose another name.' },
+  json,
+  about: (
+    <>
+      Where you are told when something fails, and when it works again. What happened is also in the{' '}
+      <a href="/settings/events">list of events</a>.
+    </>
+  ),
+  empty: {
+    title: 'No channels',
+    text: 'Add one to hear of failures by mail, in a chat or in this browser.',
+  },
+  see: ({ db }: ChannelDeps, row) => {
+    const last = getLastDelivery(db, row.id)
+    const at = last && (last.sentAt ?? last.createdAt)
+    return {
+      ...row,
+      lastDelivery: last ? { status: last.status, answer: last.answer, at: at! } : null,
+      projectNames: listOwnProjects(db, row.ownerId)
+        .filter(({ id }) => row.projects?.includes(id))
+        .map(({ name }) => name),
+    }
+  },
+  row: ({ kind, events, projects, projectNames, quiet, zone, lastDelivery }) => ({
+    tags: [senderOf(kind)?.title ?? 'Browser'],
+    badge: lastDelivery?.status === 'failed' && 'Failed',
+    facts: [
+      events.length === 1 ? kindNames[events[0]!] : counted(events.length, 'kind') + ' of events',
+      projects && (projectNames.join(', ') || 'only of projects that no longer exist'),
+      quiet && `quiet ${quiet} ${zone}`,
+      lastDelivery ? (
+        <>
+          {lastDelivery.status} <Ago at={lastDelivery.at} />
+          {lastDelivery.status !== 'sent' && lastDelivery.answer && `: ${lastDelivery.answer}`}
+        </>
+      ) : (
+        'nothing sent yet'
+      ),
+    ],
+    actions: kind === 'browser' && (
+      <Button type="button" variant="outline" small data-notices>
+        Allow in this browser
+      </Button>
+    ),
+  }),
+  create: {
+    verb: 'Add',
+    note: '; a secret that Davit creates is shown only once',
+    schema: () => json().extend({ secret: z.string().optional() }),
+    form: ({ config }: ChannelDeps) => channelForm(config),
+    more: ({ db }, c, row) => (
+      <Choices {...{ row, c }} projects={listOwnProjects(db, userOf(c).id)} />
+    ),
+    async check({ db, outbox }, input, { ownerId, row }) {
+      refuseOthers(db, input, { ownerId, row })
+      if (row) {
+        refuseKept(input, row)
+        outbox.retryNow(row.id)
+      }
+      const projects = input.projects?.length ? input.projects : null
+      const { generated } = senderOf(input.kind) ?? {}
+      const own = input as unknown as Record<string, unknown>
+      if (row || !generated || own[generated.field]) return { columns: { projects } }
+      const secret = generated.make()
+      return {
+        columns: { projects, [generated.field]: secret },
+        extra: { [generated.field]: secret },
+        dialog: ({ name }) => <MadeSecret {...{ name, secret }} />,
+      }
+    },
+    details: ({ kind }) => ({ kind }),
+  },
+  change: {},
+  acts: {
+    test: {
+      button: 'Send test',
+      note: 'Send a test message to a channel',
+      json: testResult,
+      async run(deps, _, row) {
+        const answer = await sendTest(deps, row)
+        const said =
+          row.kind === 'browser' ? `Test: ${answer}.` : `Test sent. The answer: ${answer}.`
+        return { said, json: () => ({ answer }) }
+      },
+    },
+  },
+  remove: {
+    verb: 'Remove',
+    warning: 'What waits for it isn’t sent, and its deliveries are deleted.',
+  },
+})
+
+function testResult() {
+  return componentOf('ChannelTest', () => ({ answer: z.string() }))()
+}
+
+async function sendTest(deps: ChannelDeps, row: Channel) {
+  const message = {
+    ...({ id: newId(), at: new Date(), kind: 'test', level: 'info', todo: null } as const),
+    title: 'A test from Davit',
+    text: `The channel ${row.name} works.`,
+    url: `${originOf(deps.config)}${path}`,
+  }
+  try {
+    return (await sendTo(deps, row, message, AbortSignal.timeout(testTimeout))).answer
+  } catch (error) {
+    if (error instanceof Failure)
+      throw new AppError('bad_gateway', [error.message, error.hint].filter(Boolean).join(' '))
+    if (error instanceof DOMException)
+      throw new AppError('bad_gateway', 'The receiver didn’t respond in time.')
+    throw error
+  }
+}
+
+const MadeSecret = ({ name, secret }: { name: string; secret: string }) => (
+  <Modal
+    title={
+      <>
+        The secret of <bdi>{name}</bdi>
+      </>
+    }
+    from={{ href: path, name: 'Channels' }}
+  >
+    <div class="form">
+      <ShownOnce text={secret} what="the secret">
+        The receiver checks with it that messages are from Davit. It is shown only once.
+      </ShownOnce>
+      <ModalDone />
+    </div>
+  </Modal>
+)
