@@ -4,7 +4,7 @@ import { environments } from './project-schema.ts'
 import type { Command } from './project-schema.ts'
 
 /** What happens at a due time while the last run continues. */
-export const overlaps = ['skip', 'queue', 'replace'] as const
+const overlaps = ['skip', 'queue', 'replace'] as const
 
 /** Commands of an environment that run at times. */
 export const schedules = sqliteTable(

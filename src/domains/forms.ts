@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
-import { appProtocols, httpsKinds } from '../addresses/store.ts'
+import { httpsKinds } from '../addresses/store.ts'
 import { canonicalRange } from '../platform/hosts.ts'
 import type { Target } from '../services/ports.ts'
 import { block, flag, line, lines, whole } from '../web/fields.ts'
+import { choiceField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { maxCertificate, maxKey } from './certificate-own.ts'
 import { responseHeaders } from './response-headers.ts'
@@ -128,16 +129,15 @@ export const domainForm = z.object({
     code: true,
     isNarrow: true,
   }),
-  protocol: field(z.enum(appProtocols, 'must be http or h2c.').nullish(), {
-    label: 'Protocol',
-    group: 'route',
-    initial: 'http',
-    options: [
-      { value: 'http', label: 'HTTP/1.1, with WebSockets' },
-      { value: 'h2c', label: 'HTTP/2 without TLS (h2c), for gRPC' },
-    ],
-    hint: 'What the app itself speaks, whatever visitors use.',
-  }),
+  protocol: choiceField(
+    'Protocol',
+    { http: 'HTTP/1.1, with WebSockets', h2c: 'HTTP/2 without TLS (h2c), for gRPC' },
+    {
+      group: 'route',
+      initial: 'http',
+      hint: 'What the app itself speaks, whatever visitors use.',
+    },
+  ).nullish(),
   redirectTo: field(redirectTo.nullish(), {
     label: 'Redirect to',
     group: 'route',

@@ -2,11 +2,9 @@ import { and, eq, ne, notInArray } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
 import { withDefaults } from '../db/columns.ts'
 import { listRows } from '../db/queries.ts'
-import { overlaps, schedules } from '../db/schema.ts'
+import { schedules } from '../db/schema.ts'
 import type { CodeSettings } from '../db/schema.ts'
 import { nextTime } from '../platform/cron.ts'
-
-export { overlaps }
 
 /** The schedules of the live commit replace those of the one before. One that was paused stays so. */
 export function applySchedules(db: Tx, environmentId: string, code: CodeSettings | null) {

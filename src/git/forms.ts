@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { urlField } from '../web/address-fields.ts'
 import { line } from '../web/fields.ts'
+import { choiceField, lineField } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { providers, titles } from './providers/registry.ts'
 
@@ -32,15 +33,8 @@ export const lookQuery = z.object({
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z
     .object({
-      provider: field(z.enum(['github', 'gitlab', 'gitea'], 'must be github, gitlab or gitea.'), {
-        label: 'Provider',
-        initial: 'github',
-        options: Object.entries(titles).map(([value, label]) => ({ value, label })),
-      }),
-      name: field(line('a name of 1 to 60 characters', { max: 60 }), {
-        label: 'Name',
-        placeholder: 'work',
-      }),
+      provider: choiceField('Provider', titles, { initial: 'github' }),
+      name: lineField('Name', { max: 60, placeholder: 'work' }),
       baseUrl: field(urlField(config, { example: 'https://git.example.com' }).nullish(), {
         label: 'Address',
         type: 'url',

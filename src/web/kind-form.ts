@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import { line } from './fields.ts'
+import { eitherOf } from './labelled-fields.ts'
 import { field, kindOf, objectOf, objectsOf } from './schema-fields.tsx'
-import type { FieldLook } from './schema-fields.tsx'
 
 type Shape = z.ZodRawShape
 
@@ -20,19 +19,8 @@ export const kindForm = <Common extends Shape, All extends Kinds>(common: Common
     Object.entries(kinds).map(([kind, { fields, ...look }]) =>
       z.object({ kind: field(z.literal(kind), look), ...common, ...fields }),
     ) as never,
-    `must be ${Object.keys(kinds)
-      .join(', ')
-      .replace(/, (\w+)$/, ' or $1')}.`,
+    `must be ${eitherOf(kinds)}.`,
   ) as unknown as ZodType<Output<Common, All>>
-
-/** A line of text; its label says what it must be: “must be a region.” */
-export const lineField = (label: string, { max, ...look }: { max: number } & Partial<FieldLook>) =>
-  field(line(withArticle(label), { max }), { label, ...look })
-
-function withArticle(label: string) {
-  const text = label.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())
-  return `${/^[aeio]/i.test(text) ? 'an' : 'a'} ${text}`
-}
 
 /** What was sent for fields that only other kinds have, as issues. */
 export function misplaced(schema: ZodType, data: Record<string, unknown>) {

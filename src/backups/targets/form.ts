@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Config } from '../../config.ts'
 import { hostField, urlField } from '../../web/address-fields.ts'
 import { block, line } from '../../web/fields.ts'
-import { kindForm, lineField } from '../../web/kind-form.ts'
+import { kindForm } from '../../web/kind-form.ts'
+import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 
 export const titles = { s3: 'S3', sftp: 'SFTP', rest: 'REST server', directory: 'Directory' }

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { isZone, neverComes, whyNotCron } from '../platform/cron.ts'
+import { line } from './fields.ts'
+import { field } from './schema-fields.tsx'
+import type { FieldLook } from './schema-fields.tsx'
+
+/** A line of text; its label says what it must be: “must be a region.” */
+export const lineField = (label: string, { max, ...look }: { max: number } & Partial<FieldLook>) =>
+  field(line(withArticle(label), { max }), { label, ...look })
+
+function withArticle(label: string) {
+  const text = label.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())
+  return `${/^[aeio]/i.test(text) ? 'an' : 'a'} ${text}`
+}
+
+/** One of several values, with the label of each. */
+export const choiceField = <Options extends Record<string, string>>(
+  label: string,
+  options: Options,
+  look: Partial<FieldLook> = {},
+) =>
+  field(z.enum(valuesOf(options), `must be ${eitherOf(options)}.`), {
+    label,
+    options: Object.entries(options).map(([value, label]) => ({ value, label })),
+    ...look,
+  })
+
+const valuesOf = <Options extends object>(options: Options) =>
+  Object.fromEntries(Object.keys(options).map((value) => [value, value])) as {
+    [Value in keyof Options & string]: Value
+  }
+
+/** As in “must be skip, queue or replace.” */
+export const eitherOf = (options: object) =>
+  Object.keys(options)
+    .join(', ')
+    .replace(/, (\w+)$/, ' or $1')
+
+/** A cron expression; `neverComes` takes long, so it may be checked elsewhere. */
+export const cron = () =>
+  line('a cron expression', { max: 100 }).superRefine((text, { addIssue }) => {
+    const message = whyNotCron(text)
+    if (message) addIssue({ code: 'custom', message })
+  })
+
+export const isNever = 'never comes: no month has such a day.'
+
+/** Times by a cron expression. */
+export const timeFields = {
+  schedule: field(
+    cron().refine((text) => !neverComes(text), isNever),
+    {
+      label: 'Schedule',
+      placeholder: '0 3 * * *',
+      hint: 'A cron expression: minute, hour, day, month, weekday. Or @hourly, @daily, @weekly, @monthly.',
+      code: true,
+      isNarrow: true,
+    },
+  ),
+  zone: lineField('Time zone', {
+    max: 60,
+    placeholder: 'UTC',
+    hint: 'Such as Europe/Berlin. Leave empty for UTC.',
+    code: true,
+    isNarrow: true,
+  })
+    .refine(isZone, 'must be a time zone such as Europe/Berlin.')
+    .nullish(),
+}
