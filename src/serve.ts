@@ -26,9 +26,10 @@ import { lazyApp } from './front.ts'
 import { appJobs } from './environments/app-steps.ts'
 import { jobKinds } from './jobs/store.ts'
 import { keepNotices } from './notifications/retention.ts'
-import { waitForEngine } from './docker/retry-while-engine-down.ts'
+import { retryWhileEngineDown, waitForEngine } from './docker/retry-while-engine-down.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
+import { removeBackupContainers } from './runtime/backup-containers.ts'
 import { watchEdge } from './runtime/edge-container.ts'
 import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
@@ -158,7 +159,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const others = jobKinds.filter((kind) => !observedFirst.has(kind))
   return [
     ...recovery,
-    recoverJobs(deps, others, { signal }),
+    removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
     recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
@@ -166,6 +167,11 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     excludeEnded(deps, { signal }),
     deps.feed.run(deps.docker, { signal }),
   ]
+}
+
+async function removeLeftOfBackups(deps: Deps, { signal }: { signal: AbortSignal }) {
+  const options = { signal, failed: 'containers of interrupted backups may be left' }
+  await retryWhileEngineDown(deps.docker, options, () => removeBackupContainers(deps, { signal }))
 }
 
 /** Resumes the jobs of these kinds that the last process started, once the engine responds. */

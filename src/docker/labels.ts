@@ -14,6 +14,9 @@ const keys = {
 /** Names the component of a container in its workload's release. */
 export const partLabel = 'davit.part'
 
+/** Tells containers that only one process of Davit uses from those that an earlier one left. */
+export const processLabel = 'davit.process'
+
 /** The ports that the Dockerfile of an image exposes, in its order, without those of its base image. */
 export const portsLabel = 'davit.ports'
 

@@ -12,6 +12,8 @@ export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> &
   Abortable & {
     /** Writes its input, which ends when this settles. By default there is none. */
     stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
+    /** Awaited when its input was written, before that ends: a connection that breaks ends it without. */
+    beforeEnd?: (containerId: string) => Promise<unknown>
     /** Reads its output; the process blocks while nothing is read. By default it is discarded. */
     stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
     /**
@@ -38,7 +40,7 @@ const exitTimeout = 30_000
  * it in any case. An error of either stream ends the container and is thrown; the caller judges the exit code.
  */
 export async function runPiped(engine: Engine, piped: PipedOptions): Promise<PipedResult> {
-  const { stdin, stdout, isMarked = false, maxStderr = 8192, signal, ...options } = piped
+  const { stdin, beforeEnd, stdout, isMarked = false, maxStderr = 8192, signal, ...options } = piped
   const mark = isMarked ? `davit-end-${crypto.randomUUID()}` : null
   const env = { ...options.env, ...(mark !== null && { DAVIT_END: mark }) }
   const id = await createContainer(engine, { ...options, env, piped: true, signal })
@@ -62,7 +64,10 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
     // its input stays open until the mark was read: only then may the process end
     const fed = stdin
       ? stdin(input, either).then(
-          () => void input.end(),
+          async () => {
+            await beforeEnd?.(id)
+            input.end()
+          },
           (error) => output.ended || failed(error),
         )
       : mark === null && input.end()

@@ -1,5 +1,5 @@
 import type { ContainerOptions } from '../docker/index.ts'
-import { labelFilter, labelsFor } from '../docker/labels.ts'
+import { labelFilter, labelsFor, processLabel } from '../docker/labels.ts'
 import { endOfName } from './steps/create.ts'
 import { ensureNetwork } from './network.ts'
 import type { NetworkDeps } from './network.ts'
@@ -18,6 +18,8 @@ type Wanted = Omit<PipedOptions, 'name' | 'labels' | 'network' | 'signal'> & {
   ownVolumes?: NonNullable<ContainerOptions['volumes']>
 }
 
+const thisProcess = crypto.randomUUID()
+
 /** Runs a container of a backup to its end. Online, it is in a network in which nothing but backups is. */
 export async function runForBackup(deps: BackupDeps, wanted: Wanted) {
   const { ownerId, does, isOnline, ownVolumes = [], volumes = [], ...options } = wanted
@@ -34,7 +36,7 @@ export async function runForBackup(deps: BackupDeps, wanted: Wanted) {
   return docker.runPiped({
     ...options,
     name: `davit-${does}-${Bun.randomUUIDv7().slice(-12)}${endOfName(instanceId)}`,
-    labels,
+    labels: { ...labels, [processLabel]: thisProcess },
     network,
     volumes: [...ownVolumes, ...volumes],
   })
@@ -57,6 +59,7 @@ export async function removeBackupContainers(
   { signal }: { signal: AbortSignal },
 ) {
   const labels = labelFilter(instanceId, { kind: 'backup' })
-  for (const { id } of await docker.listContainers({ labels, all: true, signal }))
+  const found = await docker.listContainers({ labels, all: true, signal })
+  for (const { id } of found.filter(({ labels }) => labels[processLabel] !== thisProcess))
     await docker.removeContainer(id, { force: true, volumes: true })
 }

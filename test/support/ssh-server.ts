@@ -47,6 +47,7 @@ export async function startSshServer({
     PasswordAuthentication: 'no',
     KbdInteractiveAuthentication: 'no',
     PermitRootLogin: 'prohibit-password',
+    Subsystem: 'sftp internal-sftp',
     LogLevel: 'ERROR',
     // what the user's shell reads at its start has nothing to do with the tests
     SetEnv: Object.entries({ HOME: dir, ...env })

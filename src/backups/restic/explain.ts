@@ -22,7 +22,7 @@ const kinds: Kind[] = [
   {
     code: 'target_unauthorized',
     means:
-      /InvalidAccessKeyId|SignatureDoesNotMatch|access ?key.*not exist|AccessDenied|Access Denied|\b40[13]\b|unauthorized|forbidden|Permission denied \(|Too many authentication failures|invalid credential/i,
+      /InvalidAccessKeyId|SignatureDoesNotMatch|signature .* does not match|access ?key.*not exist|AccessDenied|Access Denied|\b40[13]\b|unauthorized|forbidden|Permission denied \(|Too many authentication failures|invalid credential/i,
     says: 'refused the login',
     hint: 'Correct its keys or password, and check that they may read, write and delete there.',
   },
@@ -92,6 +92,10 @@ const kinds: Kind[] = [
     hint: 'Check its address, its port and whether it is running. An app’s name in Davit isn’t known there: use its public address.',
   },
 ]
+
+/** True when trying again can’t help. */
+export const isFinal = ({ code }: Failure) =>
+  /^target_(key|bucket_missing|unauthorized|host_key|certificate)$/.test(code)
 
 type Ended = {
   messages: Messages

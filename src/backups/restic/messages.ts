@@ -25,6 +25,9 @@ export class Messages {
   readonly last = new Map<string, Message>()
   list: unknown[] = []
   onProgress = () => {}
+  /** Called when restic will try a request again. */
+  onRetry = (_count: number) => {}
+  #retries = 0
   readonly #progress
   #status = ''
 
@@ -73,6 +76,7 @@ export class Messages {
     for (const line of text.split('\n'))
       if (line.trim() !== '') this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
     if (this.texts.length > most) this.texts.splice(0, this.texts.length - most)
+    if (/, retrying after /.test(text)) this.onRetry(++this.#retries)
   }
 }
 

@@ -4,7 +4,7 @@ import { randomToken } from '../../platform/secrets.ts'
 import type { Messages, Progress } from './messages.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
-import { openingScript, runRestic } from './run.ts'
+import { openingScript, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
 import { expired } from './retention.ts'
 import type { Keep } from './retention.ts'
@@ -45,7 +45,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     try {
       return { hostKey: await ready({ signal }) }
     } catch (error) {
-      if (!(error instanceof Failure) || !isAbsent.has(error.code)) throw error
+      if (!(error instanceof Failure) || error.code !== 'target_missing') throw error
     }
     const args = ['--json', 'init']
     const { messages } = await runRestic(opened, {
@@ -110,7 +110,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     const args = ['--json', 'restore', current, '--target', '/', ...include]
     await runRestic(opened, {
       args,
-      script: `find ${root} -mindepth 2 -delete && restic "$@" 2>&1`,
+      script: `find ${volumesFolder} -mindepth 2 -delete && restic "$@" 2>&1`,
       volumes: mounted,
       capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
       progress,
@@ -199,8 +199,6 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 }
 
-const isAbsent = new Set(['target_missing', 'target_bucket_missing'])
-
 const host = 'davit'
 
 const backup = (tags: string[]) => [
@@ -208,20 +206,17 @@ const backup = (tags: string[]) => [
   ...tags.flatMap((tag) => ['--tag', tag]),
 ]
 
-/** Volumes are mounted in it. */
-const root = '/volumes'
-
-const mountOf = (path: string) => `${root}/${storedName(path)}`
+const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
 
 /** restic 0.18.0 can’t store a stream as a file in a directory. */
 const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
 
 const trialScript = `set -e
-stored=$(printf %s "$DAVIT_TRIAL" | restic --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
+stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
 id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')
-read=$(restic dump "$id" /trial)
+read=$(restic "$@" dump "$id" /trial)
 [ "$read" = "$DAVIT_TRIAL" ] || { echo 'wrong data returned'; exit 1; }
-restic forget "$id" >/dev/null`
+restic "$@" forget "$id" >/dev/null`
 
 function hostKeyOf({ texts }: Messages) {
   const line = texts.find((text) => text.startsWith('davit-host-key '))

@@ -3,12 +3,13 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
 import { EngineError } from '../../docker/index.ts'
 import type { ContainerOptions, Docker } from '../../docker/index.ts'
+import { isStatus } from '../../docker/refusals.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { KeyedLock } from '../../platform/semaphore.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
 import { runForBackup } from '../../runtime/backup-containers.ts'
-import { explain } from './explain.ts'
+import { explain, isFinal } from './explain.ts'
 import { Messages } from './messages.ts'
 import type { Progress } from './messages.ts'
 import { printHostKey, sharers } from './repository.ts'
@@ -53,6 +54,12 @@ export type Result = { exitCode: number; messages: Messages }
 
 const MiB = 2 ** 20
 
+/** How often restic may try a request that no retry helps, or anything while someone waits. */
+const maxRetries = 3
+
+/** In which volumes are mounted. */
+export const volumesFolder = '/volumes'
+
 const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
 
 /**
@@ -70,9 +77,19 @@ export async function runRestic(opened: Opened, command: Command): Promise<Resul
   }
 }
 
-/** Removes locks of this host whose process has ended, and any that are older than half an hour. */
+/**
+ * Removes locks that are older than half an hour, and all when each is of this Davit: it alone uses the
+ * repository then. restic itself takes a process of a container for one of another, for their ids are alike.
+ */
 export const removeStaleLocks = (opened: Opened, { signal }: Pick<Command, 'signal'>) =>
-  inTurn(opened, { args: ['unlock'], signal, isAlone: true, isQuick: true })
+  inTurn(opened, { args: [], signal, isAlone: true, isQuick: true, script: unlockScript })
+
+const unlockScript = `exec 2>&1
+ids=$(restic "$@" --no-lock list locks) || exit
+locks=$(for id in $ids; do restic "$@" --no-lock cat lock "$id" || exit; done) || exit
+others=$(printf %s "$locks" | grep '"hostname"' | grep -vc "\\"$HOSTNAME\\"")
+[ "$others" = 0 ] && all=--remove-all
+restic "$@" unlock $all`
 
 function inTurn(opened: Opened, command: Command) {
   const { repositories, repository } = opened
@@ -90,6 +107,12 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
     late: () => explain(opened, { messages, exitCode: null }),
   })
   messages.onProgress = () => watch.progressed()
+  // restic tries for 15 minutes, even with a wrong key
+  messages.onRetry = (count) => {
+    const failure = explain(opened, { messages, exitCode: null })
+    if (count >= maxRetries ? isQuick || isFinal(failure) : isQuick && isFinal(failure))
+      watch.end(failure)
+  }
   const limits = await limitsOf(opened, command)
   try {
     const { exitCode, oomKilled, stderr } = await runForBackup(opened, {
@@ -98,7 +121,10 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
       image,
       signal: watch.signal,
       isMarked: stdout !== undefined,
-      ...(stdin && { stdin: (to, signal) => stdin(watch.writing(to), signal) }),
+      ...(stdin && {
+        stdin: (to, signal) => stdin(watch.writing(to), signal),
+        beforeEnd: (id) => markComplete(opened, id, watch),
+      }),
       stdout: stdout
         ? (from, signal) => stdout(watch.reading(from), signal)
         : (from) => messages.readAll(watch.reading(from)),
@@ -137,11 +163,10 @@ async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>)
 
 function optionsOf(opened: Opened, command: Command) {
   const { instanceId, target, repository } = opened
-  const { args, stdout, script, volumes = [], capabilities = [], env } = command
-  // an unlock is process 1, as no other restic is: it takes no ended process for itself
-  const init = args[0] !== 'unlock'
-  const run = script ?? (stdout ? markedRun : init ? 'restic "$@" 2>&1' : 'exec restic "$@" 2>&1')
+  const { args, stdin, stdout, script, volumes = [], capabilities = [], env } = command
+  const run = script ?? (stdin ? storingRun : stdout ? markedRun : 'restic "$@" 2>&1')
   const end = instanceId.slice(-12)
+  const hostname = `davit-${end}` // by which it knows its own locks
   return {
     ownerId: target.ownerId,
     does: 'restic',
@@ -151,19 +176,34 @@ function optionsOf(opened: Opened, command: Command) {
     env: {
       ...{ ...repository.env, ...env },
       ...{ RESTIC_CACHE_DIR: '/cache', RESTIC_PROGRESS_FPS: '1', HOME: '/tmp', TMPDIR: '/tmp' },
+      HOSTNAME: hostname,
     },
-    // by which restic knows its own locks
-    hostname: `davit-${end}`,
+    hostname,
     user: '0:0',
     capabilities: [...new Set([...repository.capabilities, ...capabilities])],
     ownVolumes: [{ name: `davit-${end}-restic-${target.id}`, path: '/cache' }],
     volumes,
-    tmpfs: [{ path: '/tmp', options: 'size=1g,mode=1777' }],
+    tmpfs: [
+      { path: '/tmp', options: 'size=1g,mode=1777' },
+      // restic sets its times, too
+      ...(volumes.length > 0 ? [{ path: volumesFolder, options: 'size=1m' }] : []),
+    ],
     readOnly: true,
-    init,
+    init: true,
     oomScoreAdj: 500,
     granted: repository.granted,
   }
+}
+
+/** The end of its input counts only after this mark: if Davit is killed, what it wrote so far isn't all. */
+const complete = '/tmp/complete'
+const storingRun = `{ cat && until [ -e ${complete} ]; do sleep 1; done; } | restic "$@" 2>&1`
+
+async function markComplete({ docker }: Opened, id: string, { signal }: Watch) {
+  const command = ['touch', complete]
+  await docker.runInContainer(id, { command, signal }).catch((error) => {
+    if (!isStatus(error, 404) && !isStatus(error, 409)) throw error // restic has ended, and says why
+  })
 }
 
 /** By the mark, a complete output is told from one that was cut. */

@@ -33,7 +33,11 @@ export class Watch implements Disposable {
   #look() {
     if (this.#isOurs) this.progressed()
     const { total, stall = total! } = this.#limits
-    if (performance.now() - this.#last >= stall) this.#late.abort(this.#limits.late())
+    if (performance.now() - this.#last >= stall) this.end(this.#limits.late())
+  }
+
+  end(reason: Error) {
+    this.#late.abort(reason)
   }
 
   /** The same stream, watched. */

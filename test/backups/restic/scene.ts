@@ -2,13 +2,14 @@ import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
 import { openRestic } from '../../../src/backups/restic/restic.ts'
 import type { ResticDeps, Target } from '../../../src/backups/restic/restic.ts'
 import { insertUser } from '../../../src/accounts/store.ts'
 import { testApp } from '../../support/app.ts'
 import { ensureRestic } from '../../support/images/restic.ts'
 import type { ResticVersion } from '../../support/images/restic.ts'
+
+export { collect, write } from './write.ts'
 
 export const { signal } = new AbortController()
 
@@ -48,14 +49,4 @@ export async function scene({ version = '0.14' }: { version?: ResticVersion } = 
     open: (fields: Partial<Target>, deps: Partial<ResticDeps> = {}) =>
       openRestic({ ...t.deps, ...deps }, target(fields)),
   }
-}
-
-export const write = (bytes: Uint8Array | string) => (to: Writable) =>
-  new Promise<void>((done, failed) => to.write(bytes, (error) => (error ? failed(error) : done())))
-
-/** Reads all of a file of a snapshot. */
-export async function collect(from: AsyncIterable<Uint8Array>) {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of from) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }
