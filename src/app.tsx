@@ -47,6 +47,7 @@ import { projectRoutes } from './projects/routes.tsx'
 import { resourceRoutes } from './resources/routes.tsx'
 import { runRoutes } from './runs/routes.tsx'
 import { schedule } from './schedules/schedule.tsx'
+import { drain } from './drains/drain.tsx'
 import { projectMap, mapRoutes } from './map/routes.tsx'
 import { metricRoutes } from './metrics/routes.ts'
 import { paletteRoutes } from './palette/routes.tsx'
@@ -108,6 +109,7 @@ export function createApp(deps: Deps) {
   app.route('/', actRoutes(deps))
   app.route('/', runRoutes(deps))
   app.route('/', resourceRoutes(deps, schedule))
+  app.route('/', resourceRoutes(deps, drain))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', linkRoutes(deps))
   app.route('/', domainRoutes(deps))

@@ -25,6 +25,7 @@ import { Uploads } from './deployments/uploads.ts'
 import { CertificateKeeper } from './domains/certificate-keeper.ts'
 import { caddyOf } from './edge/caddy.ts'
 import { Edge } from './edge/edge.ts'
+import { Drains } from './drains/drains.ts'
 import { appJobs } from './environments/app-steps.ts'
 import { connectGit } from './git/git.ts'
 import type { Git } from './git/git.ts'
@@ -185,5 +186,6 @@ export function assemble(config: Config, overrides: Overrides = {}) {
       return restic.tryOut(options)
     },
   }
-  return { ...watching, ...working, cleanUps, images, checks, targets }
+  const drains = new Drains(working)
+  return { ...watching, ...working, cleanUps, images, checks, targets, drains }
 }

@@ -103,6 +103,7 @@ export async function serve(config: Config) {
     (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
     (signal) => keepSchedule(deps, { signal }),
     (signal) => keepSchedules(deps, { signal }),
+    (signal) => deps.drains.run({ signal }),
     (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),
     (signal) => keepNotices(deps, { signal }),

@@ -22,7 +22,7 @@ const lines = [
   'map',
   'apps',
   'backups',
-  'schedules',
+  'schedules drains',
   'runs',
   'deployments',
   'links domains traffic',

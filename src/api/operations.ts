@@ -25,6 +25,7 @@ import { channel } from '../notifications/channel.tsx'
 import { operationsOf } from '../resources/resource.ts'
 import { operations as runs } from '../runs/json.ts'
 import { schedule } from '../schedules/schedule.tsx'
+import { drain } from '../drains/drain.tsx'
 import { operations as services } from '../services/json.ts'
 import { operations as traffic } from '../traffic/json.ts'
 import { operations as health } from '../web/health.ts'
@@ -41,7 +42,7 @@ const own: SliceOperations = () => ({
 /** In the order of the document, within each part. */
 const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
-  operationsOf(schedule),
+  ...[operationsOf(schedule), operationsOf(drain)],
   ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
   ...[operationsOf(registry), operationsOf(target), operationsOf(channel), notifications],
   ...[accounts, operationsOf(apiToken)],

@@ -196,6 +196,7 @@ export const environmentRoutes = (
         title: `${project.name}: logs of ${environment.name}`,
         state: lookOf(head),
         live: { isCarried: true },
+        drains: `/envs/${environment.id}/drains`,
         frame: (view) => (
           <EnvironmentFrame head={head} tab="logs">
             {view}

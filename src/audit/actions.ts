@@ -78,6 +78,10 @@ export const actions = {
   'schedule.changed': 'changed the schedule',
   'schedule.run': 'ran the schedule',
   'schedule.deleted': 'deleted the schedule',
+  'drain.created': 'created the log drain',
+  'drain.changed': 'changed the log drain',
+  'drain.test': 'tested the log drain',
+  'drain.deleted': 'deleted the log drain',
   'service.created': 'created the service',
   'service.changed': 'changed the service',
   'service.restarted': 'restarted the service',
@@ -121,5 +125,6 @@ export type ObjectKind =
   | 'deployment'
   | 'run'
   | 'schedule'
+  | 'drain'
   | 'service'
   | 'container'

@@ -132,3 +132,21 @@ export const accessCursor = sqliteTable('access_cursor', {
   /** Hash of the file's first bytes: another file can reuse the inode of a deleted one. */
   head: text().notNull(),
 })
+
+/** How far each drain has sent the log of its environment. */
+export const drainCursors = sqliteTable('drain_cursors', {
+  drainId: text().primaryKey(),
+  sourceId: text().notNull(),
+  /** The last line that was sent, or given up. */
+  sequence: integer().notNull(),
+  sent: integer().notNull().default(0),
+  dropped: integer().notNull().default(0),
+  /** Dropped lines of which the log doesn't say it yet. */
+  unsaid: integer().notNull().default(0),
+  /** Milliseconds since 1970. */
+  sentAt: integer(),
+  /** Of the last attempt; null when it succeeded. */
+  error: text(),
+  hint: text(),
+  failedAt: integer(),
+})

@@ -9,6 +9,7 @@ import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
 export * from './domain-schema.ts'
+export * from './drain-schema.ts'
 export * from './job-schema.ts'
 export * from './notification-schema.ts'
 export * from './project-schema.ts'

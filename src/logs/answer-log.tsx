@@ -208,6 +208,7 @@ export async function answerOutput(
     asked,
     title,
     frame,
+    drains,
     ...follows
   }: {
     source: { id: string; name: string }
@@ -217,6 +218,8 @@ export async function answerOutput(
     state?: Look
     /** Renders the page around the log. */
     frame: (view: JSX.Element) => JSX.Element
+    /** The path of what sends the lines elsewhere. */
+    drains?: string
     /** Updates the live parts of the frame; the log updates itself. */
     live?: Liveness
   },
@@ -236,7 +239,8 @@ export async function answerOutput(
     const chosen = { process, level, search }
     const lines = await listLastLines(deps, log, { ...tail, ...chosen })
     const choices = choicesOf(processesWith(lines))
-    const shown = { path: c.req.path, name: source.name, extent, lines, config, choices, chosen }
+    const of = { path: c.req.path, name: source.name, drains }
+    const shown = { ...of, extent, lines, config, choices, chosen }
     return show(c, { title, page: () => frame(<OutputPage {...shown} />), ...follows })
   }
   const { first, last, since } = extent

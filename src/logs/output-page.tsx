@@ -20,6 +20,7 @@ export const OutputPage = ({
   config,
   choices,
   chosen,
+  drains,
 }: {
   /** The URL of its lines; `/stream` below it follows them. */
   path: string
@@ -31,6 +32,8 @@ export const OutputPage = ({
   /** The processes that the lines can be filtered by. */
   choices: string[]
   chosen: Chosen
+  /** The path of what sends the lines elsewhere. */
+  drains: string | undefined
 }) => (
   <LogViewer
     fills
@@ -50,7 +53,7 @@ export const OutputPage = ({
     canGoToTime
     choices={<ProcessChoice path={path} choices={choices} chosen={chosen} />}
   >
-    <Reach extent={extent} config={config} />
+    <Reach {...{ extent, config, drains }} />
     {extent.last === 0 && (
       <EmptyState title="Nothing has been written yet">
         <p>Everything written to standard output appears here, and is kept.</p>
@@ -69,9 +72,11 @@ const noteOf = ({ first }: Extent, lines: Line[]) =>
 const Reach = ({
   extent: { since, bytes },
   config: { logDays, logSize },
+  drains,
 }: {
   extent: Extent
   config: Bounds
+  drains: string | undefined
 }) => (
   <p class="muted">
     {since !== null && (
@@ -81,6 +86,12 @@ const Reach = ({
     )}
     Lines stay for {logDays} days, up to {megabytes(logSize)} compressed
     {bytes > 0 && `, of which ${megabytes(bytes)} are used`}.
+    {drains && (
+      <>
+        {' '}
+        <a href={drains}>Log drains</a> send new ones elsewhere, too.
+      </>
+    )}
   </p>
 )
 

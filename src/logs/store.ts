@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-
 import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { preparedOnce } from '../db/queries.ts'
-import { outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
+import { drainCursors, outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
 import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 
@@ -245,10 +245,11 @@ export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
   return gone.length > 0
 }
 
-/** Removes all logs of an environment or service, the read positions of its containers, and its traffic. */
+/** Removes all logs of an environment or service, the positions of its containers and drains, and its traffic. */
 export async function removeLogsOf(logDb: LogDb, sourceId: string) {
   while (deleteSome(logDb, { sourceId })) await pause()
   logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
+  logDb.delete(drainCursors).where(eq(drainCursors.sourceId, sourceId)).run()
   logDb.delete(trafficSeries).where(eq(trafficSeries.sourceId, sourceId)).run()
 }
 

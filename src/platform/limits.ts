@@ -29,6 +29,8 @@ export const limits = {
   /** Of one environment, and of those how many a davit.yaml may have. */
   schedules: 100,
   codeSchedules: 20,
+  /** Of one environment. */
+  drains: 5,
   /** Uploads that arrive or whose deployment hasn’t ended: each may fill DAVIT_REPOSITORY_SIZE. */
   uploads: 5,
   /** Unfinished one-off commands: each uses the memory of a container. */
@@ -84,6 +86,7 @@ const said: Record<Limited, string> = {
   invites: 'You have % open invitations, the maximum. Revoke one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',
+  drains: 'This environment has % log drains, the maximum. Delete one first.',
   uploads: 'You have % uploads that aren’t deployed yet, the maximum. Wait until one has ended.',
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }

@@ -22,7 +22,11 @@ export type Pinning = {
   ca?: string | undefined
 }
 
-export type FetchRequest = { method?: string; headers?: Record<string, string>; body?: string }
+export type FetchRequest = {
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer>
+}
 
 /**
  * Requests a URL and reads the whole response. Connects to the address that was checked, and follows

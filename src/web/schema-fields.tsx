@@ -172,7 +172,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
   const { hint, rows, secret, ...line } = text
   const value = textOf(stored ?? initial)
   const shown = { name: snakeCase(name), label: labelOf(look), hint, value }
-  if (isFlag) return <Checkbox {...shown} value={stored === true} />
+  if (isFlag) return <Checkbox {...shown} value={value === 'true' || value === '1'} />
   if (options) return <SelectField {...shown} options={options} />
   if (isLong)
     return (

@@ -21,6 +21,7 @@ import { until } from '../support/until.ts'
 import { startingForever, stuckDeployment, whileHeld, withPromotable } from './under-way.ts'
 import { aPush } from '../webhooks/senders.ts'
 import { connect } from './connect.ts'
+import { changeDrains } from './drains.ts'
 import { receive } from './receive.ts'
 
 const provider = startProviderServer('github')
@@ -166,6 +167,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })
   await t.jobs.ended((await call('POST /envs/:envId/schedules/:id/run')).id)
   await call('DELETE /envs/:envId/schedules/:id')
+  await changeDrains(call, ids)
   for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)
   await whileHeld(t, 'stopContainer', {
     begin: () => call('POST /envs/:envId/restart'),

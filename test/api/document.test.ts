@@ -25,6 +25,8 @@ const forPeople = [
   'GET /envs/:envId/variables/new',
   'GET /envs/:envId/schedules/new',
   'GET /envs/:envId/schedules/:id/edit',
+  'GET /envs/:envId/drains/new',
+  'GET /envs/:envId/drains/:id/edit',
   'GET /envs/:envId/links/new',
   'GET /envs/:envId/domains/new',
   'GET /services/:id/domains/new',

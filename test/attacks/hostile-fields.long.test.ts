@@ -142,6 +142,17 @@ const forms: Record<string, Form> = {
     id: 'schedule',
     valid: () => ({ name: unique(), command: 'true', schedule: '0 3 * * *' }),
   },
+  'POST /envs/:envId/drains': {
+    valid: () => ({
+      ...{ kind: 'loki', name: unique(), url: 'http://127.0.0.1:3100', requests: true },
+      ...{ username: 'ada', password: 'x', headers: 'X-Scope-OrgID: team' },
+    }),
+    untold: ['password', 'headers'],
+  },
+  'PUT /envs/:envId/drains/:id': {
+    id: 'drain',
+    valid: () => ({ name: unique(), host: '127.0.0.1', port: 514, tls: false }),
+  },
   'PUT /settings/registries/:id': {
     id: 'registry',
     valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),

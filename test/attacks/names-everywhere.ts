@@ -26,6 +26,7 @@ const freeColumns: Record<string, string[]> = {
   deliveries: ['delivery_id', 'event', 'ref', 'commit_message', 'reason'],
   services: ['name', 'error_message', 'error_hint'],
   schedules: ['name'],
+  drains: ['name'],
 }
 
 /** Those whose form lets no such text in. */
@@ -42,6 +43,7 @@ const checkedColumns: Record<string, string[]> = {
   deployments: ['image', 'error_step'],
   services: ['version'],
   schedules: ['schedule', 'zone', 'file'],
+  drains: ['host', 'url', 'username', 'endpoint', 'bucket', 'region', 'prefix', 'access_key'],
 }
 
 const lists: Record<string, string[]> = {

@@ -23,6 +23,7 @@ export type Ids = Record<
   | 'deployment'
   | 'run'
   | 'schedule'
+  | 'drain'
   | 'session'
   | 'token'
   | 'invite'
@@ -71,6 +72,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   })
   const nightly = { name: 'nightly', command: 'true', schedule: '0 3 * * *' }
   const { json: schedule } = await client.post(`/envs/${environment.id}/schedules`, nightly)
+  const { json: drain } = await client.post(`/envs/${environment.id}/drains`, aDrain)
   const session = insertSession(t.db, {
     userId: client.user.id,
     tokenHash: crypto.randomUUID(),
@@ -181,6 +183,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     deployment: deployment.id,
     run: run.id,
     schedule: schedule.id,
+    drain: drain.id,
     session: session.id,
     token: token.id,
     invite: Bun.randomUUIDv7(), // only an admin can have one
@@ -194,6 +197,8 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     domain: domain.id,
   }
 }
+
+const aDrain = { kind: 'syslog', name: 'central', host: '127.0.0.1', port: 514, tls: false }
 
 /** The path with the ids of its parts; `id` says what stands at `:id`. */
 export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
@@ -211,6 +216,7 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
 export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/links')) return 'link'
   if (path.startsWith('/envs/:envId/schedules')) return 'schedule'
+  if (path.startsWith('/envs/:envId/drains')) return 'drain'
   if (path.includes('/runs/')) return 'run'
   if (path.startsWith('/domains/')) return 'domain'
   if (path.startsWith('/envs/')) return 'variable'

@@ -71,6 +71,16 @@ export const ownedRoutes: Record<
   'PUT /envs/:envId/schedules/:id': { id: 'schedule', body: { enabled: false } },
   'POST /envs/:envId/schedules/:id/run': { id: 'schedule' },
   'DELETE /envs/:envId/schedules/:id': { id: 'schedule' },
+  'GET /envs/:envId/drains': {},
+  'GET /envs/:envId/drains/new': {},
+  'POST /envs/:envId/drains': {
+    body: { kind: 'loki', name: 'mine', url: 'http://127.0.0.1:3100' },
+  },
+  'GET /envs/:envId/drains/:id': { id: 'drain' },
+  'GET /envs/:envId/drains/:id/edit': { id: 'drain' },
+  'PUT /envs/:envId/drains/:id': { id: 'drain', body: { requests: false } },
+  'POST /envs/:envId/drains/:id/test': { id: 'drain', answers: 503 }, // nothing listens there
+  'DELETE /envs/:envId/drains/:id': { id: 'drain' },
   'GET /envs/:envId/runs': {},
   'POST /envs/:envId/runs': { body: { command: 'true' } },
   'GET /envs/:envId/runs/:id': { id: 'run' },

@@ -11,7 +11,7 @@ type Call = {
   url: string
   method?: 'GET' | 'POST' | 'PUT'
   headers?: Record<string, string>
-  /** Sent as JSON, unless it is a text. */
+  /** Sent as JSON, unless it is a text or bytes. */
   body?: unknown
   /** The reason in a response that refuses, if the service documents one. */
   reasonIn?: (json: Record<string, any>, text: string) => unknown
@@ -39,7 +39,7 @@ const passes = (status: number) => [408, 425, 429].includes(status) || status >=
 export async function call(deps: SendDeps, { title, url, method = 'POST', ...request }: Call) {
   const { fetch = pinnedFetch, allowHosts, signal, lookup, ca } = deps
   const { body, headers, hints = {}, mayPass = passes } = request
-  const isText = typeof body === 'string'
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const response = await fetch(
     url,
     {
@@ -47,10 +47,10 @@ export async function call(deps: SendDeps, { title, url, method = 'POST', ...req
       headers: {
         'User-Agent': 'Davit',
         Accept: 'application/json',
-        ...(body !== undefined && !isText && { 'Content-Type': 'application/json' }),
+        ...(body !== undefined && !isRaw && { 'Content-Type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
     },
     {
       allow: allowHosts,

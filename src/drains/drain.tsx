@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { LogDb } from '../db/index.ts'
+import { drains } from '../db/schema.ts'
+import { ofEnvironment } from '../environments/parent.tsx'
+import type { HeadDeps } from '../environments/head.ts'
+import { ownEnvironment } from '../environments/own-environment.ts'
+import { noOrigin } from '../logs/block.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { rowJson } from '../resources/json.ts'
+import { resource } from '../resources/resource.ts'
+import { unsealed } from '../resources/store.ts'
+import { flag, line } from '../web/fields.ts'
+import { kindForm } from '../web/kind-form.ts'
+import { nothing, time } from '../web/operation.ts'
+import { field } from '../web/schema-fields.tsx'
+import { Ago } from '../web/times.tsx'
+import { counted } from '../web/units.ts'
+import type { Drains } from './drains.ts'
+import { logOf } from './read-batch.ts'
+import { sendDepsOf } from './send-batch.ts'
+import { sealed, senders, sendLines } from './senders/index.ts'
+import { getCursor, getLast } from './store.ts'
+import type { Drain } from './store.ts'
+
+type Deps = HeadDeps & {
+  config: Config
+  logDb: LogDb
+  secrets: Secrets
+  drains: Pick<Drains, 'changed'>
+}
+
+const columns = [
+  ...([
+    'environmentId',
+    'name',
+    'kind',
+    'requests',
+    'host',
+    'port',
+    'tls',
+    'url',
+    'username',
+  ] as const),
+  ...(['endpoint', 'bucket', 'region', 'prefix', 'accessKey'] as const),
+] as const
+
+/** Sends the log of an environment to where logs of other software are. */
+export const drain = resource({
+  kind: 'drain',
+  noun: 'log drain',
+  plural: 'log drains of an environment',
+  path: '/envs/:envId/drains',
+  title: 'Log drains',
+  part: 'Environments',
+  table: drains,
+  owner: drains.environmentId,
+  parent: ofEnvironment('logs'),
+  most: 'drains',
+  sealed,
+  sentTo: ['url', 'endpoint'],
+  unique: { name: 'The environment already has a log drain with this name. Choose another name.' },
+  json: rowJson('Drain', drains, columns, () => ({
+    sent: z.int(),
+    waiting: z.int(),
+    dropped: z.int(),
+    sentAt: time.nullable(),
+    problem: z.object({ message: z.string(), hint: z.string(), at: time }).nullable(),
+  })),
+  about: (
+    <>
+      New lines of this environment’s log are sent there, too, within seconds. See{' '}
+      <a href="/docs/drains">what is sent</a>.
+    </>
+  ),
+  empty: {
+    title: 'No log drains',
+    text: 'Create one to search these lines beside those of other software, or to keep them longer.',
+  },
+  see: ({ logDb }: Deps, row) => ({ ...row, ...progressOf(logDb, row) }),
+  row: ({ name, kind, sentAt, waiting, dropped, problem, ...row }) => ({
+    name,
+    badge: problem && 'failing',
+    tags: [senders[kind].label],
+    facts: [
+      <bdi>
+        {row.host ? `${row.host}:${row.port}` : (row.url ?? `${row.endpoint}/${row.bucket}`)}
+      </bdi>,
+      sentAt ? (
+        <>
+          last sent <Ago at={sentAt} />
+        </>
+      ) : (
+        'nothing sent yet'
+      ),
+      waiting > 0 && `${counted(waiting, 'line')} waiting`,
+      dropped > 0 && `${counted(dropped, 'line')} left out`,
+    ],
+    below: problem && (
+      <p class="muted">
+        {problem.message} {problem.hint} Tried <Ago at={problem.at} />.
+      </p>
+    ),
+  }),
+  create: {
+    verb: 'Create',
+    form: ({ config }) =>
+      kindForm(
+        {
+          name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'central logs' }),
+          requests: field(flag().nullish(), {
+            label: 'Also requests',
+            isFlag: true,
+            initial: '1',
+            hint: 'The lines of requests that Caddy served.',
+          }),
+        },
+        {
+          syslog: { label: senders.syslog.label, fields: senders.syslog.fields(config) },
+          loki: { label: senders.loki.label, fields: senders.loki.fields(config) },
+          otlp: { label: senders.otlp.label, fields: senders.otlp.fields(config) },
+          s3: { label: senders.s3.label, fields: senders.s3.fields(config) },
+        },
+      ),
+  },
+  change: {},
+  acts: {
+    test: {
+      button: 'Send test',
+      note: 'Send a line to the log drain, and wait for its receiver',
+      json: () => nothing,
+      async run(deps, c, row) {
+        const { environment, project } = ownEnvironment(deps, c)
+        const text = 'This is a test by Davit.'
+        const test = { ...noOrigin, sequence: 0, time: Date.now(), stream: 'system' as const, text }
+        await sendLines(
+          sendDepsOf(deps, c.req.raw.signal),
+          unsealed(deps.secrets, { kind: 'drain', sealed }, row),
+          { drainId: row.id, environment, project, lines: [test] },
+          { deadline: testDeadline },
+        )
+        return { said: 'The receiver accepted a test line.', json: () => ({}) }
+      },
+    },
+  },
+  remove: { verb: 'Delete', warning: 'Lines that wait aren’t sent.' },
+  stored: ({ drains: all }) => all.changed(),
+})
+
+/** Milliseconds: a request has little more. */
+const testDeadline = 10_000
+
+function progressOf(logDb: LogDb, row: Drain) {
+  const cursor = getCursor(logDb, row.id)
+  if (!cursor) return { sent: 0, waiting: 0, dropped: 0, sentAt: null, problem: null }
+  const { sent, dropped, sequence, error, hint, failedAt } = cursor
+  return {
+    ...{ sent, dropped, waiting: Math.max(0, getLast(logDb, logOf(row)) - sequence) },
+    sentAt: cursor.sentAt === null ? null : new Date(cursor.sentAt),
+    problem: error === null ? null : { message: error, hint: hint ?? '', at: new Date(failedAt!) },
+  }
+}

@@ -1,0 +1,108 @@
+import type { Db, LogDb } from '../db/index.ts'
+import { report } from '../platform/journal.ts'
+import { untilBeat } from '../platform/pause.ts'
+import { Semaphore } from '../platform/semaphore.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import type { BatchDeps, Progress } from './send-batch.ts'
+import { deleteCursors, hasDrains, listActive } from './store.ts'
+
+type DrainDeps = BatchDeps & { db: Db; logDb: LogDb; scheduler: Scheduler }
+
+/** Milliseconds between two looks for new lines: logs that no one follows are read as often. */
+const interval = 5000
+
+/** Milliseconds until what failed is tried again: doubled each time, or as the receiver says. */
+const retry = { first: 5000, last: 300_000, asked: 3_600_000 }
+
+/** Drains that send at the same time. */
+const width = 8
+
+/** What isn't worth storing: after a restart a drain tries at once. */
+type State = Progress & { failures: number; nextAt: number }
+
+/**
+ * Sends the stored logs of environments. The log itself is what waits: neither an app nor the collection of its
+ * output knows of a drain. A line counts as sent when its receiver has it, so after a crash some are sent again.
+ */
+export class Drains {
+  readonly #deps: DrainDeps
+  readonly #states = new Map<string, State>()
+  readonly #running = new Map<string, Promise<void>>()
+  readonly #semaphore = new Semaphore(width)
+
+  constructor(deps: DrainDeps) {
+    this.#deps = deps
+  }
+
+  /** Until the signal. Without drains it costs nothing. */
+  async run({ signal }: { signal: AbortSignal }) {
+    const { db, scheduler } = this.#deps
+    await scheduler.keep(
+      {
+        next: (now) => (hasDrains(db) ? now + untilBeat(interval, now) : null),
+        run: (now) => this.sendDue(now, { signal }),
+        failed: 'logs were not drained',
+      },
+      { signal },
+    )
+    await this.idle()
+  }
+
+  /** Starts those that are due; none waits for another. */
+  sendDue(now: number, { signal }: { signal: AbortSignal }) {
+    const { db, logDb } = this.#deps
+    if (logDb.$client.reserve.isGone) return // what was sent couldn't be noted
+    const ids = new Set(listActive(db))
+    for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
+    for (const id of ids) {
+      const nextAt = this.#states.get(id)?.nextAt ?? 0
+      // later than it can be: the clock was set back
+      const isDue = nextAt <= now || nextAt > now + retry.asked
+      if (isDue && !this.#running.has(id)) this.#start(id, signal)
+    }
+  }
+
+  /** Resolves when no drain sends. */
+  async idle() {
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
+  }
+
+  /** After a change no drain waits any longer to try again. */
+  changed() {
+    const { db, logDb, scheduler } = this.#deps
+    for (const state of this.#states.values()) state.nextAt = 0
+    deleteCursors(db, logDb)
+    scheduler.wake()
+  }
+
+  #start(id: string, signal: AbortSignal) {
+    const work = this.#send(id, signal)
+      .catch((error) => {
+        if (signal.aborted) return
+        report('a log was not drained', error, { drain: id })
+        this.#delay(id, 0)
+      })
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, work)
+  }
+
+  async #send(id: string, signal: AbortSignal) {
+    using _ = await this.#semaphore.acquire(signal)
+    const { sendBatch } = await import('./send-batch.ts') // nothing of it is needed without drains
+    const fresh = { failures: 0, nextAt: 0, waitsSince: null, lines: Infinity }
+    const state = this.#states.getOrInsert(id, fresh)
+    while (!signal.aborted) {
+      const end = await sendBatch(this.#deps, id, { progress: state, signal })
+      if (end.is === 'failed') return this.#delay(id, end.retryAfter)
+      if (end.hasSent) Object.assign(state, { failures: 0, nextAt: 0 })
+      if (end.is === 'done') return
+    }
+  }
+
+  #delay(id: string, retryAfter: number) {
+    const state = this.#states.get(id)
+    if (!state) return
+    const wait = Math.min(retry.last, retry.first * 2 ** state.failures++)
+    state.nextAt = Date.now() + Math.max(wait, Math.min(retryAfter * 1000, retry.asked))
+  }
+}

@@ -1,0 +1,152 @@
+import type { Config } from '../config.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Masks } from '../logs/masks.ts'
+import { SendFailure } from '../notifications/senders/sender.ts'
+import type { Lookup } from '../platform/hosts.ts'
+import { report } from '../platform/journal.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { unsealed } from '../resources/store.ts'
+import { counted } from '../web/units.ts'
+import { logOf, readBatch, startOf } from './read-batch.ts'
+import { sealed, senders, sendLines } from './senders/index.ts'
+import type { DrainSender } from './senders/sender.ts'
+import { getActive, getCursor, getLast, saveCursor } from './store.ts'
+import type { Drain, DrainCursor } from './store.ts'
+
+export type BatchDeps = {
+  db: Db
+  logDb: LogDb
+  logs: Logs
+  masks: Masks
+  secrets: Secrets
+  config: Pick<Config, 'allowHosts'>
+  lookup?: Lookup
+  /** Certificates to trust, in tests. */
+  ca?: string
+}
+
+export type Progress = {
+  /** When the oldest line that waits was seen, by a clock that nothing sets; null when none does. */
+  waitsSince: number | null
+  /** How many lines are sent at most: fewer after they were refused. */
+  lines: number
+}
+
+type End =
+  | { is: 'more' | 'done'; hasSent?: boolean }
+  /** After so many seconds, if the receiver said it. */
+  | { is: 'failed'; retryAfter: number }
+
+/** Sends the next lines of a drain, and stores how far it is. */
+export async function sendBatch(
+  deps: BatchDeps,
+  id: string,
+  { progress, signal }: { progress: Progress; signal: AbortSignal },
+): Promise<End> {
+  const found = getActive(deps.db, id)
+  if (!found) return { is: 'done' }
+  const { drain, environment, project } = found
+  const log = logOf(drain)
+  const { most, waitMs } = senders[drain.kind] as DrainSender
+  const cursor = getCursor(deps.logDb, id) ?? (await begin(deps, drain))
+  if (getLast(deps.logDb, log) === cursor.sequence) return { is: 'done' }
+  const { lines, last, dropped, isFull } = await readBatch(deps, log, {
+    after: cursor.sequence,
+    most: { ...most, lines: Math.min(most.lines, progress.lines) },
+    requests: drain.requests,
+  })
+  const next = { ...cursor, sequence: last }
+  const end = { is: isFull ? ('more' as const) : ('done' as const) }
+  if (lines.length === 0) {
+    save(deps, drain, next, { sent: 0, dropped })
+    return end
+  }
+  progress.waitsSince ??= performance.now()
+  if (!isFull && performance.now() - progress.waitsSince < waitMs) return { is: 'done' }
+  try {
+    const batch = { drainId: id, environment, project, lines }
+    const { rejected, reason } = await sendLines(
+      sendDepsOf(deps, signal),
+      unsealed(deps.secrets, { kind: 'drain', sealed }, drain),
+      batch,
+    )
+    const sent = lines.length - rejected
+    save(deps, drain, next, { sent, dropped: dropped + rejected, reason })
+    progress.waitsSince = null
+    progress.lines *= 2
+    return { ...end, hasSent: true }
+  } catch (error) {
+    if (signal.aborted) return { is: 'done' }
+    const failure = error instanceof SendFailure ? error : unexpected(error, id)
+    const isRefused = failure.code === 'refused' && !failure.retry
+    if (isRefused && lines.length > 1) {
+      progress.lines = Math.ceil(lines.length / 2) // until only what is refused is left
+      return { is: 'more' }
+    }
+    fail(deps, isRefused ? next : cursor, { failure, dropped: isRefused ? dropped + 1 : 0 })
+    return { is: 'failed', retryAfter: failure.retryAfter ?? 0 }
+  }
+}
+
+export const sendDepsOf = (
+  { config, lookup, ca }: Pick<BatchDeps, 'config' | 'lookup' | 'ca'>,
+  signal: AbortSignal,
+) => ({ signal, allowHosts: config.allowHosts, ...(lookup && { lookup }), ...(ca && { ca }) })
+
+async function begin(deps: BatchDeps, drain: Drain): Promise<DrainCursor> {
+  const sequence = await startOf(deps, drain)
+  const none = { sent: 0, dropped: 0, unsaid: 0 }
+  const at = { sentAt: null, error: null, hint: null, failedAt: null }
+  const cursor = { drainId: drain.id, sourceId: drain.environmentId, sequence, ...none, ...at }
+  saveCursor(deps.logDb, cursor)
+  return cursor
+}
+
+/** What was left out is said in the log once lines are accepted again, and stored with it, so it is said once. */
+function save(
+  { db, logDb, logs }: BatchDeps,
+  drain: Drain,
+  cursor: DrainCursor,
+  { sent, dropped, reason }: { sent: number; dropped: number; reason?: string },
+) {
+  if (!getActive(db, drain.id)) return // it was deleted meanwhile
+  const unsaid = cursor.unsaid + dropped
+  const isSaid = sent > 0 && unsaid > 0
+  const time = Date.now()
+  const text = `The log drain ${drain.name} left out ${counted(unsaid, 'line')}: ${reason || 'they were deleted before they could be sent, or the receiver refused them'}.`
+  logs.write(logOf(drain), isSaid ? [{ time, stream: 'system', text }] : [], {
+    also: () =>
+      saveCursor(logDb, {
+        ...cursor,
+        sent: cursor.sent + sent,
+        dropped: cursor.dropped + dropped,
+        unsaid: isSaid ? 0 : unsaid,
+        ...(sent > 0 && { sentAt: time, error: null, hint: null, failedAt: null }),
+      }),
+  })
+}
+
+function fail(
+  { db, logDb }: BatchDeps,
+  cursor: DrainCursor,
+  { failure: { message: error, hint }, dropped }: { failure: SendFailure; dropped: number },
+) {
+  if (!getActive(db, cursor.drainId)) return
+  saveCursor(logDb, {
+    ...cursor,
+    dropped: cursor.dropped + dropped,
+    unsaid: cursor.unsaid + dropped,
+    ...{ error, hint, failedAt: Date.now() },
+  })
+}
+
+function unexpected(error: unknown, drain: string) {
+  report('a log was not drained', error, { drain })
+  return new SendFailure(
+    'unexpected',
+    'The lines couldn’t be sent.',
+    'Davit tries again. If its login was stored with another secret key, enter it again.',
+    { retry: true },
+  )
+}

@@ -1,0 +1,58 @@
+import { asSendFailure } from '../../notifications/senders/request.ts'
+import { SendFailure } from '../../notifications/senders/sender.ts'
+import type { SendDeps } from '../../notifications/senders/sender.ts'
+import { loki } from './loki.ts'
+import { otlp } from './otlp.ts'
+import { s3 } from './s3.ts'
+import type { Batch, DrainSender } from './sender.ts'
+import { syslog } from './syslog.ts'
+
+export const senders = { syslog, loki, otlp, s3 }
+
+export const sealed = ['password', 'headers', 'secretKey']
+
+/** Milliseconds for an attempt. */
+const usualDeadline = 30_000
+
+type Settings = { kind: keyof typeof senders; [field: string]: unknown }
+
+/** Sends lines once. Every failure but the signal's is a SendFailure, and no text has a secret. */
+export async function sendLines(
+  deps: SendDeps,
+  { kind, ...settings }: Settings,
+  batch: Batch,
+  { deadline = usualDeadline } = {},
+) {
+  const timer = AbortSignal.timeout(deadline)
+  const signal = AbortSignal.any([deps.signal, timer])
+  const sender = senders[kind] as DrainSender
+  try {
+    const none = { rejected: 0, reason: '' }
+    return (await sender.send({ ...deps, signal }, settings as never, batch)) ?? none
+  } catch (error) {
+    if (deps.signal.aborted) throw deps.signal.reason
+    if (timer.aborted) throw tooLate(deadline)
+    const failure = asSendFailure(error)
+    if (!(failure instanceof SendFailure)) throw failure
+    const { code, hint, retry, retryAfter } = failure
+    const message = secretsIn(settings).reduce(
+      (text, secret) => text.replaceAll(secret, '•••'),
+      failure.message,
+    )
+    throw new SendFailure(code, message, hint, { retry, retryAfter })
+  }
+}
+
+/** A receiver may repeat what it was sent. */
+const secretsIn = (settings: Record<string, unknown>) =>
+  sealed
+    .flatMap((name) => String(settings[name] ?? '').split(/\r?\n|: /))
+    .filter((text) => text.length > 3)
+
+const tooLate = (deadline: number) =>
+  new SendFailure(
+    'host_timeout',
+    `The receiver didn’t accept the lines within ${Math.round(deadline / 1000)} seconds.`,
+    'Davit tries again. If it keeps failing, check the receiver. One of syslog must close the connection after the last line.',
+    { retry: true },
+  )

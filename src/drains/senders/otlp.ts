@@ -1,0 +1,79 @@
+import { call } from '../../notifications/senders/request.ts'
+import { cut, oneLine } from '../../notifications/senders/text.ts'
+import {
+  drainSender,
+  headersOf,
+  hints,
+  httpFields,
+  mayPass,
+  nanosecondsOf,
+  severityOf,
+  usual,
+} from './sender.ts'
+
+const path = '/v1/logs'
+
+const severities = {
+  ...{ error: { severityNumber: 17, severityText: 'ERROR' } },
+  ...{ warn: { severityNumber: 13, severityText: 'WARN' } },
+  ...{ info: { severityNumber: 9, severityText: 'INFO' } },
+  ...{ debug: { severityNumber: 5, severityText: 'DEBUG' } },
+}
+
+/** https://opentelemetry.io/docs/specs/otlp/#otlphttp, with JSON. */
+export const otlp = drainSender({
+  label: 'OpenTelemetry',
+  fields: (config) =>
+    httpFields(
+      config,
+      'https://otlp.example.com',
+      `OTLP over HTTP; lines are sent to ${path} there.`,
+    ),
+  ...usual,
+  async send(deps, { url, ...login }, { lines, project, environment }) {
+    const byContainer = Map.groupBy(lines, ({ container, process }) => `${process} ${container}`)
+    const { json } = await call(deps, {
+      title: 'The receiver',
+      url: url.endsWith(path) ? url : url + path,
+      headers: headersOf(login),
+      body: {
+        resourceLogs: [...byContainer.values()].map((all) => ({
+          resource: {
+            attributes: attributesOf({
+              'service.name': project.name,
+              'deployment.environment.name': environment.name,
+              'davit.process': all[0]!.process,
+              'davit.deployment': all[0]!.deploymentId,
+              'container.name': all[0]!.container,
+            }),
+          },
+          scopeLogs: [
+            {
+              scope: { name: 'davit' },
+              logRecords: all.map((line) => ({
+                timeUnixNano: nanosecondsOf(line),
+                observedTimeUnixNano: nanosecondsOf(line),
+                ...severityOf(line, severities),
+                body: { stringValue: line.text },
+                attributes: attributesOf({ 'log.iostream': line.stream }),
+              })),
+            },
+          ],
+        })),
+      },
+      reasonIn: ({ message }, text) => message ?? text,
+      ...{ hints, mayPass },
+    })
+    const { rejectedLogRecords = 0, errorMessage = '' } = json.partialSuccess ?? {}
+    const rejected = Math.min(
+      lines.length,
+      Math.max(0, Math.floor(Number(rejectedLogRecords) || 0)),
+    )
+    return { rejected, reason: cut(oneLine(String(errorMessage)), 200).replace(/\.+$/, '') }
+  },
+})
+
+const attributesOf = (values: Record<string, string>) =>
+  Object.entries(values)
+    .filter(([, value]) => value !== '')
+    .map(([key, stringValue]) => ({ key, value: { stringValue } }))

@@ -1,0 +1,117 @@
+import { connect, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Line } from '../../logs/log-line.tsx'
+import { SendFailure } from '../../notifications/senders/sender.ts'
+import type { SendDeps } from '../../notifications/senders/sender.ts'
+import { resolveHost } from '../../platform/hosts.ts'
+import { hostField } from '../../web/address-fields.ts'
+import { flag, whole } from '../../web/fields.ts'
+import { field } from '../../web/schema-fields.tsx'
+import { drainSender, severityOf, usual } from './sender.ts'
+import type { Batch } from './sender.ts'
+
+/** RFC 5424: the facility local0, and the severities of its table 2. */
+const facility = 16
+const severities = { error: 3, warn: 4, info: 6, debug: 7 }
+
+/**
+ * RFC 5424 over TCP (RFC 6587) or TLS (RFC 5425), each message with its length before it. Syslog has no receipt: a
+ * connection for each batch, which the receiver closes after its end, is one.
+ */
+export const syslog = drainSender({
+  label: 'Syslog',
+  fields: (config) => ({
+    host: field(hostField(config), { label: 'Host', code: true }),
+    port: field(whole('a port', { min: 1, max: 65_535 }), {
+      label: 'Port',
+      inputmode: 'numeric' as const,
+      initial: '6514',
+      isNarrow: true,
+    }),
+    tls: field(flag().nullish(), {
+      label: 'TLS',
+      isFlag: true,
+      initial: '1',
+      hint: 'Without it everyone on the way can read the lines.',
+    }),
+  }),
+  ...usual,
+  async send(deps, { host, port, tls }, batch) {
+    const { allowHosts: allow, lookup, signal } = deps
+    const addresses = await resolveHost(host, { allow, signal, ...(lookup && { lookup }) })
+    const bytes = Buffer.concat(batch.lines.map((line) => messageOf(line, batch)))
+    addresses.sort((a, b) => isIP(a) - isIP(b))
+    for (const [index, address] of addresses.entries())
+      try {
+        return await write(deps, { host, address, port, tls: tls !== false }, bytes)
+      } catch (error) {
+        if (signal.aborted) throw signal.reason
+        const { code = '' } = error as { code?: string }
+        if (index === addresses.length - 1 || !neverConnected.includes(code))
+          throw explained(error, host)
+      }
+  },
+})
+
+const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
+
+type Receiver = { host: string; address: string; port: number; tls: boolean }
+
+/** Resolves when the receiver has read everything and closed the connection. */
+function write({ signal, ca }: SendDeps, { host, address, port, tls }: Receiver, bytes: Buffer) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let isWritten = false
+  const servername = isIP(host) ? undefined : host
+  const socket: Socket = tls
+    ? connectTls({ host: address, port, ...(servername && { servername }), ...(ca && { ca }) })
+    : connect({ host: address, port })
+  const abort = () => socket.destroy(signal.reason as Error)
+  signal.addEventListener('abort', abort, { once: true })
+  socket.once(tls ? 'secureConnect' : 'connect', () => socket.end(bytes))
+  socket.once('finish', () => (isWritten = true))
+  socket.once('error', reject)
+  socket.once('close', () => (isWritten ? resolve() : reject(new Error('closed early'))))
+  socket.resume() // its end is only seen when all before it was read
+  return promise.finally(() => {
+    signal.removeEventListener('abort', abort)
+    socket.destroy()
+  })
+}
+
+function messageOf(line: Line, { project, environment }: Batch) {
+  const { process, replica, container, stream, time, text } = line
+  const severity = severityOf(line, severities) ?? severities.info
+  const fields = [
+    `<${facility * 8 + severity}>1`,
+    new Date(time).toISOString(),
+    ascii(`${project.name}.${environment.name}`, 255),
+    ascii(replica === null ? process : `${process}.${replica}`, 48),
+    ascii(container, 128),
+    stream,
+    '-',
+  ]
+  const message = Buffer.from(`${fields.join(' ')} ${text}`)
+  return Buffer.concat([Buffer.from(`${message.length} `), message])
+}
+
+/** A field has printable ASCII without spaces; one that is empty is `-`. */
+const ascii = (text: string, most: number) =>
+  text.replace(/[^\x21-\x7e]+/g, '-').slice(0, most) || '-'
+
+function explained(error: unknown, host: string) {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  if (/CERT|VERIFY|SELF_SIGNED|ALTNAME|certificate/i.test(`${code} ${message}`))
+    return new SendFailure(
+      'certificate_refused',
+      `Davit doesn’t trust the certificate of ${host} for this name.`,
+      'Ask the operator to trust its issuer, for example with NODE_EXTRA_CA_CERTS.',
+      { retry: false, cause: error },
+    )
+  return new SendFailure(
+    'host_unreachable',
+    `The host ${host} couldn’t be reached, or closed the connection early.`,
+    'Davit tries again. If it keeps failing, check the host, the port and TLS.',
+    { retry: true, cause: error },
+  )
+}

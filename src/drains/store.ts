@@ -1,0 +1,77 @@
+import { and, desc, eq, gt, inArray, isNull, notInArray } from 'drizzle-orm'
+import type { Db, LogDb } from '../db/index.ts'
+import { drainCursors, outputBlocks } from '../db/log-schema.ts'
+import { drains, environments, projects, users } from '../db/schema.ts'
+import type { LogKey } from '../logs/store.ts'
+
+export type Drain = typeof drains.$inferSelect
+export type DrainCursor = typeof drainCursors.$inferSelect
+
+const of = { environment: environments, project: projects }
+
+/** Drains that send: neither their app is being deleted nor their owner disabled. */
+export const listActive = (db: Db) =>
+  active(db)
+    .all()
+    .map(({ drain }) => drain.id)
+
+/** With what it belongs to; undefined when it doesn't send. */
+export const getActive = (db: Db, id: string) => active(db, id).get()
+
+const active = (db: Db, id?: string) =>
+  db
+    .select({ drain: drains, ...of })
+    .from(drains)
+    .innerJoin(environments, eq(environments.id, drains.environmentId))
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .innerJoin(users, eq(users.id, projects.ownerId))
+    .where(
+      and(
+        id === undefined ? undefined : eq(drains.id, id),
+        isNull(environments.deletingAt),
+        isNull(projects.deletingAt),
+        isNull(users.disabledAt),
+      ),
+    )
+
+export const hasDrains = (db: Db) =>
+  db.select({ id: drains.id }).from(drains).limit(1).get() !== undefined
+
+/** Undefined before its first run. */
+export const getCursor = (logDb: LogDb, drainId: string): DrainCursor | undefined =>
+  logDb.select().from(drainCursors).where(eq(drainCursors.drainId, drainId)).get()
+
+export const saveCursor = (logDb: LogDb, cursor: DrainCursor) =>
+  logDb
+    .insert(drainCursors)
+    .values(cursor)
+    .onConflictDoUpdate({ target: drainCursors.drainId, set: cursor })
+    .run()
+
+/** Removes those of drains that no longer exist. */
+export function deleteCursors(db: Db, logDb: LogDb) {
+  const ids = db.select({ id: drains.id }).from(drains).all()
+  const known = ids.map(({ id }) => id)
+  logDb.delete(drainCursors).where(notInArray(drainCursors.drainId, known)).run()
+}
+
+export const listCursors = (logDb: LogDb, drainIds: string[]) =>
+  logDb.select().from(drainCursors).where(inArray(drainCursors.drainId, drainIds)).all()
+
+const isOf = ({ sourceId, logId }: LogKey) =>
+  and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
+
+const ends = (logDb: LogDb) =>
+  logDb.select({ last: outputBlocks.last }).from(outputBlocks).$dynamic()
+
+/** The number of the newest line; 0 without any. */
+export const getLast = (logDb: LogDb, log: LogKey) =>
+  ends(logDb).where(isOf(log)).orderBy(desc(outputBlocks.first)).limit(1).get()?.last ?? 0
+
+/** The number of the newest line, if all lines were removed; else 0. */
+export const getLastRemoved = (logDb: LogDb, log: LogKey) =>
+  ends(logDb)
+    .where(and(isOf(log), gt(outputBlocks.first, outputBlocks.last)))
+    .orderBy(desc(outputBlocks.first))
+    .limit(1)
+    .get()?.last ?? 0
