@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { isZone } from '../platform/cron.ts'
 import { invalidField } from '../platform/errors.ts'
 import type { Env } from '../web/factory.ts'
 import { Checkboxes } from '../web/fields-view.tsx'
 import { line, lines } from '../web/fields.ts'
 import { kindForm } from '../web/kind-form.ts'
+import { lineField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { userOf } from '../web/user-of.ts'
 import { isAdminNow, listOwnProjects } from './channel-store.ts'
@@ -38,30 +38,21 @@ const choices = () => ({
       isNarrow: true,
     },
   ),
-  zone: field(
-    line('a time zone', { max: 60 })
-      .refine(isZone, 'must be a time zone such as Europe/Berlin.')
-      .nullish(),
-    {
-      label: 'Time zone',
-      placeholder: 'UTC',
-      hint: 'Such as Europe/Berlin. Leave empty for UTC.',
-      code: true,
-      isNarrow: true,
-    },
-  ),
+  zone: timeFields.zone,
 })
 
 /** The fields of each kind are its sender's. */
 export const channelForm = (config: Config) => {
   const ofSenders = Object.entries(senders).map(([kind, { title, fields }]) => [
     kind,
-    { label: title, fields: { ...fields(config), ...choices() } },
+    { label: title, fields: fields(config) },
   ])
-  const browser = { label: 'Browser', fields: choices() }
+  const browser = { label: 'Browser', fields: {} }
+  const kinds: Record<string, typeof browser> = { ...Object.fromEntries(ofSenders), browser }
   return kindForm(
-    { name: field(line('a name', { max: 60 }), { label: 'Name', placeholder: 'team chat' }) },
-    { ...(Object.fromEntries(ofSenders) as Record<string, typeof browser>), browser },
+    { name: lineField('Name', { max: 60, placeholder: 'team chat' }) },
+    kinds,
+    choices(),
   )
 }
 
@@ -87,18 +78,6 @@ export function refuseOthers(
   const own = new Set(listOwnProjects(db, ownerId).map(({ id }) => id))
   const foreign = projects?.find((id) => !own.has(id) && !row?.projects?.includes(id))
   if (foreign) throw invalidField('projects', 'must be ids of your projects.')
-}
-
-/** A secret that may be empty would stay, and be sent to another host. */
-export function refuseKept(input: object, row: Channel) {
-  const sender = senderOf(row.kind)
-  const now = input as Record<string, unknown>
-  const before = row as Record<string, unknown>
-  const moved = sender?.sentTo.find(
-    (name) => String(now[name] ?? '') !== String(before[name] ?? ''),
-  )
-  const kept = moved && sender!.sealed.find((name) => before[name] && !now[name])
-  if (kept) throw invalidField(kept, `must be entered again, because ${moved} is another one.`)
 }
 
 type ChoicesProps = {

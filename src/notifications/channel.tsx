@@ -5,21 +5,12 @@ import { channels, eventKinds } from '../db/schema.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { ShownOnce } from '../web/components.tsx'
-import { Modal, ModalDone } from '../web/dialog.tsx'
 import { Button } from '../web/form.tsx'
 import { componentOf, time } from '../web/operation.ts'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
-import {
-  Choices,
-  channelForm,
-  refuseKept,
-  refuseOthers,
-  senderOf,
-  sentTo,
-} from './channel-form.tsx'
+import { Choices, channelForm, refuseOthers, senderOf, sentTo } from './channel-form.tsx'
 import { getLastDelivery, listOwnProjects, sealedFields } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import { sendTo } from './deliver.ts'
@@ -121,10 +112,7 @@ export const channel = resource({
     ),
     async check({ db, outbox }, input, { ownerId, row }) {
       refuseOthers(db, input, { ownerId, row })
-      if (row) {
-        refuseKept(input, row)
-        outbox.retryNow(row.id)
-      }
+      if (row) outbox.retryNow(row.id)
       const projects = input.projects?.length ? input.projects : null
       const { generated } = senderOf(input.kind) ?? {}
       const own = input as unknown as Record<string, unknown>
@@ -133,7 +121,7 @@ export const channel = resource({
       return {
         columns: { projects, [generated.field]: secret },
         extra: { [generated.field]: secret },
-        dialog: ({ name }) => <MadeSecret {...{ name, secret }} />,
+        once: { text: secret, what: 'the secret', says: keepSecret },
       }
     },
     details: ({ kind }) => ({ kind }),
@@ -180,20 +168,5 @@ async function sendTest(deps: ChannelDeps, row: Channel) {
   }
 }
 
-const MadeSecret = ({ name, secret }: { name: string; secret: string }) => (
-  <Modal
-    title={
-      <>
-        The secret of <bdi>{name}</bdi>
-      </>
-    }
-    from={{ href: path, name: 'Channels' }}
-  >
-    <div class="form">
-      <ShownOnce text={secret} what="the secret">
-        The receiver checks with it that messages are from Davit. It is shown only once.
-      </ShownOnce>
-      <ModalDone />
-    </div>
-  </Modal>
-)
+const keepSecret =
+  'The receiver checks with it that messages are from Davit. It is shown only once.'

@@ -8,19 +8,25 @@ type Shape = z.ZodRawShape
 /** What is said of a kind, and the fields that it has besides those of all. */
 type Kinds = Record<string, { label: string; adminOnly?: boolean; fields: Shape }>
 
-type Output<Common extends Shape, All extends Kinds> = {
-  [Kind in keyof All & string]: z.output<z.ZodObject<Common & All[Kind]['fields']>> & { kind: Kind }
+type Output<First extends Shape, All extends Kinds, Last extends Shape> = {
+  [Kind in keyof All & string]: z.output<z.ZodObject<First & All[Kind]['fields'] & Last>> & {
+    kind: Kind
+  }
 }[keyof All & string]
 
-/** A form whose fields depend on its `kind`; those of other kinds are refused. */
-export const kindForm = <Common extends Shape, All extends Kinds>(common: Common, kinds: All) =>
+/** A form whose fields depend on its `kind`, between those of all; those of other kinds are refused. */
+export const kindForm = <First extends Shape, All extends Kinds, Last extends Shape>(
+  first: First,
+  kinds: All,
+  last: Last = {} as Last,
+) =>
   z.discriminatedUnion(
     'kind',
     Object.entries(kinds).map(([kind, { fields, ...look }]) =>
-      z.object({ kind: field(z.literal(kind), look), ...common, ...fields }),
+      z.object({ kind: field(z.literal(kind), look), ...first, ...fields, ...last }),
     ) as never,
     `must be ${eitherOf(kinds)}.`,
-  ) as unknown as ZodType<Output<Common, All>>
+  ) as unknown as ZodType<Output<First, All, Last>>
 
 /** What was sent for fields that only other kinds have, as issues. */
 export function misplaced(schema: ZodType, data: Record<string, unknown>) {

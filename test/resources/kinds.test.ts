@@ -18,6 +18,7 @@ const form = kindForm(
     bucket: { label: 'A bucket', fields: { region: text('Region').nullish(), key: text('Key') } },
     folder: { label: 'A folder', adminOnly: true, fields: { path: text('Path') } },
   },
+  { note: text('Note').nullish() },
 )
 
 const refused = (data: Record<string, unknown>) => {
@@ -44,8 +45,8 @@ test.each([
 test('the API document has one of several bodies, and each kind’s fields', () => {
   const { oneOf } = jsonSchemaOf(form) as { oneOf: { properties: object; required: string[] }[] }
   expect(oneOf.map(({ properties }) => Object.keys(properties))).toEqual([
-    ['kind', 'name', 'region', 'key'],
-    ['kind', 'name', 'path'],
+    ['kind', 'name', 'region', 'key', 'note'],
+    ['kind', 'name', 'path', 'note'],
   ])
   expect(oneOf.map(({ required }) => required)).toEqual([
     ['kind', 'name', 'key'],

@@ -53,7 +53,6 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             type: 'password',
             hint: 'It must be allowed to list, read, write and delete in the bucket.',
           }),
-          password,
         },
       },
       sftp: {
@@ -101,7 +100,6 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
               'must be a type and a key, as in /etc/ssh/ssh_host_ed25519_key.pub.',
             )
             .nullish(),
-          password,
         },
       },
       rest: {
@@ -120,7 +118,6 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
             isNarrow: true,
             type: 'password',
           }).nullish(),
-          password,
         },
       },
       directory: {
@@ -135,10 +132,10 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
           })
             .regex(path, 'must be the path of a directory, without “.” and “..” in it.')
             .regex(/^\//, 'must begin with a /.'),
-          password,
         },
       },
     },
+    { password },
   )
 
 export type TargetInput = z.output<ReturnType<typeof targetForm>>
