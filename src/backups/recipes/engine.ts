@@ -1,30 +1,25 @@
-import type { Writable } from 'node:stream'
-import type { Contents } from './contents.ts'
-import type { Target, ToolDeps } from './tool.ts'
+import type { DatabaseContents } from './contents.ts'
 
-export type Call = Target & { signal: AbortSignal }
-
-export type Dump = Call & {
-  /** Called for one file after the other. `write` doesn't end the stream, and rejects when the file isn't whole. */
-  each: (file: DumpFile) => Promise<void>
-}
-
-export type DumpFile = {
-  name: string
-  write: (to: Writable, signal: AbortSignal) => Promise<void>
-}
-
-export type Load = Call & {
-  contents: Contents
-  /** By default all. */
-  database?: string | undefined
-  /** Writes a file of the dump, without ending the stream. */
-  read: (file: string, to: Writable, signal: AbortSignal) => Promise<void>
-}
-
+/** Shell scripts that use the tools of a server. Each fails when its tool does. */
 export type Engine = {
-  version(deps: ToolDeps, call: Call): Promise<string>
-  dump(deps: ToolDeps, dump: Dump): Promise<Contents>
-  load(deps: ToolDeps, load: Load): Promise<void>
-  inspect(deps: ToolDeps, call: Call): Promise<Contents>
+  /** Prints objects of JSON: its `version`, then a `database` or a `role` each. */
+  server: string
+  /** Null for a server without any. `isLast` when they are loaded after the databases, not before. */
+  roles: { dump: string; load: string; ending: string; isLast?: boolean } | null
+  /** Of the database in `DAVIT_DATABASE`. */
+  database: {
+    /** Prints what it counts in its snapshot, an empty line, then the data; or counts it last, as errors. */
+    dump: string
+    /** Prints the same without data. */
+    count: string
+    load: string
+    /** Run when `load` has failed, or was ended. */
+    undo?: string
+  }
+  /** The end of its files' names. */
+  ending: string
+  /** More variables, for one of its databases. */
+  env?: (database?: Pick<DatabaseContents, 'name' | 'create'>) => Record<string, string>
+  /** Reads what was counted. */
+  toDatabase: (lines: unknown[]) => Omit<DatabaseContents, 'name' | 'file'>
 }

@@ -1,8 +1,15 @@
-import type { BackupEngine } from '../../services/compose/declaration.ts'
-import { refuseNewer } from './contents.ts'
-import type { Call, Dump, Engine, Load } from './engine.ts'
+import type { Writable } from 'node:stream'
+import { report } from '../../platform/journal.ts'
+import { fileOf, refuseNewer } from './contents.ts'
+import type { Contents, DatabaseContents } from './contents.ts'
+import type { Engine } from './engine.ts'
+import { mongodb } from './mongodb.ts'
+import { mysql } from './mysql.ts'
 import { postgresql } from './postgresql.ts'
-import type { ToolDeps } from './tool.ts'
+import { redis } from './redis.ts'
+import type { BackupEngine } from '../../services/compose/declaration.ts'
+import { linesOf, marked, passOn, runTool, splitHead } from './tool.ts'
+import type { Target, Tool, ToolDeps } from './tool.ts'
 
 export { differenceOf, refuseNewer } from './contents.ts'
 export type { Contents } from './contents.ts'
@@ -10,21 +17,148 @@ export { recipeOf } from './recipe.ts'
 export type { Recipe } from './recipe.ts'
 export type { Source, Target } from './tool.ts'
 
-const engines: Partial<Record<BackupEngine, Engine>> = { postgresql }
+/** Bytes of what is counted last. */
+const maxCounts = 2 ** 20
 
-const engineOf = ({ source }: Call) => engines[source.engine]!
+const isCount = (line: string) => /^\[".*",\d+\]$/.test(line)
+
+/** In milliseconds. */
+const undoTimeout = 60_000
+
+type Call = Target & { signal: AbortSignal }
+
+type DumpFile = {
+  name: string
+  /** Doesn't end the stream, and rejects when the file isn't whole. */
+  write: (to: Writable, signal: AbortSignal) => Promise<void>
+}
+
+type Dump = Call & {
+  /** Called for one file after the other. */
+  each: (file: DumpFile) => Promise<void>
+}
+
+type Load = Call & {
+  contents: Contents
+  /** By default all. */
+  database?: string | undefined
+  /** Writes a file of the dump, without ending the stream. */
+  read: (file: string, to: Writable, signal: AbortSignal) => Promise<void>
+}
+
+const engines: Record<BackupEngine, Engine> = { postgresql, mysql, redis, mongodb }
+
+const engineOf = ({ source }: Target) => engines[source.engine]
 
 /** Dumps all databases of a server, each in one snapshot, and returns what was counted in it. */
-export const dump = (deps: ToolDeps, call: Dump) => engineOf(call).dump(deps, call)
+export async function dump(deps: ToolDeps, { each, ...call }: Dump): Promise<Contents> {
+  const engine = engineOf(call)
+  const contents = await serverOf(deps, call)
+  if (engine.roles) {
+    const script = `{ ${engine.roles.dump}\n} ${marked}`
+    await each({
+      name: contents.roles!.file,
+      write: async (to, signal) =>
+        void (await runTool(deps, {
+          ...{ ...call, script, env: engine.env?.() ?? {}, signal, isMarked: true },
+          stdout: (from) => passOn(from, { to, signal }),
+        })),
+    })
+  }
+  for (const [index, database] of contents.databases.entries()) {
+    let counted: unknown[] = []
+    await each({
+      name: database.file,
+      async write(to, signal) {
+        const script = `{ ${engine.database.dump}\n} ${marked}`
+        const last = await runTool(deps, {
+          ...{ ...call, script, env: envOf(engine, database), signal },
+          ...{ isMarked: true, maxStderr: maxCounts },
+          async stdout(from) {
+            counted = await splitHead(from, { to, signal })
+          },
+        })
+        counted.push(
+          ...last.split('\n').flatMap((line) => (isCount(line) ? [JSON.parse(line)] : [])),
+        )
+      },
+    })
+    contents.databases[index] = { ...database, ...engine.toDatabase(counted) }
+  }
+  return contents
+}
 
 /** What a server has now. It reads all of its rows. */
-export const inspect = (deps: ToolDeps, call: Call) => engineOf(call).inspect(deps, call)
+export async function inspect(deps: ToolDeps, call: Call): Promise<Contents> {
+  const engine = engineOf(call)
+  const contents = await serverOf(deps, call)
+  for (const [index, database] of contents.databases.entries()) {
+    const script = engine.database.count
+    const counted = await linesOf(deps, { ...call, script, env: envOf(engine, database) })
+    contents.databases[index] = { ...database, ...engine.toDatabase(counted) }
+  }
+  return contents
+}
 
-export const versionOf = (deps: ToolDeps, call: Call) => engineOf(call).version(deps, call)
+export const versionOf = async (deps: ToolDeps, call: Call) => (await serverOf(deps, call)).version
 
 /** Replaces the databases of a dump in a server that runs, or creates them; others stay as they are. */
-export async function load(deps: ToolDeps, call: Load) {
-  const { engine } = call.source
-  refuseNewer(call.contents, { engine, version: await versionOf(deps, call) })
-  await engineOf(call).load(deps, call)
+export async function load(deps: ToolDeps, { contents, database, read, ...call }: Load) {
+  const engine = engineOf(call)
+  refuseNewer(contents, await serverOf(deps, call))
+  const loadRoles = async () => {
+    if (!engine.roles || !contents.roles) return
+    const { file } = contents.roles
+    const env = engine.env?.() ?? {}
+    const stdin = (to: Writable, signal: AbortSignal) => read(file, to, signal)
+    await runTool(deps, { ...call, script: engine.roles.load, env, stdin })
+  }
+  if (!engine.roles?.isLast) await loadRoles()
+  for (const one of contents.databases)
+    if (database === undefined || one.name === database)
+      await loadOne(deps, {
+        ...{ ...call, script: engine.database.load, env: envOf(engine, one) },
+        stdin: (to, signal) => read(one.file, to, signal),
+      })
+  if (engine.roles?.isLast) await loadRoles()
+}
+
+async function loadOne(deps: ToolDeps, tool: Tool) {
+  const { undo } = engineOf(tool).database
+  try {
+    await runTool(deps, tool)
+  } catch (error) {
+    const { stdin: _, ...rest } = tool
+    const signal = AbortSignal.timeout(undoTimeout)
+    if (undo)
+      await runTool(deps, { ...rest, script: undo, signal }).catch((error) =>
+        report('a load that failed isn’t cleaned up', error, { container: tool.containerId }),
+      )
+    throw error
+  }
+}
+
+const envOf = ({ env }: Engine, database: DatabaseContents) => ({
+  DAVIT_DATABASE: database.name,
+  ...env?.(database),
+})
+
+/** Its version and the names of its databases and roles, with nothing counted. */
+async function serverOf(deps: ToolDeps, call: Call): Promise<Contents> {
+  const { component, engine } = call.source
+  const { server, roles, ending, env } = engineOf(call)
+  type Line = { version?: string; database?: string; role?: string }
+  const lines = await linesOf<Line>(deps, { ...call, script: server, env: env?.() ?? {} })
+  return {
+    ...{ component, engine, version: lines.flatMap(({ version }) => version ?? [])[0] ?? '' },
+    databases: lines.flatMap(({ database: name }) =>
+      name === undefined ? [] : { name, file: fileOf(component, name, ending), tables: [] },
+    ),
+    ...(roles && {
+      roles: {
+        file: `${component}-roles.${roles.ending}`, // in its folder could be a database of that name
+        names: lines.flatMap(({ role }) => role ?? []),
+      },
+    }),
+  }
 }

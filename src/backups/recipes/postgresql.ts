@@ -1,8 +1,4 @@
-import type { Contents, DatabaseContents } from './contents.ts'
-import { fileOf } from './contents.ts'
-import type { Dump, Engine, Load } from './engine.ts'
-import type { Target, ToolDeps } from './tool.ts'
-import { linesOf, marked, passOn, runTool, splitHead } from './tool.ts'
+import type { Engine } from './engine.ts'
 
 /** The database that is loaded, and the one that it replaces, until they change places. */
 const [loading, replaced] = ['davit_restoring', 'davit_replaced']
@@ -12,11 +8,10 @@ const psql = 'psql -XAtqw -v ON_ERROR_STOP=1'
 /** Prints the version, all databases and all roles. */
 const cluster = `
 PGDATABASE=$DAVIT_MAINTENANCE ${psql} <<'END'
-SELECT jsonb_build_object(
-  'version', split_part(current_setting('server_version'), ' ', 1),
-  'databases', (SELECT jsonb_agg(datname ORDER BY datname) FROM pg_database
-    WHERE datallowconn AND NOT datistemplate AND datname NOT IN ('${loading}', '${replaced}')),
-  'roles', (SELECT jsonb_agg(rolname ORDER BY rolname) FROM pg_roles WHERE rolname !~ '^pg_'));
+SELECT jsonb_build_object('version', split_part(current_setting('server_version'), ' ', 1));
+SELECT jsonb_build_object('database', datname) FROM pg_database
+  WHERE datallowconn AND NOT datistemplate AND datname NOT IN ('${loading}', '${replaced}') ORDER BY datname;
+SELECT jsonb_build_object('role', rolname) FROM pg_roles WHERE rolname !~ '^pg_' ORDER BY rolname;
 END`
 
 /** Tables that a dump has the rows of: not those of extensions, which fill their own. */
@@ -97,9 +92,9 @@ ${contents}
 \\o
 \\! cat counts; echo; echo > gate; read -r _ < done
 END
-[ -e whole ] ${marked}`
+[ -e whole ]`
 
-const dumpRoles = `PGDATABASE=$DAVIT_MAINTENANCE pg_dumpall -w --roles-only ${marked}`
+const dumpRoles = `PGDATABASE=$DAVIT_MAINTENANCE pg_dumpall -w --roles-only`
 
 /** Creates the roles that are missing. One that exists keeps its password and rights. */
 const loadRoles = `
@@ -145,111 +140,32 @@ SELECT format('ALTER DATABASE %I RENAME TO ${replaced}', datname) FROM pg_databa
 SELECT format('ALTER DATABASE ${loading} RENAME TO %I', :'name') \\gexec
 COMMIT;
 DROP DATABASE IF EXISTS ${replaced};
-END
-code=$?
-# the old one is used again when they couldn't change places
-[ $code = 0 ] || ${psql} <<'END'
+END`
+
+/** The old database is used again when the two couldn't change places. */
+const undoOne = `
+PGDATABASE="$DAVIT_MAINTENANCE" ${psql} <<'END'
 SET client_min_messages = error;
 \\set name \`printf %s "$DAVIT_DATABASE"\`
 SELECT format('ALTER DATABASE %I ALLOW_CONNECTIONS true', datname) FROM pg_database
   WHERE datname = :'name' AND NOT datallowconn \\gexec
 DROP DATABASE IF EXISTS ${loading};
-END
-exit $code`
+END`
 
-type Cluster = { version: string; databases: string[]; roles: string[] }
 type Counted = [{ create: string[]; extensions: string[] }, ...[table: string, rows: number][]]
 
-/** Every session is in some database, and none may be in one that is replaced. */
-const maintenance = (database?: string) => ({
-  DAVIT_MAINTENANCE: database === 'postgres' ? 'template1' : 'postgres',
-})
-
-const clusterOf = async (deps: ToolDeps, target: Target & { signal: AbortSignal }) =>
-  (await linesOf<Cluster>(deps, { ...target, script: cluster, env: maintenance() }))[0]!
-
 export const postgresql: Engine = {
-  version: async (deps, call) => (await clusterOf(deps, call)).version,
-
-  async dump(deps, { each, ...target }: Dump): Promise<Contents> {
-    const { component } = target.source
-    const { version, databases: names, roles } = await clusterOf(deps, target)
-    const file = fileOf(component, 'roles', 'sql')
-    await each({
-      name: file,
-      async write(to, signal) {
-        const stdout = (from: AsyncIterable<Uint8Array>) => passOn(from, { to, signal })
-        const env = maintenance()
-        await runTool(deps, { ...target, script: dumpRoles, env, signal, stdout, isMarked: true })
-      },
-    })
-    const databases: DatabaseContents[] = []
-    for (const name of names) {
-      const file = fileOf(component, name, 'dump')
-      let counted: Counted | undefined
-      await each({
-        name: file,
-        async write(to, signal) {
-          const stdout = async (from: AsyncIterable<Uint8Array>) => {
-            counted = (await splitHead<unknown>(from, { to, signal })) as Counted
-          }
-          const env = { DAVIT_DATABASE: name }
-          await runTool(deps, { ...target, script: dumpOne, env, signal, stdout, isMarked: true })
-        },
-      })
-      databases.push({ ...toDatabase(name, counted!), file })
-    }
-    return {
-      ...{ component, engine: 'postgresql', version, databases },
-      roles: { file, names: roles },
-    }
-  },
-
-  async load(deps, { contents, database, read, ...target }: Load) {
-    if (contents.roles)
-      await runTool(deps, {
-        ...target,
-        script: loadRoles,
-        env: maintenance(),
-        stdin: (to, signal) => read(contents.roles!.file, to, signal),
-      })
-    for (const { name, file, create } of contents.databases)
-      if (database === undefined || name === database)
-        await runTool(deps, {
-          ...target,
-          script: loadOne,
-          env: {
-            ...maintenance(name),
-            DAVIT_DATABASE: name,
-            DAVIT_CREATE: JSON.stringify(create),
-          },
-          stdin: (to, signal) => read(file, to, signal),
-        })
-  },
-
-  async inspect(deps, target) {
-    const { component } = target.source
-    const { version, databases: names, roles } = await clusterOf(deps, target)
-    const databases: DatabaseContents[] = []
-    for (const name of names) {
-      const env = { DAVIT_DATABASE: name }
-      const counted = await linesOf<unknown>(deps, { ...target, script: count, env })
-      databases.push({
-        ...toDatabase(name, counted as Counted),
-        file: fileOf(component, name, 'dump'),
-      })
-    }
-    const file = fileOf(component, 'roles', 'sql')
-    return {
-      ...{ component, engine: 'postgresql', version, databases },
-      roles: { file, names: roles },
-    }
+  server: cluster,
+  roles: { dump: dumpRoles, load: loadRoles, ending: 'sql' },
+  database: { dump: dumpOne, count, load: loadOne, undo: undoOne },
+  ending: 'dump',
+  // every session is in some database, and none may be in one that is replaced
+  env: (database) => ({
+    DAVIT_MAINTENANCE: database?.name === 'postgres' ? 'template1' : 'postgres',
+    DAVIT_CREATE: JSON.stringify(database?.create ?? []),
+  }),
+  toDatabase(lines) {
+    const [{ create, extensions }, ...tables] = lines as Counted
+    return { tables: tables.map(([name, rows]) => ({ name, rows })), extensions, create }
   },
 }
-
-const toDatabase = (name: string, [{ create, extensions }, ...tables]: Counted) => ({
-  name,
-  tables: tables.map(([name, rows]) => ({ name, rows })),
-  extensions,
-  create,
-})

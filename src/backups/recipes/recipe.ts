@@ -123,11 +123,13 @@ const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, str
     DAVIT_USER:
       firstOf(values, 'MONGO_INITDB_ROOT_USERNAME', 'MONGODB_INITDB_ROOT_USERNAME') ||
       firstOf(values, 'MONGODB_ROOT_USER'),
-    DAVIT_PASSWORD: firstOf(
-      values,
-      'MONGO_INITDB_ROOT_PASSWORD',
-      'MONGODB_INITDB_ROOT_PASSWORD',
-      'MONGODB_ROOT_PASSWORD',
-    ),
+    DAVIT_CONFIG: JSON.stringify({
+      password: firstOf(
+        values,
+        'MONGO_INITDB_ROOT_PASSWORD',
+        'MONGODB_INITDB_ROOT_PASSWORD',
+        'MONGODB_ROOT_PASSWORD',
+      ),
+    }),
   }),
 }

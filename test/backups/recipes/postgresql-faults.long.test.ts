@@ -106,7 +106,7 @@ test('a dump whose server is killed, or that is aborted, isn’t kept and leaves
   )
   proceed()
   expect(await failing(done)).toBe('dump_away')
-  expect(kept).toEqual(['db/roles.sql'])
+  expect(kept).toEqual(['db-roles.sql'])
 
   const mine = new Error('mine')
   const abort = new AbortController()

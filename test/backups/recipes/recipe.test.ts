@@ -55,7 +55,7 @@ test('each template of the catalogue says how its databases are dumped, or has o
     expect([name, found.databases]).toEqual([name, recipe.databases])
     for (const { env, component } of recipe.databases) {
       const isInside = component === 'redis' && name !== 'redis' // reached by its own service only
-      const secret = env.PGPASSWORD ?? env.MYSQL_PWD ?? env.DAVIT_PASSWORD ?? env.REDISCLI_AUTH
+      const secret = env.PGPASSWORD ?? env.MYSQL_PWD ?? env.DAVIT_CONFIG ?? env.REDISCLI_AUTH
       expect([name, secret !== '']).toEqual([name, !isInside])
     }
     // each volume is a database's, stored, or can be made again
@@ -116,7 +116,7 @@ volumes: { uploads: {}, shared: {}, vectors: {}, bitnami: {}, time: {}, maria: {
   expect(env.time).toMatchObject({ PGUSER: 't', PGPASSWORD: '' })
   expect(env.maria).toMatchObject({ MYSQL_PWD: 'r' })
   expect(env.queue).toMatchObject({ REDISCLI_AUTH: 'qq' })
-  expect(env.documents).toMatchObject({ DAVIT_USER: 'm', DAVIT_PASSWORD: 'mm' })
+  expect(env.documents).toMatchObject({ DAVIT_USER: 'm', DAVIT_CONFIG: '{"password":"mm"}' })
   expect(volumes.toSorted((a, b) => a.volume.localeCompare(b.volume))).toEqual([
     { volume: 'davit-x-exporter', components: ['exporter'] },
     { volume: 'davit-x-shared', components: ['web', 'worker'] },

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { differenceOf } from '../../../src/backups/recipes/index.ts'
+import { imageOf } from '../../support/images/recipes.ts'
+import { ensureServiceImages } from '../../support/machine.ts'
+import { dumped, inspected, loaded, scene } from './scene.ts'
+
+await ensureServiceImages({ say: console.error })
+
+const { deps, listTools, start } = scene()
+const image = await imageOf('redis')
+
+async function server(password = 'secret', ...more: string[]) {
+  const command = ['redis-server', '--appendonly', 'yes', '--requirepass', password, ...more]
+  const target = await start(image, { command, ready: ['sh', '-c', 'redis-cli ping | grep PONG'] })
+  return { target, run: (...words: string[]) => target.run(['redis-cli', ...words]) }
+}
+
+const failing = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (error) => error,
+  )
+  expect(await listTools()).toEqual([])
+  return (error as { code: string } | null)?.code
+}
+
+test('all keys are in a dump, and in place of others in a server that keeps running', async () => {
+  const from = await server()
+  await from.run('eval', "for i = 1, 5000 do redis.call('SET', 'key' .. i, i) end", '0')
+  await from.run('set', 'soon', 'gone', 'ex', '5000')
+  await from.run('set', 'later', 'gone', 'ex', '5000')
+  await from.run('-n', '3', 'rpush', 'list', 'a', 'b')
+  await from.run('xadd', 'stream', '*', 'größe', '1')
+  const kept = await dumped(deps, from.target)
+  const [{ tables, file }] = kept.contents.databases as [(typeof kept.contents.databases)[number]]
+  expect(tables).toEqual([{ name: 'keys', rows: 5004, fewest: 5002 }])
+  expect(kept.files.get(file)!.toString('latin1', 0, 5)).toBe('REDIS')
+
+  const to = await server('another')
+  await to.run('set', 'of today', '1')
+  await loaded(deps, to.target, kept)
+  expect(differenceOf(kept.contents, await inspected(deps, to.target))).toBeNull()
+  expect(await to.run('get', 'key77')).toBe('77')
+  expect(await to.run('-n', '3', 'lrange', 'list', '0', '-1')).toBe('a\nb')
+  expect(await to.run('exists', 'of today')).toBe('0')
+  // it is a server of its own again, which keeps what it was given
+  expect(await to.run('set', 'written', '1')).toBe('OK')
+  await deps.docker.restartContainer(to.target.containerId)
+  expect(await to.run('get', 'key5000')).toBe('5000')
+  // keys that expire may be gone, others not
+  await to.run('del', 'written', 'soon', 'later')
+  expect(differenceOf(kept.contents, await inspected(deps, to.target))).toBeNull()
+  await to.run('del', 'key1')
+  expect(differenceOf(kept.contents, await inspected(deps, to.target))).toContain('keys')
+}, 120_000)
+
+test('a wrong password and a file that is cut or changed leave the server as it was', async () => {
+  const from = await server()
+  await from.run('eval', "for i = 1, 500 do redis.call('SET', 'key' .. i, i) end", '0')
+  const source = { ...from.target.source, env: { ...from.target.source.env, REDISCLI_AUTH: 'old' } }
+  expect(await failing(dumped(deps, { ...from.target, source }))).toBe('dump_login')
+  const kept = await dumped(deps, from.target)
+  const [[file, bytes]] = [...kept.files] as [[string, Buffer]]
+  const changed = Buffer.from(bytes)
+  changed[bytes.length >> 1]! ^= 1
+  await from.run('set', 'of today', '1')
+  for (const spoilt of [bytes.subarray(0, bytes.length * 0.9), changed, Buffer.from('garbage')]) {
+    const files = new Map([[file, spoilt]])
+    expect(await failing(loaded(deps, from.target, { ...kept, files }))).toBe('dump_failed')
+  }
+  expect(await from.run('get', 'of today')).toBe('1')
+  expect(await from.run('set', 'written', '1')).toBe('OK')
+}, 120_000)
