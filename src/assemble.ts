@@ -166,6 +166,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   outbox.handle('notice', async () =>
     (await import('./notifications/deliver.ts')).noticeHandler(outside),
   )
+  outbox.handle('commit_status', async () =>
+    (await import('./deployments/commit-status.ts')).statusHandler(working),
+  )
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),
   )

@@ -1,95 +1,71 @@
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
-import { AppError, Failure } from '../platform/errors.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import { AppError } from '../platform/errors.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
+import { ProviderError } from '../git/providers/provider-error.ts'
 import { longestStatus } from '../git/providers/rest.ts'
 import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Handler } from '../notifications/outbox.ts'
+import { SendFailure } from '../notifications/senders/sender.ts'
 import { journal } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { getJob, isEnded, updateDeployment } from './store.ts'
+import { getJob, isEnded, logOf, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
-/** In milliseconds, for one status. */
-const timeoutMs = 10_000
-
-type TellDeps = { db: Db; secrets: Secrets; config: Config }
+type StatusDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets; config: Config }
 
 /**
- * Sends the commit status to the provider of a project's source. Call it whenever the deployment may have
- * changed, as duplicates are skipped. Statuses are sent one after the other in the background. Failures don't
- * affect the deployment; the first refusal is logged there.
+ * Sends the statuses of commits to the provider of a project's source: what holds when it is sent, unless it was
+ * sent before. A refusal doesn't affect the deployment, and its log says it once.
  */
-export function commitStatuses(
-  deps: TellDeps,
-  { job, log }: { job: Job; log: (text: string) => void },
-): () => void {
-  const { id } = job.deployment
-  let before = Promise.resolve()
-  let told: CommitStatus | null = null
-  let isSaid = false
-  let isOver = false
-  return function tell() {
-    const now = getJob(deps.db, id)
-    isOver = !now || isEnded(now.deployment.status)
-    const status = now && commitStatusOf(now, deps.config)
-    if (!status || Bun.deepEquals(status, told)) return
-    told = status
-    before = before.then(() => reportOne(now, status)).catch(say)
-  }
-
-  async function reportOne(now: Job, status: CommitStatus) {
-    // Stored first, so that the next process resends a status that a stop of Davit interrupts.
-    updateDeployment(deps.db, id, { commitStatus: 'pending' })
-    try {
-      await send(deps, now, status, AbortSignal.timeout(timeoutMs))
-    } finally {
-      keepEnd(deps, id, status)
-    }
-  }
-
-  function say(error: unknown) {
-    if (isSaid) return
-    isSaid = true
-    if (isOver) warn(id, error)
-    else log(`The provider didn’t accept the status of this commit. ${reasonOf(error)}`)
-  }
-}
-
-/** Sends, at startup, the final statuses that the last process couldn't send, for all owners in parallel. */
-export async function reportEnds(
-  deps: TellDeps,
-  { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
-) {
-  const jobs = deployments.flatMap(({ id }) => getJob(deps.db, id) ?? [])
-  const byOwner = Map.groupBy(jobs, ({ project }) => project.ownerId)
-  await Promise.all(byOwner.values().map((jobs) => reportEndsOfOwner(deps, jobs, signal)))
-}
-
-async function reportEndsOfOwner(deps: TellDeps, jobs: Job[], signal: AbortSignal) {
-  for (const job of jobs) {
-    const { id, status: state, commitStatus } = job.deployment
-    const status = commitStatusOf(job, deps.config)
-    if (!isEnded(state) || commitStatus !== 'pending' || !status) continue
-    const timeout = AbortSignal.timeout(timeoutMs)
-    await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
-      if (!signal.aborted) warn(id, error)
+export const statusHandler = (deps: StatusDeps): Handler => ({
+  isKept: false,
+  plan: () => ({ most: 1 }),
+  async send({ first: { subjectId: id } }, signal) {
+    const job = getJob(deps.db, id!)
+    const status = job && commitStatusOf(job, deps.config)
+    if (!status || status.state === job.deployment.commitStatus) return { answer: 'nothing new' }
+    await send(deps, job, status, signal).catch((error) => {
+      throw error instanceof AppError ? refusalOf(error) : error
     })
-    if (signal.aborted) return // the next process sends it
-    keepEnd(deps, id, status)
-  }
+    const { state } = status
+    return { answer: state, store: () => updateDeployment(deps.db, id!, { commitStatus: state }) }
+  },
+  failed({ first: { subjectId: id, tries } }, reason, { isLast }) {
+    const job = getJob(deps.db, id!)
+    const status = job && commitStatusOf(job, deps.config)
+    if (!status) return
+    const { deployment } = job
+    if (tries === 0 && deployment.commitStatus === null) say(deps, deployment, reason)
+    if (isLast) updateDeployment(deps.db, id!, { commitStatus: status.state }) // a retry would change nothing
+  },
+})
+
+function say(deps: StatusDeps, deployment: Deployment, reason: string) {
+  journal.warn('a commit status was refused', { deployment: deployment.id, reason })
+  if (isEnded(deployment.status)) return
+  const log = new LogWriter(deps, logOf(deployment))
+  log.write(`The provider didn’t accept the status of this commit. ${reason}`)
+  log.flush()
 }
 
-/** A refused status counts as sent, as a retry would change nothing. */
-function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
-  if (state !== 'pending') updateDeployment(db, id, { commitStatus: state })
+/** What the provider may accept later is tried again. */
+function refusalOf(error: AppError) {
+  const isProviders = error instanceof ProviderError
+  const { reason, status } = isProviders ? error : { reason: null, status: null }
+  const retry = reason === 'limit' || (reason === 'down' && (status === null || status >= 500))
+  const { message, retryAfter } = error
+  return new SendFailure('commit_status', message, '', { retry, retryAfter, cause: error })
 }
 
 async function send(
-  deps: TellDeps,
+  deps: StatusDeps,
   { project: { sourceId, ownerId, repository } }: Job,
   status: CommitStatus,
   signal: AbortSignal,
@@ -98,16 +74,6 @@ async function send(
   const source = findSource(deps.db, { id: sourceId, ownerId })
   const access = accessTo(deps, { source, signal })
   await providers[source.provider].setCommitStatus(access, { repository, ...status })
-}
-
-const warn = (id: string, error: unknown) =>
-  journal.warn('a commit status was refused', { deployment: id, reason: reasonOf(error) })
-
-function reasonOf(error: unknown) {
-  if (error instanceof AppError || error instanceof Failure) return error.message
-  if (error instanceof DOMException) return 'It didn’t respond within ten seconds.'
-  journal.error('a commit status was not sent', error)
-  return 'Something went wrong inside Davit.'
 }
 
 /** Null when there is nothing to send, or no provider. */
@@ -120,7 +86,8 @@ function commitStatusOf(
   if (deployment.imageOf && !['rollback', 'promotion'].includes(deployment.trigger)) return null
   const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
   const result = resultOf(deployment)
-  if (!commit || !isOfSource || !result) return null
+  const isBegun = deployment.steps.length > 0 || deployment.commitStatus !== null
+  if (!isBegun || !commit || !isOfSource || !result) return null
   return {
     commit,
     state: result.state,

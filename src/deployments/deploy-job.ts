@@ -4,7 +4,6 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
-import { commitStatuses } from './commit-status.ts'
 import type { PipelineDeps } from './context.ts'
 import { explainStep } from './explain.ts'
 import { imageNameOf, removeOldImages } from './images.ts'
@@ -25,8 +24,7 @@ export const deployKind =
     if (!job) return undefined
     const { deployment, environment } = job
     const progress = new Progress(deps, deployment)
-    const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
-    const attempt: Attempt = { job, progress, reportCommitStatus, problems: [] }
+    const attempt: Attempt = { job, progress, problems: [] }
     let isBegun = false
     return {
       log: progress.writer,
@@ -54,7 +52,6 @@ export const deployKind =
         // it was stored when it went live
         end.status === 'done' ? undefined : storeEnd(deps, attempt, { end, isBegun }),
       async after(end) {
-        if (isBegun) reportCommitStatus()
         await deps.uploads.sweep()
         if (end.status === 'done') await removeOldImages(deps, job)
       },

@@ -29,7 +29,6 @@ import { publishSuperseded } from './waiting-store.ts'
 export type Attempt = {
   job: Job
   progress: Progress
-  reportCommitStatus: () => void
   /** The changes that couldn't be undone after a failed switch. */
   problems: string[]
 }
@@ -37,7 +36,7 @@ export type Attempt = {
 /** Takes the steps of a deployment, and makes it the live one. */
 export async function runPipeline(
   deps: PipelineDeps,
-  { job, progress, reportCommitStatus, problems: unsolved }: Attempt,
+  { job, progress, problems: unsolved }: Attempt,
   work: Work,
 ) {
   const { signal, shutdown } = work
@@ -98,7 +97,6 @@ export async function runPipeline(
               : `Not promoted to ${environment.name}: ${next.reason}`,
           )
         progress.reportSuccess()
-        reportCommitStatus()
         for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
       },
       undone({ downtimeMs, problems }) {
@@ -111,7 +109,6 @@ export async function runPipeline(
   async function resolveApp() {
     // Links that were created during the build have secrets too.
     progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
-    if (deployment.image) reportCommitStatus()
     return resolve({ ...run, environment }, image)
   }
 
@@ -134,7 +131,6 @@ export async function runPipeline(
         commitAuthor: snapshot.commit.author,
         commitMessage: snapshot.commit.message,
       })
-    reportCommitStatus()
     if (project.composeFile !== null) {
       const { store, ...built } = await stage('building', () => buildStack(run, snapshot))
       deps.db.transaction(() => {

@@ -11,7 +11,7 @@ import { report } from '../platform/journal.ts'
 import { removeOrphanImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
-import { getStatus, listInStatus, listUnreported } from './store.ts'
+import { getStatus, listInStatus } from './store.ts'
 import type { Uploads } from './uploads.ts'
 import { publishSuperseded, supersedeOlder } from './waiting-store.ts'
 
@@ -24,7 +24,6 @@ type UntilStopped = { signal: AbortSignal }
  * imported on demand.
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
-  const untold = listUnreported(deps.db)
   await deps.uploads.sweep()
   // before the first build, which can start as soon as it is requeued
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true }).catch((error) =>
@@ -46,13 +45,8 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   if (signal.aborted) return
   deps.jobs.wake()
 
-  await Promise.all([
-    untold.length > 0 &&
-      import('./commit-status.ts').then(({ reportEnds }) =>
-        reportEnds(deps, { deployments: untold, signal }),
-      ),
-    removeOrphanImages(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
-  ])
+  await removeOrphanImages(deps, { signal })
+  await goOnDeleting(deps, { signal })
 }
 
 /** Older deployments that were requeued may wait beside newer ones. */

@@ -20,6 +20,7 @@ import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
+import { queueStatus } from './status-store.ts'
 import { uploadOf } from './upload-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -61,6 +62,7 @@ export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmen
 /** True when the pipeline has finished with it and its log is complete. */
 export const isEnded = (status: Status) => !unended.includes(status)
 
+const working: readonly Status[] = activeStatuses
 const unended: Status[] = [...queuedStatuses, ...activeStatuses]
 
 /** Numbers are unique in a project, and never used again. */
@@ -129,6 +131,7 @@ export const moveDeployment = (
       .returning({ id: deployments.id })
       .get()
     if (moved && isEnded(changes.status)) endJob(db, id)
+    if (moved && [...from, changes.status].some((one) => working.includes(one))) queueStatus(db, id)
     return moved !== undefined
   })
 
@@ -144,15 +147,12 @@ export function setRunning(
     .where(eq(deployments.id, id))
     .run()
   endJob(tx, id)
+  queueStatus(tx, id)
 }
 
 /** Oldest first. */
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>
   listRows(db, deployments, inArray(deployments.status, [...statuses]), asc(deployments.id))
-
-/** Lists those whose final commit status may not have been sent. */
-export const listUnreported = (db: Db) =>
-  listRows(db, deployments, eq(deployments.commitStatus, 'pending'))
 
 /** The newest one, in any state. */
 export const getLatest = (db: Db, environmentId: string) =>

@@ -154,6 +154,17 @@ export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
     .where(beingSent(claimed))
     .run()
 
+/** True when it was given up. */
+export const hasFailed = (tx: Tx, { first: { id } }: Claimed) =>
+  getRow(tx, outbox, and(eq(outbox.id, id), eq(outbox.status, 'failed'))) !== undefined
+
+/** Of what has no log. */
+export const deleteFailed = (tx: Tx, lane: string) =>
+  tx
+    .delete(outbox)
+    .where(and(eq(outbox.lane, lane), eq(outbox.status, 'failed')))
+    .run()
+
 export const dropLane = (tx: Tx, lane: string, reason: string) =>
   tx.update(outbox).set({ status: 'dropped', answer: reason }).where(inLane(lane)).run()
 

@@ -7,9 +7,11 @@ import { endsWithin, unlessAborted } from '../platform/pause.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import {
   claim,
+  deleteFailed,
   deleteSent,
   expedite,
   getTries,
+  hasFailed,
   listLanes,
   recoverSending,
   setFailed,
@@ -46,8 +48,8 @@ export type Handler = {
     message: Claimed,
     signal: AbortSignal,
   ) => Promise<{ answer: string; store?: (tx: Tx) => void }>
-  /** After each attempt that failed; nothing follows the last. */
-  failed?: (message: Claimed, reason: string) => void
+  /** After each attempt that failed. The last was given up. */
+  failed?: (message: Claimed, reason: string, of: { isLast: boolean }) => void
   /** Stays in the log when it was sent. */
   isKept: boolean
 }
@@ -199,7 +201,8 @@ export class Outbox {
       const { leastTries } = giveUp
       setWaiting(tx, message, { reason, uncertain, left, nextAt, until, leastTries })
     })
-    handler.failed?.(message, reason)
+    handler.failed?.(message, reason, { isLast: hasFailed(this.#db, message) })
+    if (!handler.isKept) deleteFailed(this.#db, lane)
   }
 
   /** In the time that passes, as the lane's own. */

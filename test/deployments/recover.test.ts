@@ -1,14 +1,20 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import { deployments, outbox } from '../../src/db/schema.ts'
+import { statusHandler } from '../../src/deployments/commit-status.ts'
+import { queueStatus } from '../../src/deployments/status-store.ts'
 import { recover } from '../../src/deployments/recover.ts'
 import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
 import type { Job } from '../../src/jobs/store.ts'
+import { Outbox } from '../../src/notifications/outbox.ts'
+import { Scheduler } from '../../src/platform/scheduler.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { addSource } from '../git/source.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
+import { until } from '../support/until.ts'
 import { leftJob, logOf, withContainer } from './apps.ts'
 import { pathOf } from './events.ts'
 
@@ -103,19 +109,18 @@ test('a provider that was told of a beginning is told of the end by the next pro
   // the commit ran already: what becomes of its settings is not said of it
   left({ status: 'failed', imageOf: first.id, errorStep: 'deploying', commitStatus })
   left({ status: 'cancelled' }) // it never came to a commit that anyone was told of
+  for (const { id } of t.db.select().from(deployments).all()) queueStatus(t.db, id)
   const interrupted = left({ status: 'building', attempt: 2, commitStatus })
 
-  const stopped = new AbortController()
   server.mode = 'hang'
   const asked = server.requests.length
-  const recovering = startAgain(t, stopped.signal)
-  while (server.requests.length === asked) await Bun.sleep(5)
-  stopped.abort()
-  await recovering
+  sendMessages(t) // and is killed while the provider hangs
+  await until(() => server.requests.length > asked)
+  await startAgain(t)
   expect(statuses).toEqual([])
 
   server.mode = 'answer'
-  await startAgain(t)
+  sendMessages(t)
   const told = () => statuses.map(({ state, description }) => [state, description])
   const all = [
     ['success', 'Replaced by a newer deployment'],
@@ -123,9 +128,20 @@ test('a provider that was told of a beginning is told of the end by the next pro
     ['failure', 'building: No.'],
     ['failure', 'building: Davit crashed twice while building.'],
   ]
+  await until(() => t.db.select().from(outbox).all().length === 0)
   expect(told()).toEqual(all)
   expect(statuses[0]!.target_url).toEndWith(pathOf(first))
   expect(statuses[3]!.target_url).toEndWith(pathOf(interrupted))
   await startAgain(t)
-  expect(told()).toEqual(all)
+  expect(t.db.select().from(outbox).all()).toEqual([])
 })
+
+/** Sends what waits in the outbox, as the next process does. */
+function sendMessages(t: TestApp) {
+  const stopped = new AbortController()
+  onTestFinished(() => stopped.abort())
+  const next = new Outbox({ db: t.db, scheduler: new Scheduler() })
+  next.handle('commit_status', async () => statusHandler(t.deps))
+  t.db.$client.onWrite = next.wake
+  void next.run(stopped)
+}

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +29,15 @@ beforeEach(() => {
   server.requests.length = 0
 })
 
+/** With its outbox. */
+function sendingApp() {
+  const t = testApp()
+  const stopped = new AbortController()
+  onTestFinished(() => stopped.abort())
+  void t.outbox.run(stopped)
+  return t
+}
+
 /** A private repository of the provider with these files, and a project that builds it. */
 async function aProjectOf(ada: TestClient, files: Files) {
   const path = makeRepository(join(dir, 'ada'), `app${turn}.git`)
@@ -49,7 +58,7 @@ async function statusesOf({ statuses }: { statuses: Record<string, unknown>[] },
 
 describe('a private repository of a source', () => {
   test('is deployed, and its commit shows how that went', async () => {
-    const { ada } = withAda(testApp())
+    const { ada } = withAda(sendingApp())
     const { id, repository } = await aProjectOf(ada, anApp('private'))
     const deployment = await deployed(ada, id)
     expect(deployment).toMatchObject({ status: 'running', commit: { hash: head } })
@@ -71,7 +80,7 @@ describe('a private repository of a source', () => {
   })
 
   test('that fails says at its commit which step failed, and why', async () => {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const { id, repository } = await aProjectOf(ada, aBuild(`echo ${'long '.repeat(60)}; exit 3`))
     const deployment = await deployed(ada, id)
     expect(deployment).toMatchObject({ status: 'failed', error: { step: 'building' } })
@@ -82,7 +91,7 @@ describe('a private repository of a source', () => {
   })
 
   test('explains when the token is refused', async () => {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const { id } = await aProjectOf(ada, anApp('private'))
     server.tokens.clear()
     const deployment = await deployed(ada, id)
@@ -95,7 +104,7 @@ describe('a private repository of a source', () => {
   })
 
   test('keeps its token out of the log of a build that prints it', async () => {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const { id } = await aProjectOf(ada, aBuild(`echo "it is ${token}"; exit 1`))
     const deployment = await deployed(ada, id)
     const log = (await logOf(ada, deployment)).join('\n')
@@ -106,7 +115,7 @@ describe('a private repository of a source', () => {
 
 describe('a provider that takes no status', () => {
   test('changes nothing but a line in the log', async () => {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const { id, repository } = await aProjectOf(ada, aBuild('true'))
     server.tokens.set(token, { login: 'ada', id: 42, scopes: ['read:user', 'read:repository'] })
     const [environment] = (await ada.get(`/projects/${id}/envs`)).json.items
@@ -121,7 +130,7 @@ describe('a provider that takes no status', () => {
   })
 
   test('and answers nothing holds up no deployment', async () => {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const { id } = await aProjectOf(ada, anApp('on its own'))
     const deployment = await triggered(ada, id)
     await reaches(ada, deployment, 'building')
@@ -135,7 +144,7 @@ describe('a provider that takes no status', () => {
 test('a repository behind sshd is deployed with the key of the project', async () => {
   const sshd = await startSshServer()
   try {
-    const ada = testApp().logIn('ada@example.com')
+    const ada = sendingApp().logIn('ada@example.com')
     const path = makeRepository(join(dir, 'ssh'), 'app.git')
     commitFiles(path, anApp('by key'))
     sshd.allow(makeDeployKey().publicKey)
@@ -157,7 +166,7 @@ test('a repository behind sshd is deployed with the key of the project', async (
 }, 120_000)
 
 test('what a token deploys says so', async () => {
-  const { t, ada } = withAda(testApp())
+  const { t, ada } = withAda(sendingApp())
   const { json: project } = await ada.post('/projects', {
     name: 'site',
     repositoryUrl: 'https://git.example.com/team/app.git',

@@ -1,0 +1,15 @@
+import { and, eq, isNotNull } from 'drizzle-orm'
+import type { Tx } from '../db/index.ts'
+import { deployments, projects } from '../db/schema.ts'
+import { insertStatus } from '../notifications/outbox-store.ts'
+
+/** The status of a deployment's commit is to be sent, if its project has a provider. */
+export function queueStatus(tx: Tx, id: string) {
+  const of = tx
+    .select({ ownerId: projects.ownerId, lane: projects.sourceId })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .where(and(eq(deployments.id, id), isNotNull(projects.repository)))
+    .get()
+  if (of?.lane) insertStatus(tx, { ownerId: of.ownerId, lane: of.lane, subjectId: id })
+}
