@@ -32,7 +32,7 @@ test('a person chooses a kind, adds a directory, keeps its key and tests it', as
   await dialog.getByLabel('Directory', { exact: true }).fill(folder)
   await dialog.getByRole('button', { name: 'Try out and add' }).click()
   const key = await dialog.locator('.shown-once code').textContent()
-  expect(key).toMatch(/^[\w-]{43}$/)
+  expect(key).toMatch(/^[\w-]{64}$/)
   expect(existsSync(join(folder, 'config'))).toBe(true)
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Test: disk' }).click()

@@ -30,7 +30,7 @@ describe('a target', () => {
     const added = await root.post(path, body)
     expect(added.status).toBe(201)
     expect(tried).toEqual([expect.objectContaining({ ...used, password: added.json.password })])
-    expect(added.json.password).toHaveLength(43)
+    expect(added.json.password).toHaveLength(64)
     const shown = [
       (await root.get(path)).text,
       (await root.page(path)).text,
@@ -63,6 +63,19 @@ describe('a target', () => {
     answers.failure = new Failure('target_missing', 'None.', 'Correct it.')
     const none = await ada.post(path, { ...s3, name: 'none', password: 'the kept key' })
     expect(none.json.errors).toMatchObject([{ field: 'password' }])
+  })
+
+  test('that fails late can be added again, since its key is the same', async () => {
+    const { ada, root, tried, answers } = scene()
+    answers.failure = new Failure('target_denied', 'No deleting.', 'Allow it.')
+    await ada.post(path, s3)
+    delete answers.failure
+    await ada.post(path, { ...s3, name: 'again' })
+    await root.post(path, s3)
+    await root.post(path, { ...s3, name: 'more', path: 'more' })
+    const keys = tried.map(({ password }) => password)
+    expect(keys[1]).toBe(keys[0]!)
+    expect(new Set(keys).size).toBe(3)
   })
 
   test('shows its key in the dialog, and in the list without a script', async () => {

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { newId } from '../../db/new-id.ts'
 import { targets } from '../../db/schema.ts'
 import { invalidField } from '../../platform/errors.ts'
-import { randomToken } from '../../platform/secrets.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
@@ -46,8 +45,10 @@ export const target = resource({
     async check(deps, input, { ownerId, signal, row }) {
       const before = row && readable(deps, row)
       const id = row?.id ?? newId()
-      const password = input.password ?? randomToken()
-      const wanted = { ...blank, ...before, ...input, id, ownerId, password } as OpenTarget
+      const fields = { ...blank, ...before, ...input, id, ownerId } as OpenTarget
+      // the same at each attempt: one that fails late leaves a repository there
+      const made = () => deps.secrets.sign(`repository of ${ownerId} at ${whereOf(fields)}`)
+      const wanted = { ...fields, password: input.password ?? before?.password ?? made() }
       if (!wanted.user) {
         if (wanted.userPassword && wanted.userPassword !== before?.userPassword)
           throw invalidField('user', 'must be entered with its password.')
@@ -58,7 +59,7 @@ export const target = resource({
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
       const mustExist = input.password != null && input.password !== before?.password
       const { hostKey } = await tryOut(deps, wanted, { signal, mustExist })
-      const { userPassword } = wanted
+      const { userPassword, password } = wanted
       const columns = { id, password, userPassword, hostKey: hostKey ?? wanted.hostKey }
       const once = { text: password, what: 'the key', says: keepKey }
       return row ? { columns } : { columns, extra: { password }, once }
@@ -100,7 +101,7 @@ function readable({ secrets }: Pick<TargetDeps, 'secrets'>, row: TargetRow) {
   }
 }
 
-function whereOf({ kind, endpoint, bucket, user, host, url, path }: TargetRow) {
+function whereOf({ kind, endpoint, bucket, user, host, url, path }: OpenTarget) {
   const beside = path ? `/${path}` : ''
   return {
     s3: `${endpoint?.replace(/^https?:\/\//, '')}/${bucket}${beside}`,
