@@ -8,7 +8,8 @@ import type { Deployment } from './store.ts'
 type State = 'active' | 'done' | 'failed' | 'cancelled'
 
 /** The fields that assign lines to steps, and say how the steps ended. */
-type DeploymentState = Pick<Deployment, 'status' | 'steps' | 'errorStep'>
+type DeploymentState = Pick<Deployment, 'status' | 'steps' | 'errorStep'> &
+  Partial<Pick<Deployment, 'upload'>>
 
 /** The lines of one step, which fold together. Lines of other steps may be in between. */
 export type Group = {
@@ -70,6 +71,7 @@ class Work {
 const phases: Record<string, string> = {
   '': 'Before this attempt',
   cloning: 'Clone the repository',
+  uploaded: 'Read the uploaded files',
   building: 'Prepare the build',
   pulling: 'Pull the image',
   releasing: 'Run the release command',
@@ -210,7 +212,8 @@ export class LogGroups {
 
   #ofPhase() {
     const name = this.#phaseName
-    return this.#step(name, phases[name] ?? name, name === 'building')
+    const phase = name === 'cloning' && this.#told.upload ? 'uploaded' : name
+    return this.#step(name, phases[phase] ?? name, name === 'building')
   }
 
   #step(key: string, title: string, isQuiet = false) {

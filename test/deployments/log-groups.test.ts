@@ -184,3 +184,10 @@ test('each service of a Compose file has steps of its own, though each build cou
     ['b: [1/1] FROM busybox', 'done'],
   ])
 })
+
+test('an upload is read, and no repository is cloned', () => {
+  const upload = { name: 'site' } as never
+  const groups = new LogGroups({ status: 'failed', steps, errorStep: 'building', upload })
+  groups.take(lines(...build), { status: 'failed', steps, errorStep: 'building', upload })
+  expect(shown(groups)[0]).toMatchObject({ title: 'Read the uploaded files', ranges: [[1, 2]] })
+})
