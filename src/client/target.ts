@@ -20,7 +20,7 @@ export const targetOptions = {
 
 export const targetUsage = '[--server ADDRESS] [--project PROJECT] [--env NAME] [--json]'
 
-export type Asked = {
+export type TargetQuery = {
   server?: string | undefined
   project?: string | undefined
   env?: string | undefined
@@ -30,18 +30,18 @@ export type Asked = {
 const linked = { server: 'davit.server', project: 'davit.project' }
 
 /** The server and the project of this folder: named, linked, or found by its remotes. */
-export async function findProject(asked: Asked, env: Environment) {
+export async function findProject(query: TargetQuery, env: Environment) {
   const [linkedServer, linkedProject] = await Promise.all([
     askGit('config', '--get', linked.server),
-    asked.project ? null : askGit('config', '--get', linked.project),
+    query.project ? null : askGit('config', '--get', linked.project),
   ])
-  const named = asked.server ?? (env.DAVIT_SERVER || linkedServer || undefined)
+  const named = query.server ?? (env.DAVIT_SERVER || linkedServer || undefined)
   const server = new Server(await loginFor({ server: named }, env))
   const projects = (await server.list<Project>('/projects')).filter(({ deleting }) => !deleting)
-  const wanted = asked.project ?? linkedProject
+  const wanted = query.project ?? linkedProject
   const found = projects.filter(({ id, name }) => wanted === id || wanted === name)
   if (found[0]) return { server, project: found[0] }
-  if (asked.project !== undefined)
+  if (query.project !== undefined)
     throw new AppError('not_found', `${server.url} has no project ${wanted}. ${namesOf(projects)}`)
   if (linkedProject)
     throw new AppError(
@@ -99,17 +99,17 @@ export async function removeLink() {
 }
 
 /** Also the environment: the named one, the only one, or the one that follows the checked-out branch. */
-export async function findApp(asked: Asked, env: Environment) {
-  const { server, project } = await findProject(asked, env)
+export async function findApp(query: TargetQuery, env: Environment) {
+  const { server, project } = await findProject(query, env)
   const all = await server.list<AppEnvironment>(`/projects/${project.id}/envs`)
   const environments = all.filter(({ deleting }) => !deleting).reverse()
   const names = environments.map(({ name }) => name).join(', ')
-  const named = environments.find(({ id, name }) => asked.env === name || asked.env === id)
+  const named = environments.find(({ id, name }) => query.env === name || query.env === id)
   if (named) return { server, project, environment: named }
-  if (asked.env !== undefined)
+  if (query.env !== undefined)
     throw new AppError(
       'not_found',
-      `${project.name} has no environment ${asked.env}. There are: ${names}.`,
+      `${project.name} has no environment ${query.env}. There are: ${names}.`,
     )
   if (environments.length === 1) return { server, project, environment: environments[0]! }
   const branch = await askGit('symbolic-ref', '--quiet', '--short', 'HEAD')

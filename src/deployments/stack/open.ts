@@ -64,18 +64,18 @@ export const variablesIn = (stack: OpenStack | null) =>
         value,
       }))
 
-type Of = { image: string; port: number; domain?: string | undefined; stack: OpenStack | null }
+type Version = { image: string; port: number; domain?: string | undefined; stack: OpenStack | null }
 
 /** All containers of an app. */
-export const appComponents = (app: App, { stack, ...of }: Of): Component[] =>
+export const appComponents = (app: App, { stack, ...version }: Version): Component[] =>
   stack === null
-    ? componentsOf(app, of)
-    : stackComponents(app, { ...of, plan: stack.plan, images: stack.services })
+    ? componentsOf(app, version)
+    : stackComponents(app, { ...version, plan: stack.plan, images: stack.services })
 
 /** A container that runs one command to its end, as `onceComponent` for the service with the addresses. */
 export function onceIn(
   app: App,
-  { stack, ...of }: Parameters<typeof onceComponent>[1] & Pick<Of, 'stack'>,
+  { stack, ...of }: Parameters<typeof onceComponent>[1] & Pick<Version, 'stack'>,
 ): Component {
   const once = onceComponent(app, of)
   if (stack === null) return once
