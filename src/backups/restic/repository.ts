@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import type { Granted } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
+import { splitPort } from '../../web/address-fields.ts'
 
 /** A target with its secrets in clear. Fields of other kinds are null or missing. */
 export type Target = {
@@ -35,8 +35,8 @@ export type Repository = {
   options: string[]
   /** Shell lines that run before it; they read the environment only. */
   setup: string
-  /** False for one that no network is needed for. */
-  isRemote: boolean
+  /** Null for one that no network is needed for. */
+  host: string | null
   granted: Granted
   capabilities: string[]
   secrets: string[]
@@ -45,14 +45,13 @@ export type Repository = {
 /** How many may use a repository at a time; one that removes something uses it alone. */
 export const sharers = 32
 
-type Reached = Partial<Repository> & Pick<Repository, 'where'> & { location: string }
+type Reached = Partial<Repository> & Pick<Repository, 'where' | 'host'> & { location: string }
 
 export function repositoryOf(target: Target): Repository {
   const { location, ...reached } = kinds[target.kind](target)
   return {
     options: [],
     setup: '',
-    isRemote: true,
     granted: {},
     capabilities: [],
     ...reached,
@@ -66,6 +65,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
     const address = `${withoutSlash(endpoint ?? '')}/${[bucket, path].filter(Boolean).join('/')}`
     return {
       where: address,
+      host: new URL(endpoint ?? '').hostname,
       location: `s3:${address}`,
       env: {
         AWS_ACCESS_KEY_ID: accessKey ?? '',
@@ -79,6 +79,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
     const { host = '', user, path, hostKey, key } = target
     return {
       where: `${user}@${host}:${path}`,
+      host: splitPort(host ?? '').host,
       location: `sftp:${alias}:${path}`,
       options: ['-o', `sftp.command=ssh -F ${files.config} ${alias} -s sftp`],
       setup: sshSetup,
@@ -95,6 +96,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
     const bare = Object.assign(new URL(url ?? ''), { username: '', password: '' })
     return {
       where: bare.href,
+      host: bare.hostname,
       location: `rest:${url}`,
       secrets: username ? [password, decodeURIComponent(password)] : [],
     }
@@ -102,7 +104,7 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
   directory: ({ path }) => ({
     where: path ?? '',
     location: inside,
-    isRemote: false,
+    host: null,
     granted: { binds: [{ source: path ?? '', path: inside, readOnly: false }] },
     // the directory may belong to another user
     capabilities: ['DAC_OVERRIDE'],
@@ -129,10 +131,10 @@ export const printHostKey = `sed -n 's/^${alias} /davit-host-key /p' ${files.kno
 
 /** A host whose key isn't known yet is trusted once, and from then on only with that key. */
 function sshConfig({ host, user, hostKey }: Target) {
-  const { name, port } = splitHost(host ?? '')
+  const { host: name, port } = splitPort(host ?? '')
   const settings = {
     HostName: name,
-    Port: port,
+    Port: port ?? 22,
     User: user ?? '',
     HostKeyAlias: alias,
     IdentityFile: files.key,
@@ -148,13 +150,6 @@ function sshConfig({ host, user, hostKey }: Target) {
   }
   const lines = Object.entries(settings).map(([name, value]) => `  ${name} ${quoted(value)}`)
   return [`Host ${alias}`, ...lines].join('\n')
-}
-
-/** `name`, `name:port`, or an IPv6 address, in brackets when a port follows. */
-function splitHost(host: string) {
-  const [, bracketed, name, port = '22'] =
-    isIP(host) === 6 ? ['', host] : (/^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(host) ?? [])
-  return { name: bracketed ?? name ?? host, port: Number(port) }
 }
 
 const quoted = (value: string | number) => `"${refuseLines(String(value))}"`

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
@@ -5,6 +6,8 @@ import { EngineError } from '../../docker/index.ts'
 import type { ContainerOptions, Docker } from '../../docker/index.ts'
 import { isStatus } from '../../docker/refusals.ts'
 import { Failure } from '../../platform/errors.ts'
+import { canonicalHost, resolveHost } from '../../platform/hosts.ts'
+import type { Lookup } from '../../platform/hosts.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { KeyedLock } from '../../platform/semaphore.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
@@ -24,6 +27,8 @@ export type ResticDeps = {
   instanceId: string
   /** By repository: who only adds and reads shares it, who removes has it alone. */
   repositories: KeyedLock
+  /** Resolves the hosts of targets. */
+  lookup?: Lookup
   /** Writes a line of the job's log. */
   say?: (line: string) => void
   /** Milliseconds: for opening a repository, and without any progress. */
@@ -114,11 +119,12 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
       watch.end(failure)
   }
   const limits = await limitsOf(opened, command)
+  const extraHosts = await pinnedHosts(opened, command)
   try {
     const { exitCode, oomKilled, stderr } = await runForBackup(opened, {
       ...optionsOf(opened, command),
       ...limits,
-      image,
+      ...{ image, extraHosts },
       signal: watch.signal,
       isMarked: stdout !== undefined,
       ...(stdin && {
@@ -153,6 +159,17 @@ async function pulledImage(opened: Opened, { signal }: Pick<Command, 'signal'>) 
   return name
 }
 
+/** The container connects to the addresses that were checked, and doesn't look the name up again. */
+async function pinnedHosts(
+  { config, lookup, repository: { host } }: Opened,
+  { signal }: Pick<Command, 'signal'>,
+) {
+  if (host === null) return []
+  const { allowHosts: allow } = config
+  const addresses = await resolveHost(host, { allow, signal, ...(lookup && { lookup }) })
+  return isIP(canonicalHost(host)!) ? [] : addresses.map((address) => `${host}:${address}`)
+}
+
 /** Two small caps of its use: half of the processors, and of the memory. */
 async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>) {
   const machine = await docker.machine({ signal })
@@ -170,7 +187,7 @@ function optionsOf(opened: Opened, command: Command) {
   return {
     ownerId: target.ownerId,
     does: 'restic',
-    isOnline: repository.isRemote,
+    isOnline: repository.host !== null,
     entrypoint: ['sh', '-c', `${repository.setup}\n${run}`, 'restic'],
     command: [...repository.options, ...args],
     env: {

@@ -1,10 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
 import { AppError, Failure, invalidField } from '../../platform/errors.ts'
-import { resolveHost } from '../../platform/hosts.ts'
-import type { Lookup } from '../../platform/hosts.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import { splitPort } from '../../web/address-fields.ts'
 import { withLogin } from './store.ts'
 import type { OpenTarget } from './store.ts'
 
@@ -12,7 +9,6 @@ export type TargetDeps = {
   db: Db
   secrets: Secrets
   config: Config
-  lookup?: Lookup
   targets: {
     /** Creates its repository if it is missing and may be; writes, reads and deletes a snapshot. */
     tryOut: (
@@ -34,7 +30,6 @@ export async function tryOut(
   const late = AbortSignal.timeout(tryFor)
   const signal = AbortSignal.any([request.signal, late])
   try {
-    await refusePrivate(deps, target, signal)
     return await deps.targets.tryOut(withLogin(target), { signal, mustExist })
   } catch (error) {
     if (late.aborted)
@@ -49,29 +44,11 @@ export async function tryOut(
   }
 }
 
-/** Here Davit only looks the name up; the container with restic does it again. */
-async function refusePrivate(
-  { config, lookup }: Pick<TargetDeps, 'config' | 'lookup'>,
-  { endpoint, host, url }: OpenTarget,
-  signal: AbortSignal,
-) {
-  const address = endpoint ?? url
-  const name = address ? new URL(address).hostname : host && splitPort(host).host
-  if (!name) return
-  try {
-    await resolveHost(name, { allow: config.allowHosts, signal, ...(lookup && { lookup }) })
-  } catch (error) {
-    // a container may resolve names that this machine can't
-    if (!(error instanceof Failure && error.code === 'host_unresolved')) throw error
-  }
-}
-
 const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
 const loginOf = { s3: 'secretKey', sftp: 'key', rest: 'userPassword', directory: 'path' }
 
 function fieldAtFault({ kind }: OpenTarget, code: string): string | undefined {
-  if (code === 'host_refused') return addressOf[kind]
-  if (!code.startsWith('target_')) return undefined
+  if (!/^(target|host)_/.test(code)) return undefined
   const fields: Record<string, string> = {
     target_unauthorized: loginOf[kind],
     target_denied: kind === 'sftp' ? 'path' : loginOf[kind],

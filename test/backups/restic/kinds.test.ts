@@ -40,6 +40,14 @@ test.each(targets)('a target of kind %s is tried, written and read', async (kind
   expect(read.equals(bytes)).toBe(true)
 })
 
+test('a name is looked up by Davit alone, and a private address of it is refused', async () => {
+  const { port } = new URL(rest.url)
+  const url = `http://${login.user}:${login.password}@rest.example.com:${port}/named/`
+  const open = (found: string) => s.open({ kind: 'rest', url }, { lookup: async () => [found] })
+  expect(await open(address).tryOut({ signal })).toEqual({ hostKey: null })
+  expect(open('10.0.0.7').ready({ signal })).rejects.toMatchObject({ code: 'host_refused' })
+})
+
 test('a host with another key than at first gets nothing', async () => {
   const [, fields] = targets[2]!
   const target = s.target({ ...fields, kind: 'sftp', path: s.folder() })

@@ -6,6 +6,7 @@ import { openRestic } from '../../../src/backups/restic/restic.ts'
 import type { ResticDeps, Target } from '../../../src/backups/restic/restic.ts'
 import { insertUser } from '../../../src/accounts/store.ts'
 import { testApp } from '../../support/app.ts'
+import { hostAddress } from './servers.ts'
 import { ensureRestic } from '../../support/images/restic.ts'
 import type { ResticVersion } from '../../support/images/restic.ts'
 
@@ -15,7 +16,11 @@ export const { signal } = new AbortController()
 
 /** A Davit of a file's tests, whose restic is Debian's. */
 export async function scene({ version = '0.14' }: { version?: ResticVersion } = {}) {
-  const t = testApp({ DAVIT_RESTIC_IMAGE: await ensureRestic(version) }, { atEnd: afterAll })
+  const env = {
+    DAVIT_RESTIC_IMAGE: await ensureRestic(version),
+    DAVIT_ALLOW_HOSTS: await hostAddress(),
+  }
+  const t = testApp(env, { atEnd: afterAll })
   const owner = insertUser(t.deps.db, {
     email: 'owner@example.com',
     name: null,
