@@ -17,11 +17,9 @@ import { field } from '../web/schema-fields.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import type { Drains } from './drains.ts'
-import { logOf } from './read-batch.ts'
+import { progressOf } from './progress.ts'
 import { sendDepsOf } from './send-batch.ts'
 import { sealed, senders, sendLines } from './senders/index.ts'
-import { getCursor, getLast } from './store.ts'
-import type { Drain } from './store.ts'
 
 type Deps = HeadDeps & {
   config: Config
@@ -149,14 +147,3 @@ export const drain = resource({
 
 /** Milliseconds: a request has little more. */
 const testDeadline = 10_000
-
-function progressOf(logDb: LogDb, row: Drain) {
-  const cursor = getCursor(logDb, row.id)
-  if (!cursor) return { sent: 0, waiting: 0, dropped: 0, sentAt: null, problem: null }
-  const { sent, dropped, sequence, error, hint, failedAt } = cursor
-  return {
-    ...{ sent, dropped, waiting: Math.max(0, getLast(logDb, logOf(row)) - sequence) },
-    sentAt: cursor.sentAt === null ? null : new Date(cursor.sentAt),
-    problem: error === null ? null : { message: error, hint: hint ?? '', at: new Date(failedAt!) },
-  }
-}

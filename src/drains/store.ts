@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, inArray, isNull, notInArray } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
+import { listRows } from '../db/queries.ts'
 import { drainCursors, outputBlocks } from '../db/log-schema.ts'
 import { drains, environments, projects, users } from '../db/schema.ts'
 import type { LogKey } from '../logs/store.ts'
@@ -55,8 +56,8 @@ export function deleteCursors(db: Db, logDb: LogDb) {
   logDb.delete(drainCursors).where(notInArray(drainCursors.drainId, known)).run()
 }
 
-export const listCursors = (logDb: LogDb, drainIds: string[]) =>
-  logDb.select().from(drainCursors).where(inArray(drainCursors.drainId, drainIds)).all()
+export const listDrains = (db: Db, environmentIds: string[]): Drain[] =>
+  listRows(db, drains, inArray(drains.environmentId, environmentIds))
 
 const isOf = ({ sourceId, logId }: LogKey) =>
   and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))

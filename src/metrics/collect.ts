@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { UsagePoller } from '../containers/usage/poller.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { describeCertificate } from '../domains/certificate-own.ts'
+import { listProgress } from '../drains/progress.ts'
 import { readInventory } from '../home/inventory.ts'
 import type { Item } from '../home/inventory.ts'
 import type { ServerMeter } from '../home/server.ts'
@@ -64,6 +65,7 @@ export async function collectMetrics(
     await pause()
     addDeployments(deps, metrics, labels)
     addCertificates(deps, metrics, { items, labels })
+    addDrains(deps, metrics, labels)
     const of = projectId === null ? { ownerId: owner.id } : { subjectIds: [...labels.keys()] }
     addJobs(deps, metrics, of, { owner: owner.email })
     await pause()
@@ -178,6 +180,16 @@ function addCertificates(
     const end = own ? describeCertificate(own).notAfter : notAfter
     const of = labels.get((environmentId ?? serviceId)!)
     metrics.add('certificates', { ...of, host }, end && end.getTime() / 1000)
+  }
+}
+
+function addDrains({ db, logDb }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
+  for (const { environmentId, name, ...drain } of listProgress({ db, logDb }, [...labels.keys()])) {
+    const of = { ...labels.get(environmentId), drain: name }
+    metrics.add('drained', of, drain.sent)
+    metrics.add('leftOut', of, drain.dropped)
+    metrics.add('drainWaits', of, drain.waiting)
+    metrics.add('drainFails', of, Number(drain.problem !== null))
   }
 }
 

@@ -86,6 +86,26 @@ export const families = {
     unit: 'seconds',
     help: 'When the certificate of a host ends, in seconds since 1970.',
   },
+  drained: {
+    name: 'davit_drain_lines_sent',
+    type: 'counter',
+    help: 'Lines that the receiver of a log drain has accepted.',
+  },
+  leftOut: {
+    name: 'davit_drain_lines_dropped',
+    type: 'counter',
+    help: 'Lines that a log drain left out.',
+  },
+  drainWaits: {
+    name: 'davit_drain_lines_waiting',
+    type: 'gauge',
+    help: 'Lines that a log drain has not sent yet.',
+  },
+  drainFails: {
+    name: 'davit_drain_failing',
+    type: 'gauge',
+    help: '1 if the last attempt of a log drain failed.',
+  },
   jobs: {
     name: 'davit_jobs',
     type: 'gauge',

@@ -3,6 +3,7 @@ import { Drains } from '../../src/drains/drains.ts'
 import { httpReceiver, status } from './receivers.ts'
 import type { Received } from './receivers.ts'
 import { drained, later } from './scene.ts'
+import { scraped } from '../metrics/scene.ts'
 
 type Stream = { stream: Record<string, string>; values: [string, string][] }
 const streamsOf = ({ body }: Received) => body.streams as Stream[]
@@ -82,7 +83,7 @@ for (const [name, code] of [
 ] as const)
   test(`after ${name} nothing is lost: it waits, says why, and sends it later`, async () => {
     const loki = httpReceiver()
-    const { write, send, shown, ada, environment } = await drained({
+    const { t, write, send, shown, ada, environment } = await drained({
       kind: 'loki',
       url: loki.url,
       password: 'hunter22',
@@ -101,6 +102,9 @@ for (const [name, code] of [
       problem: { message: expect.any(String) },
     })
     expect(JSON.stringify(await shown())).not.toContain('hunter22')
+    const { of } = await scraped(t, ada)
+    expect(of('davit_drain_lines_waiting', 'drain="central"')).toBe(2)
+    expect(of('davit_drain_failing')).toBe(1)
     const { text } = await ada.page(`/envs/${environment.id}/drains`)
     expect(text).toContain('failing')
     expect(text).toContain('2 lines waiting')

@@ -92,10 +92,9 @@ test('a real Prometheus scrapes them as OpenMetrics, and its queries find the ap
   })
   const query = async (expression: string) => {
     const address = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`
-    const answer = await fetch(address).then(
-      (response) => response.json(),
-      () => null,
-    )
+    const answer = await fetch(address)
+      .then((response) => response.json())
+      .catch(() => null) // it isn't ready yet
     return ((answer as any)?.data?.result ?? []) as {
       metric: Record<string, string>
       value: [number, string]
@@ -130,6 +129,7 @@ const series = [
   ['davit_container_memory_limit_bytes{project="a",environment="b",process="web"}', '100x30'],
   ['davit_deployments_total{project="a",environment="b",result="failed"}', '0x15 1x15'],
   ['davit_certificate_expiry_timestamp_seconds{host="shop.test"}', '90000x90'],
+  ['davit_drain_failing{project="a",environment="b",drain="c"}', '1x30'],
   ['davit_disk_free_bytes', '5x30'],
   ['davit_disk_size_bytes', '100x30'],
 ]
@@ -167,6 +167,11 @@ const alerts: [string, string, Record<string, string>, string][] = [
     ...(['CertificateEnds', '80m'] as const),
     { host: 'shop.test' },
     'The certificate of shop.test ends soon, and wasn’t renewed.',
+  ],
+  [
+    ...(['DrainFailing', '20m'] as const),
+    { project: 'a', environment: 'b', drain: 'c' },
+    'The log drain c of a b can’t send.',
   ],
   [
     ...(['DiskAlmostFull', '20m'] as const),

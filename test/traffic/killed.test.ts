@@ -45,5 +45,6 @@ test('each request counts once, and has one line, however often Davit is killed 
   expect(texts.map((text) => Number(/\/(\d+) /.exec(text)?.[1]))).toEqual(
     Array.from({ length: sent }, (_, at) => at),
   )
+  expect(rows('SELECT requests AS count FROM traffic WHERE span = 0')).toBe(sent)
   expect(installation.errors()).toEqual([])
 })
