@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { getTarget, openTarget } from '../../src/backups/targets/store.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { simulatedApp } from '../support/app.ts'
 import { path, privateKey, rest, s3, scene, sftp, snake } from './target-scene.ts'
 
 describe('a target that is changed', () => {
@@ -109,4 +110,17 @@ test('a target is tested with what is stored, and says what fails', async () => 
   expect(tried).toHaveLength(2)
   answers.failure = new Failure('target_full', 'It is full.', 'Make room.')
   expect((await ada.post(test, {})).status).toBe(422)
+})
+
+test('a target may take longer to be tried out than other requests may', async () => {
+  const requestTimeout = 0.05
+  const late = () => new Promise<void>((done) => setTimeout(done, requestTimeout * 3000))
+  const t = simulatedApp(
+    {},
+    {
+      config: { requestTimeout },
+      tryOut: () => late().then(() => ({ hostKey: null })),
+    },
+  )
+  expect((await t.logIn('ada@example.com').post(path, s3)).status).toBe(201)
 })
