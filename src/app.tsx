@@ -13,6 +13,8 @@ import { grantRoutes } from './admin/grants-routes.tsx'
 import { userRoutes } from './admin/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
+import { backupFirst } from './backups/backup-first.ts'
+import { backupsRoutes } from './backups/routes.tsx'
 import { containerLogRoutes } from './containers/log-routes.tsx'
 import { pruneRoutes } from './containers/clean-up/routes.tsx'
 import { terminalRoutes } from './containers/terminal/routes.tsx'
@@ -99,7 +101,7 @@ export function createApp(deps: Deps) {
   app.route('/', promoteRoutes(deps))
   app.route('/', hookRoutes(deps))
   app.route('/', newImageRoutes(deps))
-  app.route('/', serviceRoutes(deps))
+  app.route('/', serviceRoutes(deps, backupFirst(deps)))
   app.route('/', containerRoutes(deps))
   app.route('/', containerLogRoutes(deps))
   app.route('/', terminalRoutes(deps))
@@ -110,6 +112,7 @@ export function createApp(deps: Deps) {
   app.route('/', runRoutes(deps))
   app.route('/', resourceRoutes(deps, schedule))
   app.route('/', resourceRoutes(deps, drain))
+  app.route('/', backupsRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', linkRoutes(deps))
   app.route('/', domainRoutes(deps))

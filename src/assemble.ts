@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { hasSeveralUsers } from './accounts/store.ts'
 import { planOf } from './addresses/plan.ts'
+import type { BackupDeps, Progress } from './backups/deps.ts'
 import type { Config } from './config.ts'
 import { sharers } from './backups/restic/repository.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
@@ -45,6 +46,7 @@ import { Scheduler } from './platform/scheduler.ts'
 import type { Lookup } from './platform/hosts.ts'
 import { ShortCache } from './platform/short-cache.ts'
 import { KeyedLock } from './platform/semaphore.ts'
+import { openTarget } from './backups/targets/store.ts'
 import type { TargetDeps } from './backups/targets/try-out.ts'
 import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
@@ -73,6 +75,8 @@ export type Overrides = Partial<{
   lookup: Lookup
   /** Tries a backup target out. */
   tryOut: TargetDeps['targets']['tryOut']
+  /** Opens the repository of a target. */
+  openRestic: BackupDeps['openRestic']
 }>
 
 /** Builds everything with a lifetime from the settings, in order of dependency. */
@@ -151,17 +155,26 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   /** The progress of image pulls by service id. */
   const pulls = new Map<string, PullProgress>()
-  const slots = { build: config.buildConcurrency, service: 5, schedule: 5, 'clean-up': 1 }
+  const slots = {
+    build: config.buildConcurrency,
+    service: 5,
+    schedule: 5,
+    'clean-up': 1,
+    backup: 2,
+  }
   const jobs = new Jobs({ db, logs, slots, isShared: () => hasSeveralUsers(db) })
   const starts = new Starts()
   const diskGuard = new DiskGuard({ config, db, docker, instanceId })
   /** Of complete logs: grouping takes long, and pages load again on every change. */
+  /** Of running backups, by id. */
+  const progress = new Map<string, Progress>()
   const groupedLogs = new ShortCache({ milliseconds: 60_000, max: 10 })
   const baseImages = new BaseImages()
   const uploads = new Uploads({ config, db, git })
   const working = {
     ...{ ...outside, logs, collector, masks },
     ...{ jobs, starts, pulls, repositories, baseImages, groupedLogs, uploads, diskGuard },
+    progress,
   }
   outbox.handle('notice', async () =>
     (await import('./notifications/deliver.ts')).noticeHandler(outside),
@@ -177,6 +190,14 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     jobs.handle(kind, async () => (await import('./apps/app-jobs.ts')).appKind(working, kind))
   for (const kind of serviceJobs)
     jobs.handle(kind, async () => (await import('./services/service-jobs.ts')).serviceKind(working))
+  const openRestic: BackupDeps['openRestic'] = async (target, say) => {
+    if (overrides.openRestic) return overrides.openRestic(target, say)
+    const { openRestic } = await import('./backups/restic/restic.ts')
+    return openRestic({ ...working, ...(say && { say }) }, openTarget(outside, target))
+  }
+  jobs.handle('backup', async () =>
+    (await import('./backups/backup-job.ts')).backupKind({ ...working, openRestic }),
+  )
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)
   const checks = new CheckWatch(working)
@@ -190,5 +211,5 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     },
   }
   const drains = new Drains(working)
-  return { ...watching, ...working, cleanUps, images, checks, targets, drains }
+  return { ...watching, ...working, openRestic, cleanUps, images, checks, targets, drains }
 }

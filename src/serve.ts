@@ -8,6 +8,8 @@ import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
 import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
+import { releaseAll } from './backups/hold.ts'
+import { keepPlans } from './backups/start.ts'
 import { originOf } from './config.ts'
 import type { Config } from './config.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
@@ -103,6 +105,7 @@ export async function serve(config: Config) {
     (signal) => deps.diskGuard.run(deps.scheduler, { signal }),
     (signal) => keepSchedule(deps, { signal }),
     (signal) => keepSchedules(deps, { signal }),
+    (signal) => keepPlans(deps, { signal }),
     (signal) => deps.drains.run({ signal }),
     (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),
@@ -170,9 +173,13 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   ]
 }
 
+/** What a backup of the last process paused or stopped must not wait for the turn of its job. */
 async function removeLeftOfBackups(deps: Deps, { signal }: { signal: AbortSignal }) {
-  const options = { signal, failed: 'containers of interrupted backups may be left' }
-  await retryWhileEngineDown(deps.docker, options, () => removeBackupContainers(deps, { signal }))
+  const options = { signal, failed: 'what interrupted backups left may still be there' }
+  await retryWhileEngineDown(deps.docker, options, async () => {
+    await releaseAll(deps, { signal })
+    await removeBackupContainers(deps, { signal })
+  })
 }
 
 /** Resumes the jobs of these kinds that the last process started, once the engine responds. */

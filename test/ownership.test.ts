@@ -31,6 +31,7 @@ const noIds = (): Ids => ({
   registry: Bun.randomUUIDv7(),
   channel: Bun.randomUUIDv7(),
   event: Bun.randomUUIDv7(),
+  backup: Bun.randomUUIDv7(),
   service: Bun.randomUUIDv7(),
   link: Bun.randomUUIDv7(),
   domain: Bun.randomUUIDv7(),

@@ -6,6 +6,7 @@ import { operations as admin } from '../admin/json.ts'
 import { operations as apps } from '../apps/json.ts'
 import { target } from '../backups/targets/target.tsx'
 import { operations as audit } from '../audit/json.ts'
+import { operations as backups } from '../backups/json.ts'
 import { operations as cleanUp } from '../containers/clean-up/json.ts'
 import { operations as containers } from '../containers/json.ts'
 import { operations as deployments } from '../deployments/json.ts'
@@ -43,8 +44,8 @@ const own: SliceOperations = () => ({
 const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
   ...[operationsOf(schedule), operationsOf(drain)],
-  ...[services, traffic, containers, git, operationsOf(gitSource), webhooks],
-  ...[operationsOf(registry), operationsOf(target), operationsOf(channel), notifications],
+  ...[services, backups, operationsOf(target), traffic, containers, git, operationsOf(gitSource)],
+  ...[webhooks, operationsOf(registry), operationsOf(channel), notifications],
   ...[accounts, operationsOf(apiToken)],
   ...[admin, operationsOf(invite), audit, cleanUp, health, metrics, docs, own],
 ]

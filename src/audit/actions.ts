@@ -91,6 +91,11 @@ export const actions = {
   'service.secrets_shown': 'viewed the secrets of the service',
   'service.allowed': 'allowed host access for the service',
   'service.disallowed': 'revoked host access of the service',
+  'backup.started': 'backed up',
+  'backup.cancelled': 'cancelled a backup of',
+  'backup.deleted': 'deleted a backup of',
+  'backups.planned': 'planned the backups of',
+  'backups.unplanned': 'removed the backup plan of',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
   'terminal.opened': 'opened a terminal in the container',
@@ -128,3 +133,4 @@ export type ObjectKind =
   | 'drain'
   | 'service'
   | 'container'
+  | 'backup'

@@ -13,10 +13,14 @@ export const jobKinds = [
   'restart',
   'stop',
   'clean-up',
+  'backup',
 ] as const
 
 /** Kinds of work of which only a few run at a time. */
-export const jobSlots = ['build', 'service', 'schedule', 'clean-up'] as const
+export const jobSlots = ['build', 'service', 'schedule', 'clean-up', 'backup'] as const
+
+/** Of what is a job, and kept when that has ended. */
+export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
 /** Long work that is queued or running. The row is removed in the transaction that stores its outcome. */
 export const jobs = sqliteTable(
@@ -37,6 +41,8 @@ export const jobs = sqliteTable(
     /** How often it was started; a crash of Davit makes it 2. */
     attempt: integer().notNull().default(0),
     cancelRequested: flag().notNull().default(false),
+    /** A job that must have ended before it starts. */
+    after: text(),
     /** In the format of its kind; sealed if it has secrets. */
     input: text(),
     createdAt: createdAt(),

@@ -4,10 +4,12 @@ import { gitProviders } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
 import type { CodeSettings, Command } from './project-schema.ts'
+import { runStatuses } from './job-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
+export * from './backup-schema.ts'
 export * from './domain-schema.ts'
 export * from './drain-schema.ts'
 export * from './job-schema.ts'
@@ -93,8 +95,6 @@ export const links = sqliteTable(
     index('links_by_service').on(t.serviceId),
   ],
 )
-
-export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
 /** One-off commands, each in its own container from the image that was live. */
 export const runs = sqliteTable(

@@ -57,6 +57,14 @@ type Grace = {
 export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'stop', options))
 
+/** Freezes its processes. Throws unless it runs. */
+export const pauseContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/pause`, { signal })
+
+/** Throws unless it is paused. */
+export const unpauseContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/unpause`, { signal })
+
 /** Starts it even if it was stopped. Returns false when there is no such container. */
 export const restartContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'restart', options))

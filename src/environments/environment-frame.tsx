@@ -164,6 +164,12 @@ const tabs = [
     title: 'Schedules',
     of: ({ id }: Key) => `/envs/${id}/schedules`,
   },
+  {
+    tab: 'backups',
+    doc: 'backups',
+    title: 'Backups',
+    of: ({ id }: Key) => `/envs/${id}/backups`,
+  },
   { tab: 'settings', doc: 'apps#environments', title: 'Settings', of: settingsPath },
 ] as const
 

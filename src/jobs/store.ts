@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
@@ -11,8 +11,14 @@ export type Slot = NonNullable<Job['slot']>
 /** Call it in the transaction that stores its subject, and `wake` after the commit. */
 export const insertJob = (
   db: Tx,
-  job: Pick<typeof jobs.$inferInsert, 'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input'>,
+  job: Pick<
+    typeof jobs.$inferInsert,
+    'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input' | 'after'
+  >,
 ): Job => db.insert(jobs).values(job).returning().get()
+
+/** The subject of a workload’s backups, which hold up none of its other jobs. */
+export const backupsOf = (workloadId: string) => `backups of ${workloadId}`
 
 /** Undefined once it has ended. */
 export const getJob = (db: Tx, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
@@ -40,7 +46,14 @@ export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !==
 export function listStartable(db: Tx): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
-  return listRows(db, jobs, and(isStartable, notInArray(jobs.subjectId, busy)), asc(jobs.id))
+  const left = db.select({ id: jobs.id }).from(jobs)
+  const isFree = or(isNull(jobs.after), notInArray(jobs.after, left))
+  return listRows(
+    db,
+    jobs,
+    and(isStartable, notInArray(jobs.subjectId, busy), isFree),
+    asc(jobs.id),
+  )
 }
 
 /** Jobs that were started or cancelled, oldest first. */

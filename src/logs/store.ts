@@ -3,12 +3,12 @@ import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { preparedOnce } from '../db/queries.ts'
 import { drainCursors, outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
-import { deployments, environments, instances, services } from '../db/schema.ts'
+import { backups, deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 
 /** Identifies the output of an environment or service, or the log of one of its deployments or jobs. */
 export type LogKey = {
-  /** The environment or service, whose secrets are masked in it. */
+  /** The environment or service, whose secrets are masked in it, or a backup. */
   sourceId: string
   /** The deployment or job; empty for containers' output. */
   logId: string
@@ -19,7 +19,7 @@ export type Block = typeof outputBlocks.$inferSelect
 const value = sql.placeholder
 
 const preparedSource = preparedOnce((db: Db) =>
-  [environments, services].map((table) =>
+  [environments, services, backups].map((table) =>
     db
       .select({ id: table.id })
       .from(table)
@@ -28,7 +28,7 @@ const preparedSource = preparedOnce((db: Db) =>
   ),
 )
 
-/** False when the environment or service was deleted; later output is then dropped. */
+/** False when the environment, service or backup was deleted; later output is then dropped. */
 export const hasSource = (db: Db, sourceId: string) =>
   preparedSource(db).some((query) => query.get({ sourceId }) !== undefined)
 

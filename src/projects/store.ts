@@ -7,6 +7,7 @@ import type { CodeSettings } from '../db/schema.ts'
 import { deployments, environments, jobs, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
+import { backupsOf } from '../jobs/store.ts'
 import { AppError, found } from '../platform/errors.ts'
 import { listStackImages } from '../runtime/images/stack-store.ts'
 import type { Page } from '../web/paging.ts'
@@ -199,11 +200,12 @@ function listImagesOf(db: Db, deployed: SQL | undefined) {
   return [...images, ...listStackImages(db, images)]
 }
 
-/** The subjects of jobs: the environments themselves, and those of their runs. */
+/** The subjects of jobs: the environments themselves, and those of their runs and backups. */
 export function listJobSubjects(db: Db, environmentIds: string[]) {
   const ofThem = inArray(runs.environmentId, environmentIds)
   const runIds = db.select({ id: runs.id }).from(runs).where(ofThem)
-  return [...environmentIds, ...listValues(db, jobs.subjectId, inArray(jobs.id, runIds))]
+  const ofRuns = listValues(db, jobs.subjectId, inArray(jobs.id, runIds))
+  return [...environmentIds, ...environmentIds.map(backupsOf), ...ofRuns]
 }
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>

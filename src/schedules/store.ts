@@ -1,24 +1,13 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, max, min } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNull, max } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
-import { changeRow, getRow, listRows, listValues } from '../db/queries.ts'
+import { getRow, listValues } from '../db/queries.ts'
 import { environments, projects, runs, schedules } from '../db/schema.ts'
 import { unfinished } from '../runs/store.ts'
 import type { Run } from '../runs/store.ts'
 
+export { schedules }
+
 export type Schedule = typeof schedules.$inferSelect
-
-/** In milliseconds; null when nothing is planned. */
-export const firstDue = (db: Db) =>
-  db
-    .select({ at: min(schedules.nextAt) })
-    .from(schedules)
-    .get()
-    ?.at?.getTime() ?? null
-
-export const listDue = (db: Db, now: Date) =>
-  listValues(db, schedules.id, lte(schedules.nextAt, now))
-
-export const listPlanned = (db: Db) => listRows(db, schedules, isNotNull(schedules.nextAt))
 
 /** Undefined once it, its environment or its project is being deleted. */
 export const getScheduleIn = (db: Db, id: string) =>
@@ -31,9 +20,6 @@ export const getScheduleIn = (db: Db, id: string) =>
     .get()
 
 export type ScheduleIn = NonNullable<ReturnType<typeof getScheduleIn>>
-
-export const setSchedule = (db: Tx, id: string, changes: Partial<Schedule>) =>
-  changeRow(db, schedules, id, changes)
 
 export const listUnfinished = (db: Tx, id: string) =>
   listValues(db, runs.id, and(eq(runs.scheduleId, id), unfinished))

@@ -32,8 +32,16 @@ import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
+/** A backup before a change. */
+export type BackupFirst = {
+  /** True when it is known to where. */
+  isOffered: (service: Service) => boolean
+  /** Stores it, and returns its id. Throws when it isn't known to where. */
+  insert: (service: Service, by: string) => string
+}
+
 /** Changes, actions and deletion of an existing instance. */
-export const changeRoutes = (deps: MakeDeps & Serving) => {
+export const changeRoutes = (deps: MakeDeps & Serving, backupFirst: BackupFirst) => {
   const { db } = deps
   const audit = auditor(db)
 
@@ -41,17 +49,19 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
     .createApp()
     .get(`${servicePattern}/edit`, async (c) => show(c, await form(c, emptyDraft)))
     .put(servicePattern, checkOwner(deps), input(serviceUpdateForm, form), async (c) => {
-      const { preview, ...asked } = c.var.input
+      const { preview, backupFirst: wanted, ...asked } = c.var.input
       const service = liveService(deps, c)
       const isForm = !isJson(c)
       const edit = await editOf(deps, { service, user: userOf(c), input: asked, isForm })
       const { before, after, changes, remakes, volumes } = edit
+      const offersBackup =
+        changes.some(({ field }) => field === 'version') && backupFirst.isOffered(service)
       const sent = textsBut((await fieldsOf(c)) ?? new Map(), aboutTheForm)
       if (preview)
         return show(c, {
           title: `Change ${service.name}`,
-          page: () => <DifferencePage service={service} edit={edit} sent={sent} />,
-          partial: () => <DifferenceModal service={service} edit={edit} />,
+          page: () => <DifferencePage {...{ service, edit, sent, offersBackup }} />,
+          partial: () => <DifferenceModal {...{ service, edit, offersBackup }} />,
           json: () => ({ changes, remakes, volumes }),
         })
       if (changes.length === 0) return answer(c, service, 'Nothing changed.')
@@ -67,14 +77,20 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
           object: objectOf(service),
           details: { changes: changes.map(({ field }) => field).join(', ') },
         })
-        return remakes
-          ? insertServiceJob(deps, service, 'change', sealDefinition(deps, after))
-          : null
+        if (!remakes) return null
+        const isBackedUp = wanted ?? offersBackup
+        return insertServiceJob(deps, service, 'change', {
+          input: sealDefinition(deps, after),
+          after: isBackedUp ? backupFirst.insert(service, userOf(c).email) : null,
+        })
       })
       if (changes.some(({ field }) => field === 'domains')) await served(deps)
       if (!job) return answer(c, service, 'Service saved.')
       deps.jobs.wake()
-      return answer(c, service, 'Service saved. It restarts now.', deps.jobs.ended(job.id))
+      const said = job.after
+        ? 'Service saved. It restarts once it is backed up.'
+        : 'Service saved. It restarts now.'
+      return answer(c, service, said, deps.jobs.ended(job.id))
     })
     .post(`${servicePattern}/restart`, async (c) => {
       await refuseNoRoom(await definitionOf(deps, liveService(deps, c)))
@@ -147,7 +163,7 @@ export const changeRoutes = (deps: MakeDeps & Serving) => {
 }
 
 /** Fields about the form itself, which are sent again with it. */
-const aboutTheForm = ['csrf_token', '_method', 'preview']
+const aboutTheForm = ['csrf_token', '_method', 'preview', 'backup_first']
 
 const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
 

@@ -70,14 +70,15 @@ const OwnFileFields = ({ compose, values }: Definition) => (
   </>
 )
 
-type DifferenceProps = { service: Service; edit: Edit }
+type DifferenceProps = { service: Service; edit: Edit; offersBackup: boolean }
 
 /** Lists the changes and their consequences. Its button submits the form below it. */
-export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
+export const DifferenceModal = ({ service, edit, offersBackup }: DifferenceProps) => (
   <hx-partial hx-target="#modal" hx-swap="innerHTML">
     <Modal title={titleOf(service, edit)} from={{ href: servicePath(service), name: service.name }}>
       <div class="form">
         <Differences service={service} edit={edit} />
+        {offersBackup && <BackupCheckbox form="edit-form" />}
         <ModalActions>
           {edit.changes.length > 0 && (
             <Button form="edit-form" data-close autofocus>
@@ -95,11 +96,13 @@ export const DifferencePage = ({
   service,
   edit,
   sent,
+  offersBackup,
 }: DifferenceProps & { sent: { name: string; value: string }[] }) => (
   <PostForm class="form narrow" action={servicePath(service)} method="PUT">
     <h1>{titleOf(service, edit)}</h1>
     <HiddenFields fields={sent} />
     <Differences service={service} edit={edit} />
+    {offersBackup && <BackupCheckbox />}
     <div class="form-actions start">
       {edit.changes.length > 0 && <Button>{applyLabel(edit)}</Button>}
       <ButtonLink variant="outline" href={`${servicePath(service)}/edit`}>
@@ -107,6 +110,16 @@ export const DifferencePage = ({
       </ButtonLink>
     </div>
   </PostForm>
+)
+
+/** In a dialog it belongs to the form below that. */
+const BackupCheckbox = ({ form }: { form?: string }) => (
+  <div class="field check">
+    <input type="hidden" name="backup_first" value="0" form={form} />
+    <input id="backup-first" type="checkbox" name="backup_first" value="1" form={form} checked />
+    <label for="backup-first">Back it up first</label>
+    <p class="hint">If the backup fails, nothing is changed.</p>
+  </div>
 )
 
 const applyLabel = ({ remakes }: Edit) => (remakes ? 'Apply and start' : 'Apply changes')
@@ -120,7 +133,7 @@ const titleOf = ({ name }: Service, { changes }: Edit) =>
     </>
   )
 
-const Differences = ({ service: { status }, edit }: DifferenceProps) => {
+const Differences = ({ service: { status }, edit }: Omit<DifferenceProps, 'offersBackup'>) => {
   const { changes, remakes, volumes } = edit
   if (changes.length === 0) return <p>The settings are unchanged.</p>
   const isDown = status === 'stopped' || status === 'failed'

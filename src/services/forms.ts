@@ -56,6 +56,8 @@ export const serviceUpdateForm = z.looseObject({
   name: name.optional(),
   /** Previews the changes without applying them. */
   preview: flag().nullish(),
+  /** Makes a backup first; by default where the version changes and there is a target. */
+  backupFirst: flag().nullish(),
 })
 
 /** With `force`, a service that is linked is deleted too. */

@@ -2,6 +2,7 @@ import { rememberLinked } from '../logs/secret-store.ts'
 import { removeLogsOf } from '../logs/store.ts'
 import type { LogDb } from '../db/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import { backupsOf } from '../jobs/store.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { ServiceDeps } from './state.ts'
 import { deleteService } from './store.ts'
@@ -18,7 +19,7 @@ export const removeService = (
   { service: { id, name }, volumes }: { service: Service; volumes: boolean },
 ) =>
   removeAlone(id, async () => {
-    await deps.jobs.cancelAll({ subjectIds: [id] })
+    await deps.jobs.cancelAll({ subjectIds: [id, backupsOf(id)] })
     const removed = await removeFromEngine(deps, { kind: 'service', serviceId: id, volumes })
     await removeLogsOf(deps.logDb, id)
     deps.db.transaction(() => {

@@ -24,6 +24,7 @@ import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { Catalogue, matching } from './catalogue.ts'
 import { changeRoutes } from './change-routes.tsx'
+import type { BackupFirst } from './change-routes.tsx'
 import { ConnectionDetails, detailsOf } from './connection.tsx'
 import { grantsOf } from './definition.ts'
 import { followService, statusPropsOf } from './follow.ts'
@@ -43,7 +44,10 @@ import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
 import { refuseUsed, UsedByWarning } from './used-by.tsx'
 
-export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serving) => {
+export const serviceRoutes = (
+  deps: RemovalDeps & FollowDeps & StreamDeps & Serving,
+  backupFirst: BackupFirst,
+) => {
   const { db, config } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(config)
@@ -163,7 +167,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serv
         json: () => ({ connection: details }),
       })
     })
-    .route('/', changeRoutes(deps))
+    .route('/', changeRoutes(deps, backupFirst))
     .get(`${servicePattern}/delete`, async (c) => {
       const { id, name } = ownService(deps, c)
       const volumes = await volumesOf(deps, { serviceId: id })

@@ -26,7 +26,7 @@ import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { noError, serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { getService } from './store.ts'
+import { getBackupEnd, getService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, unsealDefinition } from './stored-definition.ts'
 
@@ -39,17 +39,20 @@ type JobDeps = ServiceDeps & {
   pulls: Map<string, PullProgress>
 }
 
-/** Throws `conflict` while there is another job. A change has its definition as input, encrypted. */
+/**
+ * Throws `conflict` while there is another job. A change has its definition as input, encrypted, and begins once
+ * the backup `after` has succeeded.
+ */
 export function insertServiceJob(
   { db }: { db: Db },
   { id, ownerId }: Service,
   kind: ServiceJob,
-  input?: string,
+  { input, after }: { input?: string; after?: string | null } = {},
 ): Job {
   if (hasJob(db, id))
     throw new AppError('conflict', 'This service is being changed. Wait until that has ended.')
   const slot = kind === 'stop' ? null : 'service'
-  return insertJob(db, { kind, subjectId: id, ownerId, slot, input })
+  return insertJob(db, { kind, subjectId: id, ownerId, slot, input, after })
 }
 
 /** Resolves when the job has cleaned up. */
@@ -78,6 +81,7 @@ export const serviceKind =
       doing: `the service was ${service.status}`,
       again: 'start the service again',
       async run(work) {
+        if (job.after) refuseWithoutBackup(deps.db, job.after)
         isBegun = true
         const progress = new PullProgress(() => deps.changes.touch(id))
         deps.pulls.set(id, progress)
@@ -218,6 +222,17 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
   await removeFromEngine(deps, { kind: 'service', serviceId, volumes: false })
   for (const id of before ? await volumesOf(deps, { serviceId }) : [])
     if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
+}
+
+function refuseWithoutBackup(db: Db, id: string) {
+  const backup = getBackupEnd(db, id)
+  if (backup?.status === 'succeeded') return
+  const why = backup?.errorMessage ?? 'It was cancelled.'
+  throw new Failure(
+    'backup_failed',
+    `The backup before it failed: ${why}`,
+    'Make a backup that succeeds, or change the service without one.',
+  )
 }
 
 const wasCancelled = new Failure(

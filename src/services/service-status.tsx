@@ -110,6 +110,9 @@ const Actions = ({ service, domains, isBusy }: StatusProps) => {
           Traffic
         </ButtonLink>
       )}
+      <ButtonLink icon="database" variant="outline" href={`${path}/backups`}>
+        Backups
+      </ButtonLink>
       <ButtonLink icon="scroll-text" variant="outline" href={`${path}/output`}>
         Logs
       </ButtonLink>

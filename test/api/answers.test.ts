@@ -1,3 +1,4 @@
+import { backedUp, backUps, slowRestic } from './back-ups.ts'
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
@@ -71,7 +72,7 @@ test('every answer is what the document says, and every body that it takes', asy
       DAVIT_OAUTH_CLIENT_ID: 'davit',
       DAVIT_OAUTH_CLIENT_SECRET: 'hush',
     },
-    { config: { acceptTimeout: 60_000 } },
+    { config: { acceptTimeout: 60_000 }, openRestic: slowRestic() },
   )
   t.faults.checkRegistry = () => Promise.resolve()
   t.deps.git.listRefs = async () => `${'a'.repeat(40)}\trefs/heads/main\n` // its provider has no git
@@ -168,6 +169,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await t.jobs.ended((await call('POST /envs/:envId/schedules/:id/run')).id)
   await call('DELETE /envs/:envId/schedules/:id')
   await changeDrains(call, ids)
+  await backUps(call, t, ids)
   for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)
   await whileHeld(t, 'stopContainer', {
     begin: () => call('POST /envs/:envId/restart'),
@@ -291,7 +293,8 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   for (const sourceId of [ids.environment, service.id])
     t.logs.write({ sourceId, logId: '' }, [{ ...line, origin }])
   await ada.post(`/services/${service.id}/domains`, { host: 'web.test', target: 'web:80' })
+  const backup = await backedUp(t, ada, { ...ids, service: service.id })
   const { json: invite } = await ada.post('/settings/invites')
   await stuckDeployment(ada, { name: 'stuck', server: silent })
-  return { ...ids, source, service: service.id, invite: invite.id }
+  return { ...ids, source, service: service.id, backup, invite: invite.id }
 }

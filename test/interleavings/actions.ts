@@ -1,3 +1,4 @@
+import { backUps } from './back-up.ts'
 import { compose } from './compose.ts'
 import type { Order } from './order.ts'
 import type { Random } from './random.ts'
@@ -29,6 +30,7 @@ const unended =
 
 /** What users do, and what befalls the engine and Davit. */
 export const actions: Record<string, Action> = {
+  ...backUps,
   deploy: {
     name: 'deploy',
     weight: 10,

@@ -34,6 +34,7 @@ export function faultsOf(order: Order, strictness: Strictness): string[] {
   checkServices(order, say, strictness)
   checkRuntime(order, say, strictness)
   checkLeftovers(order, say, strictness)
+  checkBackups(order, say)
   checkJournal(say)
   return faults
 }
@@ -179,6 +180,22 @@ function checkServices(order: Order, say: Say, { isStrict }: Strictness) {
       own.every((one) => one.health !== 'unhealthy')
     )
       say(seen)
+  }
+}
+
+/** One that ended holds no container, and has all its snapshots or none. */
+function checkBackups({ installation }: Order, say: Say) {
+  const sql = 'SELECT id, status, files, held FROM backups'
+  type Row = { id: string; status: string; files: string; held: string | null }
+  const known = installation.restic.snapshots
+  for (const { id, status, files, held } of installation.rows<Row>(sql)) {
+    if (['pending', 'running'].includes(status)) say(`backup ${id} is ${status} for ever`)
+    if (held) say(`backup ${id} still holds ${held}`)
+    const [own, its] = [
+      known.filter(({ tags }) => tags.includes(`backup=${id}`)).map((one) => one.id),
+      JSON.parse(files).map(({ snapshot }: { snapshot: string }) => snapshot),
+    ]
+    if (own.join() !== its.join()) say(`backup ${id} (${status}) has ${its}, the target ${own}`)
   }
 }
 

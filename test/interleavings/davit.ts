@@ -1,4 +1,6 @@
 import { assemble } from '../../src/assemble.ts'
+import { backupFirst } from '../../src/backups/backup-first.ts'
+import { backupsRoutes } from '../../src/backups/routes.tsx'
 import { pruneRoutes } from '../../src/containers/clean-up/routes.tsx'
 import { containerRoutes } from '../../src/containers/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
@@ -28,6 +30,7 @@ import { Hono } from 'hono'
 import { LinearRouter } from 'hono/router/linear-router'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { insertUser } from '../../src/accounts/store.ts'
+import { SimulatedRestic } from '../backups/simulated-restic.ts'
 import { fakeDocker } from './engine/docker.ts'
 import type { Builder } from './engine/docker.ts'
 import { FakeEngine } from './engine/engine.ts'
@@ -92,6 +95,7 @@ function open<Schema extends Record<string, unknown>>(bytes: Uint8Array, schema:
 /** An engine, and the Davit that runs beside it at this time. */
 export class Installation {
   readonly engine: FakeEngine
+  readonly restic = new SimulatedRestic()
   readonly #disk: Disk
   readonly #schedule: Schedule
   readonly #build: Builder
@@ -139,7 +143,10 @@ export class Installation {
     const { db, logDb } = this.#disk
     const docker = fakeDocker(this.engine, this.#connection, this.#build)
     const git = gitOver(this.#connection)
-    const deps = assemble(config, { secrets, setupCode: null, db, logDb, docker, git })
+    const connection = this.#connection
+    const openRestic = this.restic.opener((...turn) => connection.turn(...turn))
+    const outside = { docker, git, openRestic }
+    const deps = assemble(config, { secrets, setupCode: null, db, logDb, ...outside })
     this.deps = deps
     const { led } = this
     if (led) leadBy(led, deps, { connection: this.#connection, schedule: this.#schedule })
@@ -217,9 +224,10 @@ function routesOf(deps: Deps) {
     environmentRoutes,
     actRoutes,
     (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
-    serviceRoutes,
+    (deps: Deps) => serviceRoutes(deps, backupFirst(deps)),
     runRoutes,
     containerRoutes,
+    backupsRoutes,
     pruneRoutes,
   ]
   for (const routes of slices) app.route('/', routes(deps))

@@ -5,6 +5,7 @@ const served = { settings: {}, isDeployed: true }
 const withVolume = { settings: { volumes: ['data:/data'] }, isDeployed: true }
 const worker = { settings: { port: 0 }, isDeployed: true }
 const withService = { settings: {}, isDeployed: false, serviceSeed: 11 }
+const withDatabase = { ...withService, serviceSeed: 3 }
 const withFailedService = { ...withService, serviceSeed: 9 }
 const stack = { settings: {}, isDeployed: true, isStack: true }
 const withRelease = { settings: { releaseCommand: ['sleep', '1'] }, isDeployed: true }
@@ -37,6 +38,8 @@ export const stories: Record<string, Story> = {
   },
   'a rollback of a Compose file': { beginning: stack, acts: ['deploy', 'rollBack'] },
   'a run of a command': { beginning: served, acts: ['runCommand'] },
+  'a backup of a service': { beginning: withDatabase, acts: ['backUpService'] },
+  'a backup of an environment': { beginning: withVolume, acts: ['backUpApp'] },
   'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
   'a promotion': {

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { deployments, environments, jobs } from '../../src/db/schema.ts'
+import { deployments, environments, jobs, schedules } from '../../src/db/schema.ts'
 import { Scheduler } from '../../src/platform/scheduler.ts'
-import { keepSchedules, planAgain, startDue } from '../../src/schedules/start.ts'
+import { planAgain, startDue } from '../../src/jobs/due.ts'
+import { keepSchedules, timed } from '../../src/schedules/start.ts'
 import { until } from '../support/until.ts'
 import { TestClock } from '../support/clock.ts'
 import { scheduled } from './scene.ts'
@@ -17,7 +18,7 @@ test('what is due becomes one run of the live image, and the next time is planne
     { command: 'true', timeout: 99, scheduleId: s.scheduleId, startedBy: 'schedule nightly' },
   ])
   expect(s.runs()[0]!.deploymentId).toBe(s.live.id)
-  await startDue(s.t.deps, new Date(night))
+  await startDue(s.db, timed(s.t.deps), new Date(night))
   expect(s.runs()).toHaveLength(1)
   expect(await s.shown()).toMatchObject({ dueAt: '2026-05-04T03:00:00.000Z', problem: null })
 })
@@ -32,11 +33,11 @@ test('a kill between the run and the next time leaves neither', async () => {
     return query.call(s.db.$client, text)
   }) as typeof query
   s.db.$client.prepare = s.db.$client.query as never
-  await expect(startDue(s.t.deps, new Date(night))).rejects.toThrow()
+  await expect(startDue(s.db, timed(s.t.deps), new Date(night))).rejects.toThrow()
   s.db.$client.query = query
   delete (s.db.$client as { prepare?: unknown }).prepare
   expect(s.runs()).toEqual([])
-  await startDue(s.t.deps, new Date(night))
+  await startDue(s.db, timed(s.t.deps), new Date(night))
   expect(s.runs()).toHaveLength(1)
 })
 
@@ -100,7 +101,7 @@ describe('a time that was missed', () => {
     await s.due(night, { late })
     expect(s.runs()).toHaveLength(count)
     expect((await s.shown()).problem?.reason ?? null).toBe(code)
-    await startDue(s.t.deps, new Date(Date.parse(night) + late))
+    await startDue(s.db, timed(s.t.deps), new Date(Date.parse(night) + late))
     expect(s.runs()).toHaveLength(count)
   })
 })
@@ -152,14 +153,14 @@ describe('a clock that was set', () => {
   test('back by a little repeats no time', async () => {
     const s = await scheduled()
     s.set({ nextAt: new Date('2026-05-05T03:00:00Z'), dueAt: new Date(night) })
-    await planAgain(s.db, at('2026-05-04T02:30:00Z'))
+    await planAgain(s.db, schedules, at('2026-05-04T02:30:00Z'))
     expect((await nextOf(s)).toISOString()).toBe('2026-05-05T03:00:00.000Z')
   })
 
   test('back by years plans again', async () => {
     const s = await scheduled()
     s.set({ nextAt: new Date('2036-05-05T03:00:00Z'), dueAt: new Date('2036-05-04T03:00:00Z') })
-    await planAgain(s.db, at('2026-05-04T02:30:00Z'))
+    await planAgain(s.db, schedules, at('2026-05-04T02:30:00Z'))
     expect((await nextOf(s)).toISOString()).toBe('2026-05-04T03:00:00.000Z')
   })
 

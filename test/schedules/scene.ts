@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { runs, schedules } from '../../src/db/schema.ts'
-import { startDue } from '../../src/schedules/start.ts'
+import { startDue } from '../../src/jobs/due.ts'
+import { timed } from '../../src/schedules/start.ts'
 import { aLiveEnvironment } from '../runs/runs.ts'
 import { testApp } from '../support/app.ts'
 
@@ -31,7 +32,7 @@ export async function scheduled(more: Record<string, unknown> = {}) {
     /** Plans it for a time, and lets that be the time. */
     async due(at: string, { late = 0 } = {}) {
       set({ nextAt: new Date(at) })
-      await startDue(of.t.deps, new Date(Date.parse(at) + late))
+      await startDue(db, timed(of.t.deps), new Date(Date.parse(at) + late))
     },
   }
 }

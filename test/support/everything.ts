@@ -1,4 +1,5 @@
 import { insertDomain } from '../../src/addresses/store.ts'
+import { insertBackup } from '../../src/backups/store.ts'
 import { insertIdentity } from '../../src/accounts/identity-store.ts'
 import { insertSession } from '../../src/accounts/store.ts'
 import { certificates, deliveries, outbox, registries } from '../../src/db/schema.ts'
@@ -34,6 +35,7 @@ export type Ids = Record<
   | 'target'
   | 'channel'
   | 'event'
+  | 'backup'
   | 'service'
   | 'link'
   | 'domain'
@@ -130,6 +132,14 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     },
     [],
   )
+  const backup = insertBackup(t.db, {
+    ...{ ownerId: client.user.id, subjectKind: 'service', subjectId: serviceId },
+    ...{ subjectName: 'cache', targetId: target.id, startedBy: client.user.email, hold: 'pause' },
+    ...{ status: 'failed', errorCode: 'target_away', errorMessage: 'It failed.' },
+  })
+  const plan = { targetId: target.id, schedule: '0 3 * * *' }
+  for (const path of [`/services/${serviceId}`, `/envs/${environment.id}`])
+    await client.put(`${path}/backups/plan`, plan)
   const link = insertLink(t.db, {
     environmentId: environment.id,
     serviceId,
@@ -192,6 +202,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     target: target.id,
     channel: channel.id,
     event: event!.id,
+    backup: backup.id,
     service: service.id,
     link: link.id,
     domain: domain.id,
@@ -219,6 +230,7 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/drains')) return 'drain'
   if (path.includes('/runs/')) return 'run'
   if (path.startsWith('/domains/')) return 'domain'
+  if (path.startsWith('/backups/')) return 'backup'
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'

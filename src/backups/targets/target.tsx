@@ -5,6 +5,7 @@ import { invalidField } from '../../platform/errors.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
+import { usersOfTarget } from '../repository.ts'
 import { targetForm, titles } from './form.ts'
 import { openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
@@ -79,6 +80,7 @@ export const target = resource({
   },
   remove: {
     verb: 'Remove',
+    users: { list: ({ db }: TargetDeps, { id }) => usersOfTarget(db, id) },
     warning: 'What is stored there stays, but Davit can’t restore it any more without its key.',
   },
 })

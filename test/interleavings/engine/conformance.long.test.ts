@@ -4,6 +4,7 @@ import type { Docker } from '../../../src/docker/index.ts'
 import { atOnce, realClock } from './at-once.ts'
 import { fakeDocker } from './docker.ts'
 import { FakeEngine } from './engine.ts'
+import { pauseScenarios } from './pause.ts'
 import { scenarios } from './scenarios.ts'
 import type { Stage } from './stage.ts'
 
@@ -20,7 +21,7 @@ afterEach(async () => {
 })
 
 describe('the fake engine answers as the real one does:', () => {
-  for (const [title, scenario] of Object.entries(scenarios))
+  for (const [title, scenario] of Object.entries({ ...scenarios, ...pauseScenarios }))
     test(
       title,
       async () => {

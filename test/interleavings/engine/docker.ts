@@ -1,6 +1,7 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import type { BuildOutput, Docker, EngineEvent } from '../../../src/docker/index.ts'
 import { behaviourOf } from './state.ts'
+import { pause, unpause } from './pause.ts'
 import type { FakeEngine } from './engine.ts'
 import { joinNetwork, leaveNetwork } from './addresses.ts'
 import { containerView, imageView, diskUseOf, passes, summaryView, useOf } from './views.ts'
@@ -92,6 +93,10 @@ export function fakeDocker(
         options,
         unlessMissing(() => engine.stop(id)),
       ),
+    pauseContainer: (id, options = {}) =>
+      put(`pause ${short(id)}`, options, () => pause(engine, id)),
+    unpauseContainer: (id, options = {}) =>
+      put(`unpause ${short(id)}`, options, () => unpause(engine, id)),
     restartContainer: (id, options = {}) =>
       put(
         `restart ${short(id)}`,

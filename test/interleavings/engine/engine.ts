@@ -181,10 +181,10 @@ export class FakeEngine extends Objects {
   stop(id: string) {
     const container = this.container(id)
     const { state } = container
-    if (state !== 'running' && state !== 'restarting') return
+    if (state !== 'running' && state !== 'restarting' && state !== 'paused') return
     container.stoppedByHand = true
     const { stubborn } = behaviourOf(container.command)
-    if (state === 'running') {
+    if (state !== 'restarting') {
       this.tell(container, 'kill')
       this.#end(container, stubborn ? 137 : 143)
     } else {
@@ -214,13 +214,13 @@ export class FakeEngine extends Objects {
   remove(id: string, { force }: { force: boolean }) {
     const container = this.container(id)
     const { state } = container
-    if ((state === 'running' || state === 'restarting') && !force)
+    if ((state === 'running' || state === 'restarting' || state === 'paused') && !force)
       throw new EngineError(
         409,
         `You cannot remove a running container ${container.id}. Stop the container before attempting removal or force remove`,
       )
     container.stoppedByHand = true
-    if (state === 'running') {
+    if (state === 'running' || state === 'paused') {
       this.tell(container, 'kill')
       this.#end(container, 137)
     }
@@ -233,7 +233,7 @@ export class FakeEngine extends Objects {
   /** All end and, where their policy says so, start again: as when the engine is restarted. */
   reboot() {
     for (const container of this.containers.values()) {
-      const ran = container.state === 'running' || container.state === 'restarting'
+      const ran = ['running', 'restarting', 'paused'].includes(container.state)
       if (!ran) continue
       this.#leave(container)
       Object.assign(container, { state: 'exited', exitCode: 137, finishedAt: this.clock.now() })
@@ -250,7 +250,7 @@ export class FakeEngine extends Objects {
   /** Calls back at the end of a container, or now when it does not run; answers how to stop waiting. */
   onEnd(id: string, done: () => void) {
     const container = this.container(id)
-    if (container.state !== 'running' && container.state !== 'restarting') return (done(), () => {})
+    if (!['running', 'restarting', 'paused'].includes(container.state)) return (done(), () => {})
     const wake = () => {
       container.waiting.delete(wake)
       done()

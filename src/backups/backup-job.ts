@@ -1,0 +1,119 @@
+import type { Kind, Work } from '../jobs/task.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import { nothingHidden } from '../logs/masks.ts'
+import { Failure } from '../platform/errors.ts'
+import { bytes, counted } from '../web/units.ts'
+import type { BackupDeps } from './deps.ts'
+import { release } from './hold.ts'
+import { openRepository } from './repository.ts'
+import { applyRetention, forgetUnfinished, removeOldRows } from './retention.ts'
+import { storeSubject } from './store-subject.ts'
+import type { Stored } from './store-subject.ts'
+import { endBackup, getBackup, logOf, setBackup } from './store.ts'
+import type { Backup } from './store.ts'
+import { findSubject } from './subject.ts'
+
+/** Backups are jobs with the same id. One that Davit’s end interrupted begins again. */
+export const backupKind =
+  (deps: BackupDeps): Kind =>
+  ({ id }) => {
+    const backup = getBackup(deps.db, id)
+    if (!backup) return undefined
+    const { db, logs } = deps
+    const log = new LogWriter(deps, logOf(backup))
+    let stored: Stored | null = null
+    return {
+      log,
+      doing: 'the backup was made',
+      again: 'back up again',
+      async run(work) {
+        log.mask = await maskOf(deps, backup)
+        setBackup(db, id, { status: 'running', startedAt: new Date() })
+        logs.publish(id, { status: 'running' })
+        stored = await backUp(deps, { backup, log, work })
+      },
+      async end(end, signal) {
+        // a crash may have left containers paused or stopped
+        const problem = await resume(deps, { id, shutdown: signal })
+        const failure = end.status === 'failed' ? end.failure : problem
+        const status = end.status === 'done' ? 'succeeded' : end.status
+        const isStored = endBackup(db, id, {
+          ...{ status, ...stored, ...(failure && errorOf(failure)) },
+        })
+        deps.progress.delete(id)
+        if (failure) log.write(`${failure.message} ${failure.hint}`)
+        const line = stored && status === 'succeeded' ? done(stored) : `The backup ${status}.`
+        return isStored ? { status, line } : undefined
+      },
+      async after(_, signal) {
+        const now = getBackup(db, id)
+        if (!now) return
+        if (now.status === 'succeeded') await applyRetention(deps, now, { signal })
+        else if (now.startedAt)
+          await forgetUnfinished(deps, now, { restic: await openRepository(deps, now), signal })
+        await removeOldRows(deps, now.subjectId)
+      },
+    }
+  }
+
+async function backUp(
+  deps: BackupDeps,
+  { backup, log, work }: { backup: Backup; log: LogWriter; work: Work },
+): Promise<Stored> {
+  const { signal, shutdown } = work
+  const { id, subjectKind: kind, subjectId, ownerId } = backup
+  const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
+  if (!subject) throw subjectGone(backup)
+  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  await resume(deps, { id, shutdown })
+  log.write('Opening the target.')
+  await restic.ready({ signal })
+  await forgetUnfinished(deps, backup, { restic, signal })
+  const stored = await storeSubject(deps, { backup, subject, restic, log, work })
+  const listed = await restic.list({ tag: `backup=${id}`, signal })
+  const files = stored.files.map(({ snapshot, ...file }) => ({
+    ...file,
+    // an older restic says only its beginning
+    snapshot: listed.find((one) => one.id.startsWith(snapshot))?.id ?? '',
+  }))
+  const missing = files.filter(({ snapshot }) => snapshot === '')
+  if (missing.length > 0) throw notThere(missing.map(({ file }) => file))
+  return { ...stored, files }
+}
+
+/** Returns what couldn’t be started again. */
+async function resume(deps: BackupDeps, { id, shutdown }: { id: string; shutdown: AbortSignal }) {
+  const held = getBackup(deps.db, id)?.held ?? null
+  try {
+    await release(deps, { id }, { held, shutdown })
+    return null
+  } catch (error) {
+    if (error instanceof Failure && !shutdown.aborted) return error
+    throw error
+  }
+}
+
+const maskOf = ({ masks }: BackupDeps, { subjectKind, subjectId }: Backup) =>
+  subjectKind === 'davit' ? nothingHidden : masks.of(subjectId)
+
+const errorOf = ({ code, message, hint }: Failure) => ({
+  ...{ errorCode: code, errorMessage: message, errorHint: hint },
+})
+
+const done = ({ files, bytes: size, addedBytes, rows }: Stored) =>
+  `Stored ${counted(files.length, 'snapshot')}, ${bytes(size)}, of which the target has ${bytes(addedBytes)} more.` +
+  (rows === null ? '' : ` It has ${counted(rows, 'row')}.`)
+
+const subjectGone = ({ subjectName }: Backup) =>
+  new Failure(
+    'subject_gone',
+    `${subjectName} was deleted before it was backed up.`,
+    'Its earlier backups stay.',
+  )
+
+const notThere = (files: string[]) =>
+  new Failure(
+    'not_stored',
+    `The target accepted ${files.join(', ')}, but doesn’t list it.`,
+    'Check the target with its Test button: it may lose what it is sent.',
+  )

@@ -1,0 +1,206 @@
+import type { Chosen } from '../logs/filter-choice.tsx'
+import type { Line } from '../logs/log-line.tsx'
+import { LogViewer } from '../logs/viewer.tsx'
+import { Fact, PageHead, Trouble } from '../web/components.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
+import { Person } from '../web/person.tsx'
+import { RunBadge, statusInWords } from '../web/status-badge.tsx'
+import { Ago, duration } from '../web/times.tsx'
+import { bytes, counted } from '../web/units.ts'
+import { progressIn, Proof, summaryOf } from './backup-row.tsx'
+import type { Progress } from './deps.ts'
+import { isEnded } from './store.ts'
+import type { Backup } from './store.ts'
+import { backupsPath } from './subject.ts'
+import type { TargetRow } from './targets/store.ts'
+
+type Props = {
+  backup: Backup
+  /** Undefined once it was removed. */
+  target: TargetRow | undefined
+  progress: Progress | null
+  isCancelling: boolean
+  /** False once what it is of was deleted. */
+  isThere: boolean
+}
+
+type PageProps = Props & {
+  extent: { first: number; last: number }
+  lines: Line[]
+  chosen: Chosen
+}
+
+export const BackupPage = ({ extent, lines, chosen, ...of }: PageProps) => {
+  const { backup } = of
+  const path = `/backups/${backup.id}/logs`
+  const hasEnded = isEnded(backup.status)
+  return (
+    <>
+      <Status {...of} />
+      <Contents backup={backup} />
+      <LogViewer
+        path={path}
+        page={`/backups/${backup.id}`}
+        chosen={chosen}
+        heading="Log"
+        extent={extent}
+        lines={lines}
+        note={
+          lines.length < extent.last ? `The last ${lines.length} of ${extent.last} lines.` : null
+        }
+        stream={hasEnded ? null : path}
+        endsWithDone
+      />
+    </>
+  )
+}
+
+const Status = ({ backup, target, progress, isCancelling, isThere }: Props) => {
+  const { status, startedAt, finishedAt } = backup
+  const list = { kind: backup.subjectKind, id: backup.subjectId }
+  return (
+    <Live
+      as="section"
+      id="backup-status"
+      class="deployment-status"
+      aria-label="Status"
+      data-announce={`The backup is ${statusInWords(status)}.`}
+    >
+      <PageHead
+        title={`Backup of ${backup.subjectName}`}
+        doc="backups"
+        crumbs={[{ href: isThere ? backupsPath(list) : '/backups', name: 'Backups' }]}
+      />
+      {backup.errorCode && (
+        <Trouble title={status === 'succeeded' ? 'Stored, but' : 'Failed'} hint={backup.errorHint}>
+          <p dir="auto">{backup.errorMessage}</p>
+        </Trouble>
+      )}
+      <div class="status-line">
+        <RunBadge status={status} />
+        {status === 'running' && progress && <span class="muted">{progressIn(progress)}</span>}
+        {isCancelling && !isEnded(status) && <span class="muted">being cancelled</span>}
+        <Proof backup={backup} />
+        <div class="actions">
+          <Actions {...{ backup, isCancelling, hasTarget: target !== undefined }} />
+        </div>
+      </div>
+      <dl class="facts">
+        <Fact name="Target">
+          {target ? (
+            <bdi>{target.name}</bdi>
+          ) : (
+            'It was removed. The backup can be restored with restic and the key of the target.'
+          )}
+        </Fact>
+        <Fact name="Started by">
+          {backup.startedBy === 'plan' ? 'its plan' : <Person email={backup.startedBy} />},{' '}
+          <Ago at={backup.createdAt} />
+        </Fact>
+        {startedAt && finishedAt && (
+          <Fact name="Took">{duration(finishedAt.getTime() - startedAt.getTime())}</Fact>
+        )}
+        {backup.bytes !== null && (
+          <Fact name="Size">
+            {bytes(backup.bytes)}, of which {bytes(backup.addedBytes ?? 0)} were new to the target
+          </Fact>
+        )}
+        {status === 'succeeded' && <Fact name="Contents">{summaryOf(backup)}</Fact>}
+        {backup.checksum && (
+          <Fact name="Checksum">
+            <code>{backup.checksum}</code>
+          </Fact>
+        )}
+      </dl>
+    </Live>
+  )
+}
+
+const Actions = ({
+  backup: { id, status },
+  isCancelling,
+  hasTarget,
+}: Pick<Props, 'backup' | 'isCancelling'> & { hasTarget: boolean }) => {
+  if (!isEnded(status))
+    return (
+      <PostForm action={`/backups/${id}/cancel`}>
+        <Button variant="destructive" disabled={isCancelling}>
+          Cancel backup
+        </Button>
+      </PostForm>
+    )
+  if (!hasTarget) return null
+  return (
+    <PostForm
+      action={`/backups/${id}`}
+      method="DELETE"
+      question={{
+        text: 'Delete this backup from its target? It can’t be restored any more.',
+        answer: 'Delete backup',
+      }}
+    >
+      <Button icon="trash-2" quiet variant="ghost">
+        Delete…
+      </Button>
+    </PostForm>
+  )
+}
+
+/** What the dump had, and the snapshots by which restic finds it without Davit. */
+const Contents = ({ backup }: { backup: Backup }) =>
+  backup.files.length === 0 ? null : (
+    <section aria-labelledby="contents-heading">
+      <h2 id="contents-heading">Contents</h2>
+      {(backup.contents ?? []).map(({ component, engine, version, databases }) =>
+        databases.map(({ name, tables }) => (
+          <details>
+            <summary>
+              <code>{name}</code> of <bdi>{component}</bdi> ({engine} {version}):{' '}
+              {counted(tables.length, 'table')}
+            </summary>
+            <table class="table">
+              <thead>
+                <tr>
+                  <th scope="col">Table</th>
+                  <th scope="col">Rows</th>
+                </tr>
+              </thead>
+              <tbody>
+                {tables.slice(0, maxTables).map((table) => (
+                  <tr>
+                    <td>
+                      <code>{table.name}</code>
+                    </td>
+                    <td>{table.rows.toLocaleString('en')}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {tables.length > maxTables && <p class="muted">and {tables.length - maxTables} more</p>}
+          </details>
+        )),
+      )}
+      <ul class="rows">
+        {backup.files.map(({ file, snapshot, bytes: size, volumes = [] }) => (
+          <li class="row">
+            <div class="row-main">
+              <strong>
+                <code>{file}</code>
+              </strong>
+              <p class="row-facts">
+                <span>{bytes(size)}</span>
+                {volumes.length > 0 && <span>{volumes.join(', ')}</span>}
+                <span>
+                  snapshot <code>{snapshot.slice(0, 8)}</code>
+                </span>
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+
+/** Tables of a database that its page lists. */
+const maxTables = 200

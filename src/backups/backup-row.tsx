@@ -1,0 +1,79 @@
+import { Badge, RunBadge } from '../web/status-badge.tsx'
+import { Ago, duration } from '../web/times.tsx'
+import { bytes, counted } from '../web/units.ts'
+import type { Progress } from './deps.ts'
+import type { Backup } from './store.ts'
+
+type Props = {
+  backup: Backup
+  progress: Progress | null
+  /** Of its target; undefined once that was removed. */
+  target: string | undefined
+  /** Of its subject, in a list of those of all. */
+  name?: string
+}
+
+export const BackupRow = ({ backup, progress, target, name }: Props) => (
+  <li class="row" id={`backup-${backup.id}`}>
+    <RunBadge status={backup.status} />
+    <div class="row-main">
+      <a class="row-link" href={`/backups/${backup.id}`}>
+        {name && (
+          <>
+            <bdi>{name}</bdi>,{' '}
+          </>
+        )}
+        <Ago at={backup.createdAt} />
+      </a>
+      <p class="row-facts">
+        {backup.bytes !== null && <span>{bytes(backup.bytes)}</span>}
+        {backup.status === 'succeeded' && <span>{summaryOf(backup)}</span>}
+        {backup.status === 'running' && progress && <span>{progressIn(progress)}</span>}
+        {backup.errorMessage && <span dir="auto">{backup.errorMessage}</span>}
+        <span>{target ? <bdi>{target}</bdi> : 'its target was removed'}</span>
+        <Proof backup={backup} />
+      </p>
+    </div>
+  </li>
+)
+
+/** `14 tables, 120,331 rows, 1 volume` */
+export function summaryOf(backup: Backup) {
+  const tables = (backup.contents ?? []).flatMap(({ databases }) =>
+    databases.flatMap(({ tables }) => tables),
+  )
+  const volumes = backup.files.flatMap(({ volumes = [] }) => volumes)
+  return [
+    tables.length > 0 && counted(tables.length, 'table'),
+    backup.rows !== null && counted(backup.rows, 'row'),
+    volumes.length > 0 && counted(volumes.length, 'volume'),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+export const progressIn = ({ file, bytes: size, total }: Progress) =>
+  `${file}: ${bytes(size)}${total === null ? '' : ` of ${bytes(total)}`}`
+
+/** What its restore for a test said. */
+export const Proof = ({ backup }: { backup: Backup }) => {
+  const { provenAt, provenSeconds, provenRows, provenError } = backup
+  if (!provenAt) return null
+  if (provenError)
+    return (
+      <span>
+        <Badge word="Can’t be restored" tone="bad" icon="x" /> <Ago at={provenAt} />: {provenError}
+      </span>
+    )
+  const tables = (backup.contents ?? []).flatMap(({ databases }) =>
+    databases.flatMap((one) => one.tables),
+  )
+  return (
+    <span>
+      Proven restorable <Ago at={provenAt} />:{' '}
+      {tables.length > 0 && `${counted(tables.length, 'table')}, `}
+      {provenRows !== null && `${counted(provenRows, 'row')}, `}in{' '}
+      {duration((provenSeconds ?? 0) * 1000)}
+    </span>
+  )
+}

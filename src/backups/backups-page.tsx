@@ -1,0 +1,266 @@
+import type { Child } from 'hono/jsx'
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import type { EnvironmentHead } from '../environments/head.ts'
+import { EmptyState, MoreLink, PageHead, Trouble } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { SelectField } from '../web/fields-view.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
+import { DeleteButton } from '../web/row-actions.tsx'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { Ago, At, In } from '../web/times.tsx'
+import { BackupRow } from './backup-row.tsx'
+import type { Progress } from './deps.ts'
+import { timesOf } from './json.ts'
+import { optionsOf } from './plan-form.tsx'
+import type { Backup, Plan } from './store.ts'
+import { backupsPath } from './subject.ts'
+import type { Subject } from './subject.ts'
+import type { TargetRow } from './targets/store.ts'
+
+type ListProps = {
+  items: Backup[]
+  nextCursor: string | null
+  targets: TargetRow[]
+  progress: Map<string, Progress>
+}
+
+type Props = ListProps & {
+  subject: Subject
+  /** Only of an environment. */
+  head: EnvironmentHead | null
+  user: User
+  plan: Plan | null
+  overdue: boolean
+  /** True while one is queued or running. */
+  isBusy: boolean
+}
+
+export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
+  const content = <Backups subject={subject} {...list} />
+  if (head)
+    return (
+      <EnvironmentFrame head={head} tab="backups">
+        {content}
+      </EnvironmentFrame>
+    )
+  if (subject.kind === 'davit')
+    return (
+      <SettingsFrame user={user} path="/settings/backups">
+        {content}
+      </SettingsFrame>
+    )
+  return (
+    <>
+      <PageHead
+        title="Backups"
+        doc="backups"
+        crumbs={[
+          { href: '/services', name: 'Services' },
+          { href: `/services/${subject.id}`, name: subject.name },
+        ]}
+      />
+      {content}
+    </>
+  )
+}
+
+const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
+  const { items, nextCursor, plan, targets, isBusy } = list
+  const path = backupsPath(subject)
+  if (targets.length === 0 && items.length === 0)
+    return (
+      <EmptyState title="No target for backups yet">
+        <p>
+          A backup goes to a target: S3 storage, a server with SSH, or a rest-server. It is
+          encrypted before it leaves this server.
+        </p>
+        <ButtonLink href="/settings/targets">Add target</ButtonLink>
+      </EmptyState>
+    )
+  return (
+    <>
+      <PlanSection {...{ subject, ...list }} />
+      <section aria-label="Backups">
+        {targets.length > 0 && <BackUpNow {...{ path, plan, targets, isBusy }} />}
+        <Live id="backups">
+          {items.length === 0 ? (
+            <EmptyState title="No backups yet">
+              <p>{whatIsStored[subject.kind]}</p>
+            </EmptyState>
+          ) : (
+            <BackupList {...list} />
+          )}
+        </Live>
+        <MoreLink href={path} nextCursor={nextCursor} />
+      </section>
+    </>
+  )
+}
+
+const whatIsStored = {
+  service:
+    'A database is dumped by its own tool while it runs, with its tables and rows counted. Everything else is the content of its volumes.',
+  environment:
+    'The content of its volumes. Databases of a Compose file are dumped by their own tools.',
+  davit: 'Davit’s database and key: all projects, settings, variables and users.',
+}
+
+const BackupList = ({ items, targets, progress }: ListProps) => (
+  <ul class="rows" aria-label="Backups">
+    {items.map((backup) => (
+      <BackupRow
+        backup={backup}
+        progress={progress.get(backup.id) ?? null}
+        target={targets.find(({ id }) => id === backup.targetId)?.name}
+      />
+    ))}
+  </ul>
+)
+
+const BackUpNow = ({
+  path,
+  plan,
+  targets,
+  isBusy,
+}: Pick<Props, 'plan' | 'targets' | 'isBusy'> & { path: string }) => (
+  <PostForm action={path} class="form">
+    {targets.length > 1 && (
+      <SelectField
+        name="target_id"
+        label="Target"
+        value={plan?.targetId}
+        options={optionsOf(targets)}
+      />
+    )}
+    <div class="form-actions start">
+      <Button icon="database" disabled={isBusy}>
+        Back up now
+      </Button>
+    </div>
+  </PostForm>
+)
+
+const PlanSection = ({ subject, plan, overdue, targets }: Omit<Props, 'head' | 'user'>) => {
+  const path = `${backupsPath(subject)}/plan`
+  return (
+    <Live as="section" id="backup-plan" aria-labelledby="plan-heading">
+      <div class="section-head">
+        <h2 id="plan-heading">Plan</h2>
+        <div class="actions">
+          {targets.length > 0 && (
+            <ButtonLink icon={plan ? 'pencil' : 'plus'} variant="outline" opens={path}>
+              {plan ? 'Edit plan' : 'Plan backups'}
+            </ButtonLink>
+          )}
+          {plan && (
+            <DeleteButton
+              path={path}
+              label="Remove plan"
+              question={{
+                text: 'Plan no more backups? Those that are there stay.',
+                answer: 'Remove plan',
+              }}
+            >
+              Remove
+            </DeleteButton>
+          )}
+        </div>
+      </div>
+      {plan ? (
+        <PlanFacts {...{ plan, overdue, targets }} />
+      ) : (
+        <p class="muted">It is backed up only by the button.</p>
+      )}
+    </Live>
+  )
+}
+
+const PlanFacts = ({
+  plan,
+  overdue,
+  targets,
+}: { plan: Plan } & Pick<Props, 'overdue' | 'targets'>) => {
+  const times = timesOf(plan)
+  return (
+    <>
+      {overdue && (
+        <Trouble title="Overdue">
+          <p>
+            The backup that was due <Ago at={plan.dueAt} /> didn’t succeed.
+          </p>
+        </Trouble>
+      )}
+      {plan.problem && (
+        <p class="note" dir="auto">
+          {plan.problem.message}
+        </p>
+      )}
+      <p class="row-facts">
+        <span>
+          <code>{plan.schedule}</code> {plan.zone}
+        </span>
+        {times[0] && (
+          <span>
+            next <In at={times[0]} />
+          </span>
+        )}
+        <span>{keptOf(plan)}</span>
+        <span>
+          to <bdi>{targets.find(({ id }) => id === plan.targetId)?.name ?? 'a removed target'}</bdi>
+        </span>
+      </p>
+      <details>
+        <summary>Next times</summary>
+        <ul>
+          {times.map((at) => (
+            <li>
+              <At at={at} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  )
+}
+
+function keptOf({ keepLast, keepDaily, keepWeekly, keepMonthly }: Plan): Child {
+  const kept = [
+    keepLast > 0 && `the last ${keepLast}`,
+    keepDaily > 0 && `${keepDaily} daily`,
+    keepWeekly > 0 && `${keepWeekly} weekly`,
+    keepMonthly > 0 && `${keepMonthly} monthly`,
+  ].filter(Boolean)
+  return kept.length > 0 ? `keeps ${kept.join(', ')}` : 'keeps all'
+}
+
+export const AllBackupsPage = ({
+  items,
+  nextCursor,
+  targets,
+  progress,
+  isThere,
+}: ListProps & { isThere: (backup: Backup) => boolean }) => (
+  <>
+    <PageHead title="Backups" doc="backups" />
+    <Live as="section" id="backups" aria-label="Backups">
+      {items.length === 0 ? (
+        <EmptyState title="No backups yet">
+          <p>Open a service or an environment, and back it up on its tab Backups.</p>
+        </EmptyState>
+      ) : (
+        <ul class="rows">
+          {items.map((backup) => (
+            <BackupRow
+              backup={backup}
+              name={`${backup.subjectName}${isThere(backup) ? '' : ' (deleted)'}`}
+              progress={progress.get(backup.id) ?? null}
+              target={targets.find(({ id }) => id === backup.targetId)?.name}
+            />
+          ))}
+        </ul>
+      )}
+    </Live>
+    <MoreLink href="/backups" nextCursor={nextCursor} />
+  </>
+)

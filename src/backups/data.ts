@@ -1,0 +1,66 @@
+import type { Writable } from 'node:stream'
+import type { StoredContents } from '../db/schema.ts'
+import type { Container } from '../docker/index.ts'
+import { partLabel } from '../docker/labels.ts'
+import { openComponents } from '../runtime/component.ts'
+import { volumesOf } from '../runtime/remove.ts'
+import { getLiveRelease } from '../runtime/store.ts'
+import { definitionOf } from '../services/stored-definition.ts'
+import type { BackupDeps } from './deps.ts'
+import { containersOf } from './hold.ts'
+import { dump, recipeOf } from './recipes/index.ts'
+import { workloadOf } from './subject.ts'
+import type { Subject } from './subject.ts'
+
+export type DumpFile = {
+  name: string
+  write: (to: Writable, signal: AbortSignal) => Promise<void>
+}
+
+/** What a workload has to be backed up. */
+export type Data = {
+  /** Each is dumped by its own tool. */
+  databases: {
+    component: string
+    dump: (each: (file: DumpFile) => Promise<void>, signal: AbortSignal) => Promise<StoredContents>
+  }[]
+  /** The engine's names of those that no dump stands for. */
+  volumes: string[]
+  /** Directories of the server, which are never backed up. */
+  unsaved: string[]
+}
+
+type Workload = NonNullable<ReturnType<typeof workloadOf>>
+
+export async function dataOf(
+  deps: BackupDeps,
+  { subject, workload }: { subject: Subject; workload: Workload },
+  { signal }: { signal: AbortSignal },
+): Promise<Data> {
+  const { id, kind, ownerId } = workload
+  const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
+  const recipe = recipeOf({ id, components, backup: await declaredIn(deps, subject) })
+  const containers = await containersOf(deps, workload, { signal })
+  const mounted = components.flatMap(({ options }) => options.volumes ?? [])
+  // those of an earlier version, as long as they exist: an update may have renamed one
+  const all = await volumesOf(deps, kind === 'service' ? { serviceId: id } : { environmentId: id })
+  const earlier = all.filter((name) => !mounted.some((volume) => volume.name === name))
+  return {
+    databases: recipe.databases.map((source) => ({
+      component: source.component,
+      dump: (each, signal) => {
+        const containerId = idOf(containers, source.component)
+        return dump(deps, { source, containerId, ownerId, each, signal })
+      },
+    })),
+    volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
+    unsaved: recipe.unsaved,
+  }
+}
+
+const idOf = (containers: Container[], component: string) =>
+  containers.find(({ labels }) => labels[partLabel] === component)?.id ?? component
+
+/** What the template of a service says; null for what is recognised by its images. */
+const declaredIn = async (deps: BackupDeps, subject: Subject) =>
+  subject.kind === 'service' ? (await definitionOf(deps, subject.service)).file.backup : null

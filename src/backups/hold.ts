@@ -1,0 +1,147 @@
+import { apps } from '../deployments/observe.ts'
+import type { HeldContainer } from '../db/schema.ts'
+import type { Container, Docker } from '../docker/index.ts'
+import type { Work } from '../jobs/task.ts'
+import type { LogWriter } from '../logs/log-writer.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import type { RuntimeDeps } from '../runtime/deps.ts'
+import { drain } from '../runtime/drain.ts'
+import { freeze, standingOf, startAgain } from '../runtime/freeze.ts'
+import { isWanted, listLiveInstances } from '../runtime/store.ts'
+import { untilEngineResponds } from '../runtime/undo.ts'
+import { filterOf } from '../runtime/workload.ts'
+import type { Workload } from '../runtime/workload.ts'
+import { services } from '../services/observe.ts'
+import { counted } from '../web/units.ts'
+import type { BackupDeps } from './deps.ts'
+import { getBackup, listHolding, setBackup } from './store.ts'
+import type { Backup } from './store.ts'
+
+export type HoldDeps = Pick<RuntimeDeps, 'db' | 'docker' | 'instanceId'>
+
+type Held = {
+  backup: Pick<Backup, 'id' | 'hold'>
+  workload: Workload
+  volumes: string[]
+  log: LogWriter
+  work: Pick<Work, 'signal' | 'shutdown'>
+}
+
+/** Nothing else changes the containers meanwhile, and they run again in any case. */
+export async function whileHeld<Result>(
+  deps: BackupDeps,
+  held: Held,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { backup, workload } = held
+  const { signal, shutdown } = held.work
+  if (backup.hold === 'none') return work()
+  const holding = async () => {
+    try {
+      await hold(deps, held)
+      return await work()
+    } finally {
+      const { held = null } = getBackup(deps.db, backup.id) ?? {}
+      await release(deps, backup, { held, shutdown })
+    }
+  }
+  const { observe } = workload.kind === 'service' ? services : apps
+  const options = { orphans: false, signal: shutdown }
+  // events during it were ignored
+  return deps.locks.rollOut(workload, signal, holding).finally(() =>
+    observe(deps, workload.id, options).catch((error) => {
+      if (!shutdown.aborted)
+        report('what a backup held could not be observed', error, { backup: backup.id })
+    }),
+  )
+}
+
+/** Pauses or stops them one by one. What is held is stored first, so that the next process can release it. */
+async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: Held) {
+  const { db, docker, routing } = deps
+  const { signal } = work
+  const by = backup.hold === 'stop' ? 'stop' : 'pause'
+  const writers = await writersOf(deps, workload, { volumes, signal })
+  const unpaused = writers.filter(({ state }) => state !== 'paused').map(({ id }) => id)
+  const standing = await standingOf(docker, unpaused)
+  const held = standing.filter(({ wasUp }) => wasUp || by === 'stop').map((one) => ({ ...one, by }))
+  if (held.length === 0) return
+  log.write(`${by === 'stop' ? 'Stopping' : 'Pausing'} ${counted(held.length, 'container')}.`)
+  setBackup(db, backup.id, { held: held as HeldContainer[] })
+  if (by === 'stop') {
+    const ids = new Set(held.map(({ id }) => id))
+    const reached = listLiveInstances(db, workload.id).filter(
+      (one) => isWanted(one) && ids.has(one.containerId ?? ''),
+    )
+    routing.exclude(workload, reached)
+    await drain(deps, workload, { instances: reached, signal })
+  }
+  for (const one of held) {
+    signal.throwIfAborted()
+    if (by === 'stop') await freeze(docker, one)
+    else await docker.pauseContainer(one.id, { signal })
+  }
+}
+
+/** Reverts `hold` in any state, also half done. Throws when a container can't be started again. */
+export async function release(
+  { db, docker }: HoldDeps,
+  { id }: Pick<Backup, 'id'>,
+  { held, shutdown }: { held: HeldContainer[] | null; shutdown: AbortSignal },
+) {
+  if (!held) return
+  const problems: string[] = []
+  for (const one of held)
+    await untilEngineResponds({ docker, shutdown }, () => resume(docker, one)).catch((error) => {
+      if (shutdown.aborted) throw error
+      problems.push(`${one.name}: ${(error as Error).message}`)
+    })
+  setBackup(db, id, { held: null })
+  if (problems.length > 0) throw notResumed(problems)
+}
+
+async function resume(docker: Docker, held: HeldContainer) {
+  if (held.by === 'stop') return startAgain(docker, held)
+  const found = await docker.inspectContainer(held.id)
+  if (found?.state === 'paused') await docker.unpauseContainer(held.id)
+}
+
+const notResumed = (problems: string[]) =>
+  new Failure(
+    'not_resumed',
+    `What ran before the backup doesn’t run again: ${problems.join('; ')}.`,
+    'Start it with its button.',
+  )
+
+/** At Davit's start, before its jobs: what the last process paused or stopped must not wait for a slot. */
+export async function releaseAll(deps: HoldDeps, { signal }: { signal: AbortSignal }) {
+  for (const { id, held } of listHolding(deps.db))
+    await release(deps, { id }, { held, shutdown: signal }).catch((error) => {
+      if (!signal.aborted)
+        report('what a backup held could not be started again', error, { backup: id })
+    })
+}
+
+/** The containers of a workload that can write to one of these volumes. */
+async function writersOf(
+  { docker, instanceId }: HoldDeps,
+  workload: Workload,
+  { volumes, signal }: { volumes: string[]; signal: AbortSignal },
+): Promise<Container[]> {
+  const found = await containersOf({ docker, instanceId }, workload, { signal })
+  const isOne = ({ type, source, readOnly }: Container['mounts'][number]) =>
+    type === 'volume' && !readOnly && volumes.includes(source ?? '')
+  return found.filter(({ mounts }) => mounts.some(isOne))
+}
+
+export async function containersOf(
+  { docker, instanceId }: Pick<HoldDeps, 'docker' | 'instanceId'>,
+  workload: Workload,
+  { signal }: { signal: AbortSignal },
+): Promise<Container[]> {
+  const labels = filterOf(instanceId, workload)
+  const listed = await docker.listContainers({ labels, all: true, signal })
+  const found = await Promise.all(listed.map(({ id }) => docker.inspectContainer(id, { signal })))
+  return found.filter((one) => one !== null)
+}

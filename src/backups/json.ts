@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { jobLog, logLine } from '../logs/json.ts'
+import { nextTimes } from '../platform/cron.ts'
+import {
+  componentOf,
+  creates,
+  does,
+  id,
+  jobFailure,
+  listOf,
+  lists,
+  nothing,
+  reads,
+  shown,
+  time,
+  works,
+} from '../web/operation.ts'
+import type { SliceOperations } from '../web/operation.ts'
+import type { StoredContents } from '../db/schema.ts'
+import type { Progress } from './deps.ts'
+import { backupSubjects, runStatuses, volumeHolds } from './store.ts'
+import type { Backup, Plan } from './store.ts'
+
+const database = () =>
+  z.object({
+    name: z.string(),
+    tables: z.array(z.object({ name: z.string(), rows: z.int() })),
+    extensions: z.array(z.string()).optional(),
+  })
+
+export const backup = componentOf('Backup', () => ({
+  id,
+  /** Its name when the backup was made; it may have been deleted since. */
+  subject: z.object({ kind: z.enum(backupSubjects), id: z.string(), name: z.string() }),
+  targetId: id,
+  status: z.enum(runStatuses),
+  startedBy: z.string(),
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  /** What was read, and what the target has more. */
+  bytes: z.int().nullable(),
+  addedBytes: z.int().nullable(),
+  checksum: z.string().nullable(),
+  rows: z.int().nullable(),
+  /** Each in a restic snapshot of its own; `volumes` has all that no dump stands for. */
+  files: z.array(
+    z.object({
+      file: z.string(),
+      snapshot: z.string(),
+      bytes: z.int(),
+      checksum: z.string().nullable(),
+      volumes: z.array(z.string()).optional(),
+    }),
+  ),
+  contents: z
+    .array(
+      z.object({
+        component: z.string(),
+        engine: z.string(),
+        version: z.string(),
+        databases: z.array(database()),
+      }),
+    )
+    .nullable(),
+  proven: z
+    .object({ at: time, seconds: z.int(), rows: z.int().nullable(), error: z.string().nullable() })
+    .nullable(),
+  /** While it runs; the total is null while it is unknown, as for a dump. */
+  progress: z.object({ file: z.string(), bytes: z.int(), total: z.int().nullable() }).nullable(),
+  error: jobFailure().nullable(),
+}))
+
+export const plan = componentOf('BackupPlan', () => ({
+  targetId: id,
+  ...{ schedule: z.string(), zone: z.string() },
+  ...{ keepLast: z.int(), keepDaily: z.int(), keepWeekly: z.int(), keepMonthly: z.int() },
+  prove: z.enum(['each', 'weekly', 'never']),
+  hold: z.enum(volumeHolds),
+  nextTimes: z.array(time),
+  dueAt: time.nullable(),
+  /** True when the last due time has brought no backup. */
+  overdue: z.boolean(),
+  problem: z.object({ reason: z.string(), message: z.string() }).nullable(),
+}))
+
+export function backupJson(row: Backup, progress: Progress | null) {
+  const { errorCode: code, errorMessage: message, errorHint: hint } = row
+  const { provenAt: at, provenSeconds: seconds, provenRows: rows, provenError: error } = row
+  return shown(backup, {
+    ...row,
+    contents: row.contents && row.contents.map(contentsJson),
+    subject: { kind: row.subjectKind, id: row.subjectId, name: row.subjectName },
+    proven: at && { at, seconds: seconds ?? 0, rows, error },
+    progress,
+    error: code ? { step: null, code, message: message ?? '', hint } : null,
+  })
+}
+
+const contentsJson = ({ component, engine, version, databases }: StoredContents) => ({
+  ...{ component, engine, version },
+  databases: databases.map(({ name, tables, extensions }) => ({
+    name,
+    tables: tables.map(({ name, rows }) => ({ name, rows })),
+    ...(extensions && { extensions }),
+  })),
+})
+
+export const planJson = (row: Plan, { overdue }: { overdue: boolean }) =>
+  shown(plan, { ...row, overdue, nextTimes: timesOf(row) })
+
+export const timesOf = (row: Plan) => nextTimes(row, { after: new Date(), count: 5 })
+
+const ofSubject = (path: string, what: string): ReturnType<SliceOperations>[string] => ({
+  [`GET ${path}`]: does(
+    `List the backups of ${what}, newest first, with their plan`,
+    listOf(backup()).extend({ plan: plan().nullable() }),
+  ),
+  [`POST ${path}`]: creates(`Back up ${what} now`, backup()),
+  [`GET ${path}/plan`]: does(`Get when ${what} is backed up`, plan()),
+  [`PUT ${path}/plan`]: does(
+    `Plan the backups of ${what}; what is omitted stays, or has its default`,
+    plan(),
+  ),
+  [`DELETE ${path}/plan`]: does(`Plan no more backups of ${what}; those there are stay`, nothing),
+})
+
+export const operations: SliceOperations = () => ({
+  Backups: {
+    'GET /backups': lists('List all your backups, also of what was deleted', backup()),
+    ...ofSubject('/services/:id/backups', 'a service'),
+    ...ofSubject('/envs/:envId/backups', 'an environment'),
+    'GET /backups/:id': does('Get a backup', backup()),
+    'GET /backups/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
+    'POST /backups/:id/cancel': works('Cancel a backup that hasn’t ended', backup()),
+    'DELETE /backups/:id': works('Delete a backup from its target', nothing),
+  },
+})

@@ -1,0 +1,181 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { headOf } from '../environments/head.ts'
+import { liveEnvironment, ownEnvironment } from '../environments/own-environment.ts'
+import { nextTime } from '../platform/cron.ts'
+import { AppError, found, invalidField } from '../platform/errors.ts'
+import { completed, partial } from '../resources/change.ts'
+import { liveService, ownService, servicePattern } from '../services/own-service.ts'
+import { clientOf } from '../web/client.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { backupRoutes } from './backup-routes.tsx'
+import { BackupsPage } from './backups-page.tsx'
+import type { RouteDeps } from './deps.ts'
+import { backupForm, planForm } from './forms.ts'
+import { backupJson, planJson } from './json.ts'
+import { PlanForm } from './plan-form.tsx'
+import { insertBackupJob } from './start.ts'
+import { deletePlan, getPlan, isOverdue, listUnfinished, pageOfBackups, savePlan } from './store.ts'
+import type { Backup } from './store.ts'
+import { backupsPath, ofEnvironment, ofService } from './subject.ts'
+import type { Subject } from './subject.ts'
+import { listTargets } from './targets/store.ts'
+
+/** Backups and their plan, of services and environments. */
+export const backupsRoutes = (deps: RouteDeps) => {
+  const { db, scheduler, jobs } = deps
+  const audit = auditor(db)
+  const app = factory.createApp()
+  for (const [path, find] of [
+    [`${servicePattern}/backups`, serviceOf],
+    ['/envs/:envId/backups', environmentOf],
+  ] as const) {
+    const ownFirst = factory.createMiddleware(async function checkSubject(c, next) {
+      find(c)
+      await next()
+    })
+    const planView = (c: Context, draft: Draft) => viewOfPlan(c, find(c), draft)
+    app
+      .get(path, paged(), (c) => show(c, list(c, find(c), c.req.valid('query'))))
+      .post(
+        path,
+        ownFirst,
+        input(backupForm, (c) => list(c, find(c), firstPage)),
+        (c) => started(c, find(c, { forChange: true })),
+      )
+      .get(`${path}/plan`, (c) => show(c, planView(c, emptyDraft)))
+      .put(
+        `${path}/plan`,
+        ownFirst,
+        input(planForm, planView, {
+          sent: partial(planForm),
+          complete(c, data) {
+            const row = getPlan(db, find(c).id)
+            return row ? completed({ kind: 'plan' }, { form: planForm, row }, data) : data
+          },
+        }),
+        (c) => planned(c, find(c, { forChange: true })),
+      )
+      .delete(`${path}/plan`, ownFirst, (c) => {
+        const subject = find(c)
+        const plan = found('plan', getPlan(db, subject.id) ?? undefined)
+        db.transaction(() => {
+          deletePlan(db, plan.id)
+          audit(c, 'backups.unplanned', about(subject))
+        })
+        scheduler.wake()
+        return moveOn(c, { to: backupsPath(subject), said: 'Plan removed.', json: () => ({}) })
+      })
+  }
+  return app.route('/', backupRoutes(deps))
+
+  function started(c: Context, subject: Subject) {
+    const { targetId, hold } = c.get('input') as Partial<Backup>
+    const plan = getPlan(db, subject.id)
+    const targets = listTargets(db, subject.ownerId)
+    const chosen = targetId ?? plan?.targetId ?? (targets.length === 1 ? targets[0]!.id : null)
+    const target = targets.find(({ id }) => id === chosen)
+    if (!target) throw noTarget(targets.length)
+    const backup = db.transaction(
+      () => {
+        if (listUnfinished(db, subject.id).length > 0) throw running(subject)
+        const how = { targetId: target.id, hold: hold ?? plan?.hold ?? 'pause' }
+        const backup = insertBackupJob(db, { subject, by: userOf(c).email, ...how })
+        audit(c, 'backup.started', about(subject))
+        return backup
+      },
+      { behavior: 'immediate' },
+    )
+    jobs.wake()
+    const to = `/backups/${backup.id}`
+    return moveOn(c, { to, created: true, said: 'Backup queued.', json: () => jsonOf(backup) })
+  }
+
+  function planned(c: Context, subject: Subject) {
+    const { targetId, ...values } = c.get('input') as typeof planForm._output
+    if (!listTargets(db, subject.ownerId).some(({ id }) => id === targetId))
+      throw invalidField('targetId', 'must be the id of one of your targets.')
+    const zone = values.zone ?? 'UTC'
+    const nextAt = nextTime({ schedule: values.schedule, zone }, new Date())
+    const { ownerId } = subject
+    const plan = db.transaction(() => {
+      const plan = savePlan(db, subject, { ...values, targetId, ownerId, nextAt })
+      audit(c, 'backups.planned', about(subject))
+      return plan
+    })
+    scheduler.wake()
+    const json = () => planJson(plan, { overdue: isOverdue(db, plan) })
+    return moveOn(c, { to: backupsPath(subject), said: 'Plan saved.', json })
+  }
+
+  function list(c: Context, subject: Subject, page: Page) {
+    const { id, kind, ownerId } = subject
+    const of = { id, kind }
+    const { items, nextCursor } = pageOf(pageOfBackups(db, { of, ownerId, ...page }), page)
+    const plan = getPlan(db, id)
+    const overdue = plan !== null && isOverdue(db, plan)
+    const targets = listTargets(db, ownerId)
+    const isBusy = listUnfinished(db, id).length > 0
+    const head = subject.kind === 'environment' ? headOf(deps, subject) : null
+    const user = userOf(c)
+    return {
+      title: `Backups of ${subject.name}`,
+      page: () => (
+        <BackupsPage
+          {...{ subject, head, user, items, nextCursor, plan, overdue, targets, isBusy }}
+          progress={deps.progress}
+        />
+      ),
+      live: {},
+      json: () => ({
+        plan: plan && planJson(plan, { overdue }),
+        items: items.map(jsonOf),
+        nextCursor,
+      }),
+    }
+  }
+
+  function viewOfPlan(c: Context, subject: Subject, draft: Draft) {
+    const plan = getPlan(db, subject.id)
+    if (!plan && clientOf(c) === 'program' && c.req.method === 'GET')
+      throw new AppError('not_found', `${subject.name} has no backup plan.`)
+    const targets = listTargets(db, subject.ownerId)
+    return {
+      title: `Backup plan of ${subject.name}`,
+      page: () => <PlanForm {...{ subject, plan, targets, draft }} />,
+      json: () => plan && planJson(plan, { overdue: isOverdue(db, plan) }),
+    }
+  }
+
+  function jsonOf(backup: Backup) {
+    return backupJson(backup, deps.progress.get(backup.id) ?? null)
+  }
+
+  function serviceOf(c: Context, { forChange = false } = {}): Subject {
+    return ofService((forChange ? liveService : ownService)(deps, c))
+  }
+
+  function environmentOf(c: Context, { forChange = false } = {}): Subject {
+    return ofEnvironment((forChange ? liveEnvironment : ownEnvironment)(deps, c))
+  }
+}
+
+const firstPage: Page = { limit: 50 }
+
+const about = ({ kind, id, name }: Subject) =>
+  kind === 'davit' ? {} : { object: { kind, id, name } }
+
+const noTarget = (count: number) =>
+  count === 0
+    ? new AppError('conflict', 'You have no target yet. Add one first, to which backups go.')
+    : invalidField('targetId', 'must be the id of one of your targets.')
+
+const running = ({ name }: Subject) =>
+  new AppError('conflict', `A backup of ${name} hasn’t ended. Wait for it, or cancel it.`)

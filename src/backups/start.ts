@@ -1,0 +1,75 @@
+import { findUser } from '../accounts/store.ts'
+import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import type { PlanProblem } from '../db/schema.ts'
+import { keepDue } from '../jobs/due.ts'
+import type { Timed } from '../jobs/due.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { backupsOf, insertJob } from '../jobs/store.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import { backupPlans, insertBackup, listUnfinished } from './store.ts'
+import type { Backup } from './store.ts'
+import { findSubject } from './subject.ts'
+import type { Subject } from './subject.ts'
+import { getTarget } from './targets/store.ts'
+
+type Start = Pick<Backup, 'targetId' | 'hold'> & { subject: Subject; by: string }
+
+/** Stores a backup and its job; wake the jobs after the commit. */
+export function insertBackupJob(db: Db, { subject, by, targetId, hold }: Start): Backup {
+  const { id: subjectId, kind: subjectKind, name: subjectName, ownerId } = subject
+  const id = newId()
+  return db.transaction(() => {
+    // one at a time: another one waits for its end
+    insertJob(db, { id, kind: 'backup', subjectId: backupsOf(subjectId), ownerId, slot: 'backup' })
+    return insertBackup(db, {
+      ...{ id, ownerId, subjectKind, subjectId, subjectName, targetId, hold, startedBy: by },
+    })
+  })
+}
+
+/** Backs up what is due by its plan, until the signal. */
+export const keepPlans = (
+  deps: { db: Db; jobs: Jobs; scheduler: Scheduler },
+  { signal }: { signal: AbortSignal },
+) => keepDue(deps, timed(deps), { signal })
+
+/** What was missed while Davit was down is made up for once. */
+export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backupPlans> => ({
+  table: backupPlans,
+  begin(plan) {
+    const { subjectKind: kind, subjectId, ownerId, targetId, hold } = plan
+    const subject = findSubject(db, { kind, id: subjectId, ownerId })
+    if (!subject) return null
+    const problem = problemOf(db, { subject, targetId })
+    if (problem) return { problem }
+    insertBackupJob(db, { subject, targetId, hold, by: 'plan' })
+    return { after: () => jobs.wake() }
+  },
+  failed: 'a planned backup was not started',
+})
+
+function problemOf(
+  db: Db,
+  { subject, targetId }: { subject: Subject; targetId: string },
+): PlanProblem | null {
+  if (findUser(db, subject.ownerId).disabledAt) return ownerDisabled
+  if (!getTarget(db, { id: targetId, ownerId: subject.ownerId })) return targetMissing
+  if (listUnfinished(db, subject.id).length > 0) return overlap
+  return null
+}
+
+const ownerDisabled: PlanProblem = {
+  reason: 'owner_disabled',
+  message: 'It was skipped, because the account of its owner is disabled.',
+}
+
+const targetMissing: PlanProblem = {
+  reason: 'target_missing',
+  message: 'It could not begin, because its target was removed. Choose another one.',
+}
+
+const overlap: PlanProblem = {
+  reason: 'overlap',
+  message: 'It was skipped, because the backup before had not ended.',
+}

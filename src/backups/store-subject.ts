@@ -1,0 +1,133 @@
+import type { StoredContents, StoredFile } from '../db/schema.ts'
+import type { Work } from '../jobs/task.ts'
+import type { LogWriter } from '../logs/log-writer.ts'
+import { Failure } from '../platform/errors.ts'
+import { bytes as inBytes, counted } from '../web/units.ts'
+import { checksummed } from './checksummed.ts'
+import type { BackupDeps, Progress } from './deps.ts'
+import { whileHeld } from './hold.ts'
+import { dataOf } from './data.ts'
+import type { DumpFile } from './data.ts'
+import type { Restic, Snapshot } from './restic/restic.ts'
+import { tagsOf } from './retention.ts'
+import type { Workload } from '../runtime/workload.ts'
+import type { Backup } from './store.ts'
+import { workloadOf } from './subject.ts'
+import type { Subject } from './subject.ts'
+
+type Doing = {
+  backup: Backup
+  subject: Subject
+  restic: Restic
+  log: LogWriter
+  work: Pick<Work, 'signal' | 'shutdown'>
+}
+
+/** What a complete backup has. */
+export type Stored = {
+  files: StoredFile[]
+  bytes: number
+  addedBytes: number
+  /** Null without a database. */
+  contents: StoredContents[] | null
+  rows: number | null
+  checksum: string
+}
+
+/** Stores the databases of a workload by their own tools, and its other volumes as they are. */
+export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stored> {
+  const { subject, log, work } = doing
+  const { signal } = work
+  const workload = workloadOf(subject)
+  if (!workload) throw nothingToStore(subject)
+  const { databases, volumes, unsaved } = await dataOf(deps, { subject, workload }, { signal })
+  if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
+  const parts: Part[] = []
+  const contents: StoredContents[] = []
+  for (const { component, dump } of databases) {
+    log.write(`Dumping the database of ${component}.`)
+    const each = async (file: DumpFile) => void parts.push(await storeFile(deps, doing, file))
+    contents.push(await dump(each, signal))
+  }
+  if (volumes.length > 0) parts.push(await storeVolumes(deps, doing, { workload, volumes }))
+  if (parts.length === 0) throw nothingToStore(subject)
+  return storedOf(parts, contents)
+}
+
+type Part = StoredFile & Pick<Snapshot, 'addedBytes'>
+
+async function storeFile(deps: BackupDeps, doing: Doing, file: DumpFile): Promise<Part> {
+  const { backup, restic, log, work } = doing
+  const sum = checksummed(file.write)
+  const { id, addedBytes } = await restic.store({
+    ...{ file: file.name, tags: tagsOf(backup), from: sum.write, signal: work.signal },
+    progress: progressOf(deps, doing, file.name),
+  })
+  const { bytes, checksum } = sum.result()
+  if (bytes === 0) throw emptyDump(file.name)
+  log.write(`Stored ${file.name}, ${inBytes(bytes)}.`)
+  return { file: file.name, snapshot: id, bytes, checksum, addedBytes }
+}
+
+function storeVolumes(
+  deps: BackupDeps,
+  doing: Doing,
+  { workload, volumes }: { workload: Workload; volumes: string[] },
+): Promise<Part> {
+  const { backup, restic, log, work } = doing
+  const { signal } = work
+  const mounts = volumes.map((volume) => ({ volume, path: `/${shortName(workload, volume)}` }))
+  const names = mounts.map(({ path }) => path.slice(1))
+  const store = async () => {
+    log.write(`Storing the ${counted(names.length, 'volume')} ${names.join(', ')}.`)
+    const tags = tagsOf(backup)
+    const progress = progressOf(deps, doing, 'volumes')
+    const { id, bytes, addedBytes } = await restic.storeVolumes({
+      ...{ volumes: mounts, tags, progress, signal },
+    })
+    log.write(`Stored ${inBytes(bytes)} of volumes.`)
+    return { file: 'volumes', snapshot: id, bytes, checksum: null, volumes: names, addedBytes }
+  }
+  return whileHeld(deps, { backup, workload, volumes, log, work }, store)
+}
+
+/** As in its settings or its file. */
+const shortName = ({ id }: Workload, volume: string) =>
+  volume.startsWith(`davit-${id}-`) ? volume.slice(`davit-${id}-`.length) : volume
+
+function progressOf({ progress, changes }: BackupDeps, { backup }: Doing, file: string) {
+  return (now: Omit<Progress, 'file'>) => {
+    progress.set(backup.id, { file, ...now })
+    changes.touch(backup.id)
+  }
+}
+
+function storedOf(parts: Part[], contents: StoredContents[]): Stored {
+  const sum = (values: number[]) => values.reduce((all, one) => all + one, 0)
+  const tables = contents.flatMap(({ databases }) => databases.flatMap(({ tables }) => tables))
+  const hash = new Bun.CryptoHasher('sha256')
+  for (const { file, checksum, snapshot } of parts)
+    hash.update(`${checksum ?? snapshot}  ${file}\n`)
+  return {
+    files: parts.map(({ addedBytes: _, ...file }) => file),
+    bytes: sum(parts.map(({ bytes }) => bytes)),
+    addedBytes: sum(parts.map(({ addedBytes }) => addedBytes)),
+    contents: contents.length > 0 ? contents : null,
+    rows: contents.length > 0 ? sum(tables.map(({ rows }) => rows)) : null,
+    checksum: hash.digest('hex'),
+  }
+}
+
+const emptyDump = (file: string) =>
+  new Failure(
+    'dump_empty',
+    `The dump ${file} is empty.`,
+    'Check the log of the database, then back up again.',
+  )
+
+const nothingToStore = ({ name }: Subject) =>
+  new Failure(
+    'nothing_to_back_up',
+    `${name} has no volume and no database that Davit recognises, so there is nothing to back up.`,
+    'Remove its plan, or give it a volume for what it writes.',
+  )

@@ -1,0 +1,158 @@
+import { and, desc, eq, inArray, isNotNull, isNull, notInArray, or } from 'drizzle-orm'
+import { withDefaults } from '../db/columns.ts'
+import type { Changes } from '../db/columns.ts'
+import type { Db, Tx } from '../db/index.ts'
+import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
+import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '../db/schema.ts'
+import { endJob } from '../jobs/store.ts'
+import type { LogKey } from '../logs/store.ts'
+import { found } from '../platform/errors.ts'
+import type { Page } from '../web/paging.ts'
+import type { SubjectKey } from './subject.ts'
+
+export { backupPlans, backupSubjects, runStatuses, volumeHolds }
+
+export type Backup = typeof backups.$inferSelect
+export type Plan = typeof backupPlans.$inferSelect
+export type BackupStatus = Backup['status']
+
+const active: BackupStatus[] = ['pending', 'running']
+
+export const isEnded = (status: BackupStatus) => !active.includes(status)
+
+const unfinished = inArray(backups.status, active)
+
+/** It has a source of its own, so that it outlives its subject. */
+export const logOf = ({ id }: Pick<Backup, 'id'>): LogKey => ({ sourceId: id, logId: id })
+
+export const insertBackup = (db: Tx, values: typeof backups.$inferInsert): Backup =>
+  db.insert(backups).values(values).returning().get()
+
+export const getBackup = (db: Tx, id: string) => getRow(db, backups, eq(backups.id, id))
+
+export const findBackup = (db: Db, { id, ownerId }: { id: string; ownerId: string }): Backup =>
+  found('backup', getRow(db, backups, and(eq(backups.id, id), eq(backups.ownerId, ownerId))))
+
+/** Newest first, with one more row than the page; without those that were removed from their target. */
+export const pageOfBackups = (
+  db: Db,
+  { of, ownerId, ...page }: { of?: SubjectKey; ownerId: string } & Page,
+) =>
+  listPage(
+    db,
+    backups,
+    and(
+      eq(backups.ownerId, ownerId),
+      of && and(eq(backups.subjectKind, of.kind), eq(backups.subjectId, of.id)),
+      isNull(backups.goneAt),
+    ),
+    page,
+  )
+
+/** Those of the subject that haven’t ended. */
+export const listUnfinished = (db: Tx, subjectId: string) =>
+  listRows(db, backups, and(eq(backups.subjectId, subjectId), unfinished))
+
+/** Those of the subject that are, or may be, on the target. */
+export const listOn = (db: Tx, of: { subjectId: string; targetId: string }) =>
+  listRows(
+    db,
+    backups,
+    and(eq(backups.subjectId, of.subjectId), eq(backups.targetId, of.targetId)),
+    desc(backups.id),
+  )
+
+/** The newest that succeeded and is still there. */
+export const getLastGood = (db: Tx, subjectId: string): Backup | null =>
+  getRow(
+    db,
+    backups,
+    and(eq(backups.subjectId, subjectId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
+    desc(backups.id),
+  ) ?? null
+
+/** Backups whose containers are paused or stopped. */
+export const listHolding = (db: Db) => listRows(db, backups, isNotNull(backups.held))
+
+export const setBackup = (db: Tx, id: string, changes: Partial<Backup>) =>
+  changeRow(db, backups, id, changes)
+
+/** Also ends its job. Returns false when it has already ended. */
+export const endBackup = (
+  db: Db,
+  id: string,
+  end: Partial<Backup> & Pick<Backup, 'status'>,
+): boolean =>
+  db.transaction((tx) => {
+    endJob(tx, id)
+    const ended = tx
+      .update(backups)
+      .set({ ...end, finishedAt: new Date() })
+      .where(and(eq(backups.id, id), unfinished))
+      .returning({ id: backups.id })
+      .get()
+    return ended !== undefined
+  })
+
+/** Failed, cancelled and removed ones of the subject, except so many of the newest. */
+export const listOld = (db: Db, subjectId: string, newest: number) =>
+  listRows(
+    db,
+    backups,
+    and(
+      eq(backups.subjectId, subjectId),
+      or(isNotNull(backups.goneAt), inArray(backups.status, ['failed', 'cancelled'])),
+      notInArray(backups.status, active),
+    ),
+    desc(backups.id),
+  ).slice(newest)
+
+export const deleteBackup = (db: Tx, id: string) =>
+  db.delete(backups).where(eq(backups.id, id)).run()
+
+export const getPlan = (db: Tx, subjectId: string): Plan | null =>
+  getRow(db, backupPlans, eq(backupPlans.subjectId, subjectId)) ?? null
+
+/** One for each subject: another one replaces it. */
+export function savePlan(db: Db, subject: SubjectKey, changes: PlanChanges): Plan {
+  const { kind, id } = subject
+  const values = { ...withDefaults(backupPlans, changes), problem: null } as PlanValues
+  const known = getPlan(db, id)
+  if (known) return changeRow(db, backupPlans, known.id, values)
+  return db
+    .insert(backupPlans)
+    .values({
+      ...{ ...values, subjectKind: kind, subjectId: id },
+      environmentId: kind === 'environment' ? id : null,
+      serviceId: kind === 'service' ? id : null,
+    })
+    .returning()
+    .get()
+}
+
+type PlanValues = Omit<
+  typeof backupPlans.$inferInsert,
+  'subjectKind' | 'subjectId' | 'environmentId' | 'serviceId'
+>
+
+/** Null stands for the default. */
+type PlanChanges = Changes<typeof backupPlans> & Pick<PlanValues, 'targetId' | 'schedule'>
+
+export const setPlan = (db: Tx, id: string, changes: Partial<Plan>) =>
+  changeRow(db, backupPlans, id, changes)
+
+export const deletePlan = (db: Tx, id: string) =>
+  db.delete(backupPlans).where(eq(backupPlans.id, id)).run()
+
+export const listPlansOn = (db: Tx, targetId: string) =>
+  listRows(db, backupPlans, eq(backupPlans.targetId, targetId))
+
+export const listUnfinishedOn = (db: Tx, targetId: string) =>
+  listRows(db, backups, and(eq(backups.targetId, targetId), unfinished))
+
+/** True when the last due time has brought no backup, and none is on its way. */
+export function isOverdue(db: Tx, { subjectId, dueAt }: Plan) {
+  if (!dueAt || listUnfinished(db, subjectId).length > 0) return false
+  const last = getLastGood(db, subjectId)
+  return !last || last.createdAt < dueAt
+}

@@ -1,0 +1,54 @@
+import { insertBackup } from '../../src/backups/store.ts'
+import { backupPlans } from '../../src/db/schema.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import type { Ids } from '../support/everything.ts'
+import { SimulatedRestic } from '../backups/simulated-restic.ts'
+
+type Call = (route: string, step?: { path?: string; body?: object }) => Promise<{ id: string }>
+
+/** One that doesn’t open its repository before it is cancelled. */
+export function slowRestic() {
+  const restic = new SimulatedRestic()
+  restic.faults.ready = ({ signal }) =>
+    new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+  return restic.open
+}
+
+/** A service and an environment with a plan and a backup, that has a line in its log. Returns the last one. */
+export async function backedUp(t: TestApp, ada: TestClient, { service, environment, target }: Ids) {
+  const plan = { targetId: target, schedule: '0 3 * * *' }
+  let last = ''
+  const of = { ownerId: ada.user.id, targetId: target, startedBy: 'plan', hold: 'pause' } as const
+  for (const [subjectKind, subjectId, path] of [
+    ['service', service, 'services'],
+    ['environment', environment, 'envs'],
+  ] as const) {
+    await ada.put(`/${path}/${subjectId}/backups/plan`, plan)
+    const subject = { subjectKind, subjectId, subjectName: 'web' }
+    const { id } = insertBackup(t.db, { ...of, ...subject, status: 'succeeded' })
+    t.logs.write({ sourceId: id, logId: id }, [
+      { time: Date.now(), stream: 'system', text: 'done' },
+    ])
+    last = id
+  }
+  return last
+}
+
+export async function backUps(call: Call, t: TestApp, { service, environment, target }: Ids) {
+  const path = `/services/${service}/backups`
+  const pattern = '/services/:id/backups'
+  const plan = { targetId: target, schedule: '@daily', zone: 'Europe/Berlin', keepLast: 3 }
+  await call(`PUT ${pattern}/plan`, { path: `${path}/plan`, body: plan })
+  await call('PUT /envs/:envId/backups/plan', { body: { ...plan, hold: 'stop' } })
+  const { id } = await call(`POST ${pattern}`, { path, body: {} })
+  await call('POST /backups/:id/cancel', { path: `/backups/${id}/cancel` })
+  await call('DELETE /backups/:id', { path: `/backups/${id}` })
+  const one = await call('POST /envs/:envId/backups', { body: { targetId: target } })
+  await t.jobs.cancel([one.id])
+  await call(`DELETE ${pattern}/plan`, { path: `${path}/plan` })
+  await call('DELETE /envs/:envId/backups/plan', { path: `/envs/${environment}/backups/plan` })
+  t.db.delete(backupPlans).run() // others keep the target from being removed
+}

@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test'
+import { updateUser } from '../../src/accounts/store.ts'
+import { planForm } from '../../src/backups/forms.ts'
+import { listPlansOn } from '../../src/backups/store.ts'
+import { expectRefusals } from '../support/refusals.ts'
+import { aTarget } from './a-target.ts'
+import { away } from './simulated-restic.ts'
+import { aService } from './scene.ts'
+
+const night = '2026-05-04T03:00:00Z'
+
+test('a plan backs up when it is due, keeps what it says, and forgets the rest on the target', async () => {
+  const s = await aService()
+  expect(await s.plan({ keepLast: 2 })).toMatchObject({
+    targetId: s.targetId,
+    zone: 'UTC',
+    keepDaily: 0,
+    prove: 'weekly',
+    hold: 'pause',
+    overdue: false,
+    problem: null,
+  })
+  const made: string[] = []
+  for (let day = 0; day < 3; day++) {
+    await s.due(night)
+    await s.t.jobs.idle()
+    made.unshift((await s.ada.get(s.path)).json.items[0].id)
+  }
+  const { items } = (await s.ada.get(s.path)).json
+  expect(items.map(({ id }: { id: string }) => id)).toEqual(made.slice(0, 2))
+  expect(items[0]).toMatchObject({ startedBy: 'plan', status: 'succeeded' })
+  expect(s.restic.backups).toEqual(
+    made
+      .slice(0, 2)
+      .toReversed()
+      .map((id) => `backup=${id}`),
+  )
+})
+
+test('what is proven stays, whatever the plan keeps', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 1 })
+  const proven = await s.backUp()
+  s.restic.snapshots[0]!.tags.push('proven')
+  await s.backUp()
+  const last = await s.backUp()
+  const { items } = (await s.ada.get(s.path)).json
+  expect(items.map(({ id }: { id: string }) => id)).toEqual([last.id, proven.id])
+})
+
+test('a backup whose old ones can’t be removed has succeeded, and the plan says so', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 1 })
+  s.restic.faults.retain = async () => {
+    throw away()
+  }
+  expect(await s.backUp()).toMatchObject({ status: 'succeeded' })
+  const planned = () => s.ada.get(`${s.path}/plan`)
+  expect((await planned()).json.problem.reason).toBe('retention_failed')
+  delete s.restic.faults.retain
+  await s.backUp()
+  expect((await planned()).json.problem).toBeNull()
+})
+
+test('a due time without a backup is overdue until one succeeds', async () => {
+  const s = await aService()
+  await s.plan()
+  s.restic.faults.storeVolumes = async () => {
+    throw away()
+  }
+  await s.due(night)
+  await s.t.jobs.idle()
+  const plan = async () => (await s.ada.get(s.path)).json.plan
+  expect(await plan()).toMatchObject({ overdue: true, dueAt: '2026-05-04T03:00:00.000Z' })
+  delete s.restic.faults.storeVolumes
+  await s.backUp()
+  expect(await plan()).toMatchObject({ overdue: false })
+})
+
+test('a due time is skipped while the backup before waits, its owner is disabled or its target is gone', async () => {
+  const s = await aService()
+  const plan = await s.plan()
+  const reason = async () => (await s.ada.get(`${s.path}/plan`)).json.problem?.reason
+  s.t.deps.jobs.wake = () => {} // no job begins
+  await s.due(night)
+  expect(await reason()).toBeUndefined()
+  await s.due(night)
+  expect(await reason()).toBe('overlap')
+  expect(listPlansOn(s.db, plan.targetId)).toHaveLength(1)
+  updateUser(s.db, s.ada.user.id, { disabledAt: new Date() })
+  await s.due(night)
+  updateUser(s.db, s.ada.user.id, { disabledAt: null })
+  expect(await reason()).toBe('owner_disabled')
+})
+
+test('a change of a plan keeps what is omitted, and removing it keeps the backups', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 2, zone: 'Europe/Berlin' })
+  await s.backUp()
+  const { json } = await s.ada.put(`${s.path}/plan`, { hold: 'stop' })
+  expect(json).toMatchObject({ hold: 'stop', keepLast: 2, zone: 'Europe/Berlin' })
+  expect((await s.ada.delete(`${s.path}/plan`)).status).toBe(200)
+  expect((await s.ada.get(`${s.path}/plan`)).status).toBe(404)
+  expect((await s.ada.get(s.path)).json).toMatchObject({ plan: null, items: [{}] })
+})
+
+test('what a plan can’t be is refused', async () => {
+  const s = await aService()
+  const ofAnother = aTarget(s.t, s.t.logIn('eve@example.com').user.id)
+  await expectRefusals(s.t, s.ada, {
+    method: 'PUT',
+    path: `${s.path}/plan`,
+    valid: { targetId: s.targetId, schedule: '0 3 * * *' },
+    wrong: {
+      targetId: [ofAnother, 'mine', 7],
+      schedule: ['0 0 30 2 *', '* * * * * *', 'at night', ''],
+      zone: ['Mars/Base', '+02:00'],
+      keepLast: [-1, 1001, 1.5, 'all'],
+      prove: ['maybe'],
+      hold: ['kill'],
+    },
+    schema: planForm,
+    notShown: ['targetId', 'prove', 'hold'],
+  })
+})

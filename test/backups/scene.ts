@@ -1,0 +1,59 @@
+import { eq } from 'drizzle-orm'
+import { backupPlans } from '../../src/db/schema.ts'
+import { timed } from '../../src/backups/start.ts'
+import { startDue } from '../../src/jobs/due.ts'
+import { idle, made } from '../services/instances.ts'
+import { simulatedApp } from '../support/app.ts'
+import { aTarget } from './a-target.ts'
+import { SimulatedRestic } from './simulated-restic.ts'
+
+type Overrides = Parameters<typeof simulatedApp>[1]
+
+export const withVolume = `
+services:
+  one: { ${idle}, volumes: ["data:/data"] }
+volumes: { data: {} }
+`
+
+/** A service with a volume, and a target of its owner, on the simulated engine and restic. */
+export async function aService(overrides: Overrides = {}) {
+  const restic = new SimulatedRestic()
+  const t = simulatedApp({}, { openRestic: restic.open, ...overrides })
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, withVolume)
+  const targetId = aTarget(t, ada.user.id)
+  const path = `/services/${service.id}/backups`
+  const states = async () => {
+    const labels = [`davit.service=${service.id}`]
+    return (await t.docker.listContainers({ labels, all: true })).map(({ state }) => state)
+  }
+  return {
+    ...{ t, ada, restic, service, targetId, path, states },
+    db: t.db,
+    /** Backs it up to the end. */
+    async backUp(body: object = {}) {
+      const { status, json, text } = await ada.post(path, { targetId, ...body })
+      if (status !== 201) throw new Error(text)
+      await t.jobs.idle()
+      return (await ada.get(`/backups/${json.id}`)).json
+    },
+    async plan(values: object = {}) {
+      const { status, json, text } = await ada.put(`${path}/plan`, {
+        ...{ targetId, schedule: '0 3 * * *' },
+        ...values,
+      })
+      if (status !== 200) throw new Error(text)
+      return json
+    },
+    /** Lets the plan be due then. */
+    async due(at: string) {
+      const isIts = eq(backupPlans.subjectId, service.id)
+      t.db
+        .update(backupPlans)
+        .set({ nextAt: new Date(at) })
+        .where(isIts)
+        .run()
+      await startDue(t.db, timed(t.deps), new Date(at))
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { newId } from '../../src/db/new-id.ts'
+import type { BackupDeps } from '../../src/backups/deps.ts'
+import { Failure } from '../../src/platform/errors.ts'
+
+type Restic = Awaited<ReturnType<BackupDeps['openRestic']>>
+type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: number }
+
+type Call = 'ready' | 'store' | 'storeVolumes' | 'list' | 'forget' | 'retain'
+
+/** Decides when a call is done, and whether. */
+type Turn = <T>(
+  call: string,
+  options: { signal?: AbortSignal; changes?: boolean },
+  work: () => T,
+) => Promise<T>
+
+/** A repository in memory. A call that is set on `faults` stands in for the usual one. */
+export class SimulatedRestic {
+  readonly snapshots: Stored[] = []
+  readonly faults: Partial<Restic> = {}
+  readonly usual = this.#calls(async (_, __, work) => work())
+  readonly open = this.opener(async (_, __, work) => work())
+
+  opener(turn: Turn): BackupDeps['openRestic'] {
+    const usual = Object.entries(this.#calls(turn))
+    const called = usual.map(([name, call]) => [
+      name,
+      (options: never) =>
+        (this.faults[name as keyof Restic] ?? (call as never as () => unknown))(options),
+    ])
+    return async () => Object.fromEntries(called) as Restic
+  }
+
+  /** The tags that name the backups it has. */
+  get backups() {
+    const tags = this.snapshots.flatMap(({ tags }) => tags)
+    return [...new Set(tags.filter((tag) => tag.startsWith('backup=')))]
+  }
+
+  add(one: Pick<Stored, 'tags' | 'paths' | 'bytes'>) {
+    const snapshot = { ...one, id: newId().replaceAll('-', '').repeat(2), at: new Date() }
+    this.snapshots.push(snapshot)
+    return { id: snapshot.id, bytes: one.bytes, addedBytes: Math.ceil(one.bytes / 2), seconds: 0 }
+  }
+
+  #calls(turn: Turn): Pick<Restic, Call> {
+    return {
+      ready: ({ signal }) => turn('restic ready', { signal }, () => null),
+      store: async ({ file, tags, from, progress, signal }) => {
+        const stdin = new PassThrough()
+        const read = buffer(stdin)
+        read.catch(() => {})
+        try {
+          await from(stdin, signal)
+        } catch (error) {
+          stdin.destroy()
+          throw error
+        }
+        stdin.end()
+        const { length: bytes } = await read
+        progress?.({ bytes, total: null })
+        return this.add({ tags, paths: [`/${file}`], bytes })
+      },
+      storeVolumes: async ({ volumes, tags, progress, signal }) => {
+        const one = { tags, paths: volumes.map(({ path }) => path), bytes: 1000 }
+        progress?.({ bytes: 1, total: 1000 })
+        return turn('restic store', { signal, changes: true }, () => this.add(one))
+      },
+      list: ({ tag, signal }) =>
+        turn('restic list', { signal }, () =>
+          this.snapshots
+            .filter(({ tags }) => !tag || tags.includes(tag))
+            .map((one) => ({ ...one, current: one.id })),
+        ),
+      forget: ({ snapshots, signal }) =>
+        turn('restic forget', { signal, changes: true }, () => this.#remove(snapshots)),
+      retain: ({ tag, keep, keepTag, signal }) =>
+        turn('restic retain', { signal, changes: true }, () => {
+          const mine = this.snapshots.filter(({ tags }) => tags.includes(tag)).toReversed()
+          const over = mine.slice(keep.last).filter(({ tags }) => !tags.includes(keepTag))
+          this.#remove(over.map(({ id }) => id))
+          return over.map(({ id }) => id)
+        }),
+    }
+  }
+
+  #remove(ids: string[]) {
+    const left = this.snapshots.filter(({ id }) => !ids.includes(id))
+    this.snapshots.splice(0, Infinity, ...left)
+  }
+}
+
+export const away = () => new Failure('target_away', 'The target doesn’t respond.', 'Try again.')
