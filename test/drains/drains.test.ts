@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { simulatedApp } from '../support/app.ts'
+import { TestClock } from '../support/clock.ts'
 import { expectRefusals } from '../support/refusals.ts'
 import { httpReceiver, status } from './receivers.ts'
 import { drained, later } from './scene.ts'
@@ -121,4 +122,44 @@ test('a change and a removal are recorded, and what waits is sent at once after 
     "SELECT action FROM audit_events WHERE action LIKE 'drain.%' ORDER BY id",
   )
   expect(actions.values().flat()).toEqual(['drain.created', 'drain.changed', 'drain.deleted'])
+})
+
+test('a name that leads to a private address at the time of sending gets nothing', async () => {
+  const loki = httpReceiver()
+  for (const body of [
+    { kind: 'loki', url: `http://logs.example.com:${loki.port}` },
+    { kind: 'otlp', url: `http://logs.example.com:${loki.port}` },
+    { ...s3, endpoint: `http://logs.example.com:${loki.port}` },
+    { kind: 'syslog', host: 'logs.example.com', port: loki.port, tls: false },
+  ]) {
+    const lookup = async () => ['127.0.0.2'] // only 127.0.0.1 is allowed
+    const { write, send, shown, ada, one } = await drained(body, simulatedApp({}, { lookup }))
+    write(20_001)
+    await send()
+    expect(await shown()).toMatchObject({ sent: 0, dropped: 0, waiting: 20_001 })
+    expect((await shown()).problem.message).toContain('private address')
+    expect((await ada.post(`${one}/test`)).status).toBe(503)
+  }
+  expect([...loki.accepted, ...loki.refused]).toEqual([])
+})
+
+test('without drains nothing wakes Davit, with one it looks every five seconds', async () => {
+  const clock = new TestClock(new Date().toISOString())
+  const loki = httpReceiver()
+  const t = simulatedApp({}, { clock })
+  const over = new AbortController()
+  const running = t.drains.run({ signal: over.signal })
+  expect(clock.timers).toBe(0)
+  const { write, shown } = await drained({ kind: 'loki', url: loki.url }, t)
+  expect(clock.timers).toBe(1)
+  for (let times = 1; times <= 2; times++) {
+    write(1)
+    await clock.pass(5000)
+    await t.drains.idle()
+    expect(await shown()).toMatchObject({ sent: times, waiting: 0 })
+  }
+  expect(clock.wakes).toBe(2)
+  over.abort()
+  await running
+  expect(clock.timers).toBe(0)
 })

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { registries } from '../../src/db/schema.ts'
 import { insertOwned } from '../../src/resources/store.ts'
-import { line } from '../../src/web/fields.ts'
-import { field, lookOf, looksOf } from '../../src/web/schema-fields.tsx'
+import { flag, line } from '../../src/web/fields.ts'
+import { field, lookOf, looksOf, SchemaFields } from '../../src/web/schema-fields.tsx'
 import { testApp } from '../support/app.ts'
 
 const named = () => field(line('a name', { max: 9 }), { label: 'Name' })
@@ -37,4 +37,17 @@ test('a sealed field without a value is stored without one, not as a sealed word
     )
   expect(() => insert(undefined)).toThrow() // the column must have one
   expect(insert('secret')).toBeString()
+})
+
+test('a checkbox of a new one has its initial value, and that of a stored one what is stored', () => {
+  const schema = z.object({
+    tls: field(flag().nullish(), { label: 'TLS', isFlag: true, initial: '1' }),
+  })
+  const isChecked = (values: Record<string, unknown>) =>
+    /<input[^>]*type="checkbox"[^>]*\bchecked\b/.test(
+      String(<SchemaFields {...{ schema, values }} />),
+    )
+  expect(isChecked({})).toBe(true)
+  expect(isChecked({ tls: false })).toBe(false)
+  expect(isChecked({ tls: true })).toBe(true)
 })

@@ -75,7 +75,7 @@ const pagesOf = ({ app }: TestApp) =>
         method === 'GET' && !/^\/(auth\/oauth|static|health|live|api\/)/.test(path),
     )
     .map(({ path }) => path)
-    .filter((path) => !/\/(logs|stream|events|stats)$|^\/containers\/api$/.test(path))
+    .filter((path) => !/\/(logs|stream|events|stats|notices)$|^\/containers\/api$/.test(path))
 
 /** How many bytes an answer has, compressed; streams, which stay open, count as none. */
 function sizes({ app }: TestApp, cookie: string) {
