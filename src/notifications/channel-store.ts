@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, ne } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, ne, or } from 'drizzle-orm'
 import { getRow } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { channels, outbox, projects, users } from '../db/schema.ts'
@@ -30,8 +30,8 @@ export const getLastDelivery = (db: Db, channelId: string) =>
     outbox,
     and(
       eq(outbox.channelId, channelId),
-      ne(outbox.status, 'waiting'),
       ne(outbox.status, 'dropped'),
+      or(ne(outbox.status, 'waiting'), gt(outbox.tries, 0)),
     ),
     desc(outbox.id),
   )

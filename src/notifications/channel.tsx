@@ -57,6 +57,7 @@ export const channel = resource({
   most: 'channels',
   sealed: sealedFields,
   sentTo,
+  neverSent: ['secret'],
   unique: { name: 'You already have a channel with this name. Choose another name.' },
   json,
   about: (

@@ -29,6 +29,10 @@ const mostSingle = 3
 /** Events whose titles a summary has. */
 const mostNamed = 20
 
+const all = Number.MAX_SAFE_INTEGER
+
+const notYours = 'The owner of the channel may no longer see it.'
+
 /** Milliseconds until a channel's next message; services allow about one a second. */
 const pause = { single: 1000, summary: 60_000 }
 
@@ -41,15 +45,18 @@ export const noticeHandler = (deps: DeliverDeps): Handler => ({
     if (!found) return { most: 0 } // it was just deleted, with its messages
     const { channel, owner } = found
     if (owner.disabledAt) dropLane(db, lane, 'The account was disabled.')
-    dropForeign(db, lane, 'Its owner may no longer see it.')
     const until = quietEnd(channel, now)
     if (until !== null) return { until }
-    const due = listDue(db, lane, { now, limit: mostSingle + 1 })
+    const limit = mostSingle + 1
+    if (dropForeign(db, lane, { reason: notYours, limit }))
+      dropForeign(db, lane, { reason: notYours, limit: all })
+    const due = listDue(db, lane, { now, limit })
     const wasHeld = due.some(({ createdAt }) => quietEnd(channel, createdAt.getTime()) !== null)
     if (channel.kind === 'webhook') return { most: 1 } // a program gets each event by itself
-    return due.length > mostSingle || (wasHeld && due.length > 1)
-      ? { most: Number.MAX_SAFE_INTEGER, pause: pause.summary }
-      : { most: 1, pause: pause.single }
+    if (due.length <= mostSingle && !(wasHeld && due.length > 1))
+      return { most: 1, pause: pause.single }
+    dropForeign(db, lane, { reason: notYours, limit: all })
+    return { most: all, pause: pause.summary }
   },
   async send({ messageId, first, count }, signal) {
     const found = getChannel(deps.db, first.channelId!)

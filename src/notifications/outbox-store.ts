@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, max, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { countRows, getRow } from '../db/queries.ts'
@@ -16,10 +16,11 @@ export const insertNotices = (
   to: { id: string; ownerId: string }[],
   { eventId, nextAt }: { eventId: string; nextAt: Date | null },
 ) => {
-  for (const { id, ownerId } of to)
-    tx.insert(outbox)
-      .values({ kind: 'notice', ownerId, lane: id, channelId: id, eventId, nextAt })
-      .run()
+  if (to.length === 0) return
+  const rows = to.map(({ id, ownerId }) => ({ ownerId, lane: id, channelId: id }))
+  tx.insert(outbox)
+    .values(rows.map((row) => ({ ...row, kind: 'notice' as const, eventId, nextAt })))
+    .run()
 }
 
 /** Once for each subject: what is sent is read when it is sent. */
@@ -31,19 +32,23 @@ export function insertStatus(
   tx.insert(outbox).values({ kind: 'commit_status', ownerId, lane, subjectId }).run()
 }
 
-/** Where something waits, with the time when its first is due, in milliseconds. Reads only an index. */
+/**
+ * Where something waits, with the time when its first is due, in milliseconds. Steps from lane to lane in an index:
+ * one may have ten thousand.
+ */
 export const listLanes = (db: Db) =>
-  db
-    .select({
-      lane: outbox.lane,
-      kind: outbox.kind,
-      ownerId: outbox.ownerId,
-      at: sql<number>`min(coalesce(${outbox.nextAt}, 0))`,
-    })
-    .from(outbox)
-    .where(isWaiting)
-    .groupBy(outbox.lane, outbox.kind, outbox.ownerId)
-    .all()
+  db.all<{ lane: string; kind: ParcelKind; ownerId: string; at: number }>(sql`
+    WITH RECURSIVE lanes (lane) AS (
+      SELECT min(lane) FROM outbox WHERE status = 'waiting'
+      UNION ALL
+      SELECT (SELECT min(lane) FROM outbox WHERE status = 'waiting' AND lane > lanes.lane)
+      FROM lanes WHERE lanes.lane IS NOT NULL
+    )
+    SELECT first.lane, first.kind, first.owner_id AS ownerId, coalesce(first.next_at, 0) AS at
+    FROM lanes JOIN outbox AS first ON first.id = (
+      SELECT id FROM outbox WHERE status = 'waiting' AND lane = lanes.lane
+      ORDER BY kind, owner_id, next_at LIMIT 1
+    )`)
 
 export type Lane = ReturnType<typeof listLanes>[number]
 
@@ -109,43 +114,31 @@ type Retry = {
   nextAt: Date
   uncertain: boolean
   left: string[] | undefined
-  /** Those that wait since before that time and failed often enough are given up. */
-  until: Date
-  leastTries: number
 }
 
-/** Everything else of the lane waits with it, and counts the attempt. */
-export function setWaiting(tx: Tx, claimed: Claimed, { reason, uncertain, left, ...retry }: Retry) {
-  tx.update(outbox)
-    .set({ status: 'waiting', ...(uncertain && { uncertain }), ...(left && { left }) })
+/** What else is in the lane waits behind it. */
+export const setWaiting = (tx: Tx, claimed: Claimed, { reason, nextAt, uncertain, left }: Retry) =>
+  tx
+    .update(outbox)
+    .set({
+      ...{ status: 'waiting', nextAt, answer: reason, tries: sql`${outbox.tries} + 1` },
+      ...(uncertain && { uncertain }),
+      ...(left && { left }),
+    })
     .where(beingSent(claimed))
     .run()
-  tx.update(outbox)
-    .set({
-      tries: sql`${outbox.tries} + 1`,
-      nextAt: sql`max(coalesce(${outbox.nextAt}, 0), ${retry.nextAt.getTime()})`,
-      answer: reason,
-    })
-    .where(inLane(claimed.lane))
-    .run()
-  tx.update(outbox)
-    .set({ status: 'failed' })
-    .where(
-      and(
-        inLane(claimed.lane),
-        lt(outbox.createdAt, retry.until),
-        sql`${outbox.tries} >= ${retry.leastTries}`,
-      ),
-    )
-    .run()
-}
 
-export const getTries = (tx: Tx, lane: string) =>
+/** What waits since before that time. */
+export const giveUp = (
+  tx: Tx,
+  lane: string,
+  { reason, before }: { reason: string; before: Date },
+) =>
   tx
-    .select({ tries: max(outbox.tries) })
-    .from(outbox)
-    .where(and(eq(outbox.lane, lane), inArray(outbox.status, ['waiting', 'sending'])))
-    .get()?.tries ?? 0
+    .update(outbox)
+    .set({ status: 'failed', answer: reason })
+    .where(and(inLane(lane), lt(outbox.createdAt, before)))
+    .run()
 
 export const setFailed = (tx: Tx, claimed: Claimed, reason: string) =>
   tx
@@ -168,8 +161,21 @@ export const deleteFailed = (tx: Tx, lane: string) =>
 export const dropLane = (tx: Tx, lane: string, reason: string) =>
   tx.update(outbox).set({ status: 'dropped', answer: reason }).where(inLane(lane)).run()
 
-/** Of a channel: what has another owner by now, or is the server's while its owner is no admin. */
-export function dropForeign(tx: Tx, channelId: string, reason: string) {
+/**
+ * Of the oldest in a channel: what has another owner by now, or is the server's while its owner is no admin.
+ * False when there is none.
+ */
+export function dropForeign(
+  tx: Tx,
+  channelId: string,
+  { reason, limit }: { reason: string; limit: number },
+) {
+  const oldest = tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(inLane(channelId))
+    .orderBy(asc(outbox.id))
+    .limit(limit)
   const foreign = tx
     .select({ id: outbox.id })
     .from(outbox)
@@ -178,17 +184,20 @@ export function dropForeign(tx: Tx, channelId: string, reason: string) {
     .innerJoin(users, eq(users.id, channels.ownerId))
     .where(
       and(
-        inLane(channelId),
+        inArray(outbox.id, oldest),
         or(
           and(isNull(events.ownerId), ne(users.role, 'admin')),
           and(isNotNull(events.ownerId), ne(events.ownerId, channels.ownerId)),
         ),
       ),
     )
-  tx.update(outbox)
+  const dropped = tx
+    .update(outbox)
     .set({ status: 'dropped', answer: reason })
     .where(inArray(outbox.id, foreign))
-    .run()
+    .returning({ id: outbox.id })
+    .all()
+  return dropped.length > 0
 }
 
 /** What the last process was sending may have arrived. */

@@ -10,7 +10,7 @@ import {
   deleteFailed,
   deleteSent,
   expedite,
-  getTries,
+  giveUp,
   hasFailed,
   listLanes,
   recoverSending,
@@ -28,7 +28,7 @@ const delays = [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, h
 const longestDelay = 6 * hour
 
 /** What couldn't be sent for a day is given up; a clock that was put forward alone is no reason. */
-const giveUp = { after: 24 * hour, leastTries: 5 }
+const givenUp = { after: 24 * hour, leastTries: 5 }
 
 /** Messages on their way at once: a receiver that hangs holds one of its owner's. */
 const most = { all: 16, ofOwner: 4 }
@@ -65,6 +65,8 @@ export class Outbox {
   readonly #busy = new Map<string, { ownerId: string; done: Promise<void> }>()
   /** Lanes that wait, until when: what is new in one waits, too. */
   readonly #holds = new Map<string, number>()
+  /** Failed attempts since the last that was accepted, by lane. */
+  readonly #failures = new Map<string, number>()
   readonly #stop = new AbortController()
   #isWoken = false
 
@@ -178,6 +180,7 @@ export class Outbox {
         if (handler.isKept) setSent(tx, message, { answer, at: new Date(this.#scheduler.now()) })
         else deleteSent(tx, message)
       })
+      this.#failures.delete(lane.lane)
       this.#hold(lane.lane, plan.pause ?? 0)
     } catch (error) {
       if (this.#stop.signal.aborted) return // it may have arrived: the next process sends it again
@@ -186,20 +189,21 @@ export class Outbox {
   }
 
   async #storeFailure(handler: Handler, message: Claimed, error: unknown) {
-    const { lane } = message
+    const { lane, first } = message
     const reason = reasonOf(error)
     const { retry = true, retryAfter = 0, left } = error instanceof SendFailure ? error : notKnown
     const uncertain = !isRefusal(error) // it may have arrived, and only the answer didn't
     const now = this.#scheduler.now()
+    const failures = Math.max(this.#failures.get(lane) ?? 0, first.tries) + 1
+    const delay = delays[failures - 1] ?? longestDelay
+    const wait = Math.min(Math.max(delay, retryAfter * second), longestDelay)
+    this.#hold(lane, retry ? wait : delays[0]!)
+    if (retry) this.#failures.set(lane, failures)
     await this.#store((tx) => {
-      const delay = delays[getTries(tx, lane)] ?? longestDelay
-      const wait = Math.min(Math.max(delay, retryAfter * second), longestDelay)
-      this.#hold(lane, retry ? wait : delays[0]!)
       if (!retry) return setFailed(tx, message, reason)
-      const nextAt = new Date(now + wait)
-      const until = new Date(now - giveUp.after)
-      const { leastTries } = giveUp
-      setWaiting(tx, message, { reason, uncertain, left, nextAt, until, leastTries })
+      setWaiting(tx, message, { reason, uncertain, left, nextAt: new Date(now + wait) })
+      if (failures >= givenUp.leastTries)
+        giveUp(tx, lane, { reason, before: new Date(now - givenUp.after) })
     })
     handler.failed?.(message, reason, { isLast: hasFailed(this.#db, message) })
     if (!handler.isKept) deleteFailed(this.#db, lane)

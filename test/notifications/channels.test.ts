@@ -25,11 +25,13 @@ describe('a channel', () => {
     const changed = await ada.put(one, { events: ['crash_loop', 'unhealthy'], quiet: null })
     expect(changed.json).toMatchObject({ events: ['crash_loop', 'unhealthy'], quiet: null, url })
     expect(opened(t.secrets, stored()).secret).toBe(made.json.secret)
+    const other = 'https://hooks.example.com/davit'
+    expect((await ada.put(one, { url: other })).json.url).toBe(other) // a signature is no secret there
     expect((await ada.delete(one)).status).toBe(200)
     expect((await ada.get(path)).json.items).toEqual([])
     const said = t.db.select({ action: auditEvents.action }).from(auditEvents).all()
     expect(said.map(({ action }) => action)).toEqual([
-      ...['channel.added', 'channel.changed', 'channel.removed'],
+      ...['channel.added', 'channel.changed', 'channel.changed', 'channel.removed'],
     ])
   })
 
