@@ -76,10 +76,9 @@ export const drain = resource({
     text: 'Create one to search these lines beside those of other software, or to keep them longer.',
   },
   see: ({ logDb }: Deps, row) => ({ ...row, ...progressOf(logDb, row) }),
-  row: ({ name, kind, sentAt, waiting, dropped, problem, ...row }) => ({
+  row: ({ name, sentAt, waiting, dropped, problem, ...row }) => ({
     name,
     badge: problem && 'failing',
-    tags: [senders[kind].label],
     facts: [
       <bdi>
         {row.host ? `${row.host}:${row.port}` : (row.url ?? `${row.endpoint}/${row.bucket}`)}

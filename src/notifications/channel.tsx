@@ -82,7 +82,6 @@ export const channel = resource({
     }
   },
   row: ({ kind, events, projects, projectNames, quiet, zone, lastDelivery }) => ({
-    tags: [senderOf(kind)?.title ?? 'Browser'],
     badge: lastDelivery?.status === 'failed' && 'Failed',
     facts: [
       events.length === 1 ? kindNames[events[0]!] : counted(events.length, 'kind') + ' of events',

@@ -6,8 +6,8 @@ import type { Crumb } from '../web/components.tsx'
 import { InDialog, Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import {
+  kindLook,
   kindOf,
-  lookOf,
   looksOf,
   objectOf,
   objectsOf,
@@ -67,7 +67,7 @@ const Kinds = ({ at, schema, kind, isAdmin }: KindsProps) => {
   return (
     <nav class="tabs-line" aria-label="Kind">
       {objectsOf(schema).map((one) => {
-        const { label, adminOnly } = lookOf(one.shape.kind!)!
+        const { label, adminOnly } = kindLook(schema, kindOf(one))!
         const href = `${at.href}/new?kind=${kindOf(one)}`
         return (
           (isAdmin || !adminOnly) && (

@@ -35,13 +35,20 @@ export const past = {
   ...{ Remove: 'removed', Revoke: 'revoked', Delete: 'deleted' },
 }
 
-type Verbs = { noun: string; made: 'Add' | 'Create'; verb: string; warning?: string }
+type Words = {
+  noun: string
+  /** The label of its kind, if it has one. */
+  kind: string | undefined
+  made: 'Add' | 'Create'
+  verb: string
+  warning?: string
+}
 
-/** What a description need not say of a row: its name, since when it is there, and the question before it goes. */
+/** What a description need not say of a row: its name, kind and age, and the question before it is removed. */
 export function completeRow(
   stored: { id: string; name?: unknown; createdAt?: unknown },
   described: Omit<Row, 'id'> = {},
-  { noun, made, verb, warning = '' }: Verbs,
+  { noun, kind, made, verb, warning = '' }: Words,
 ): Row {
   const name = described.title ? undefined : String(described.name ?? stored.name)
   const since = stored.createdAt instanceof Date && (
@@ -50,7 +57,7 @@ export function completeRow(
     </>
   )
   return {
-    ...{ since, ...described, id: stored.id },
+    ...{ since, tags: kind ? [kind] : [], ...described, id: stored.id },
     ...(name && { name, question: `${verb} the ${noun} ${name}? ${warning}`.trim() }),
   }
 }

@@ -21,7 +21,7 @@ import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
-import { lookOf, objectOf } from '../web/schema-fields.tsx'
+import { kindLook } from '../web/schema-fields.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { changedFields, completed, partial } from './change.ts'
@@ -153,8 +153,8 @@ export function resourceRoutes<
   }
 
   async function checked(c: Context, input: z.output<Form>, row?: Stored) {
-    const { kind } = objectOf(form!, (input as { kind?: string }).kind).shape
-    if (kind && lookOf(kind)?.adminOnly && userOf(c).role !== 'admin')
+    const { adminOnly } = kindLook(form!, (input as { kind?: string }).kind) ?? {}
+    if (adminOnly && userOf(c).role !== 'admin')
       throw new AppError('forbidden', 'This kind is for admins.', {
         fields: [{ field: 'kind', message: 'is for admins.' }],
       })
@@ -275,11 +275,9 @@ export function resourceRoutes<
   }
 
   function rowOf(c: Context, row: Stored) {
-    return completeRow(row, resource.row?.(see(deps, row), c), {
-      noun,
-      ...remove,
-      made: create.verb,
-    })
+    const kind = form && kindLook(form, row.kind)?.label
+    const described = resource.row?.(see(deps, row), c)
+    return completeRow(row, described, { noun, kind, ...remove, made: create.verb })
   }
 
   function auditOf(c: Context, row: Stored) {

@@ -203,6 +203,12 @@ export function objectsOf(schema: ZodType): z.ZodObject[] {
 export const kindOf = ({ shape: { kind } }: z.ZodObject) =>
   kind instanceof z.ZodLiteral ? String(kind.value) : undefined
 
+/** What is said of a kind; undefined in a form without kinds. */
+export function kindLook(schema: ZodType, kind: unknown) {
+  const object = objectOf(schema, kind)
+  return kindOf(object) === undefined ? undefined : lookOf(object.shape.kind!)
+}
+
 /** The object of a form, also of one whose parts are checked together afterwards; of a kind, or the first. */
 export function objectOf(schema: ZodType, kind?: unknown): z.ZodObject {
   const objects = objectsOf(schema)

@@ -6,8 +6,6 @@ import { kindForm } from '../../web/kind-form.ts'
 import { lineField } from '../../web/labelled-fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 
-export const titles = { s3: 'S3', sftp: 'SFTP', rest: 'REST server', directory: 'Directory' }
-
 /** Relative to the bucket or the home directory, or from the root. */
 const path = /^(?!.*(^|\/)\.{1,2}(\/|$))\/?[\p{L}\p{N}_.@ -]+(\/[\p{L}\p{N}_.@ -]+)*$/u
 
@@ -23,7 +21,7 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
     { name: lineField('Name', { max: 60, placeholder: 'offsite' }) },
     {
       s3: {
-        label: titles.s3,
+        label: 'S3',
         fields: {
           endpoint: field(urlField(config, { example: 'https://s3.example.com', isOrigin: true }), {
             label: 'Endpoint',
@@ -56,7 +54,7 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
         },
       },
       sftp: {
-        label: titles.sftp,
+        label: 'SFTP',
         fields: {
           host: field(hostField(config, { mayHavePort: true }), {
             label: 'Host',
@@ -103,7 +101,7 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
         },
       },
       rest: {
-        label: titles.rest,
+        label: 'REST server',
         fields: {
           url: field(urlField(config, { example: 'https://backup.example.com:8000' }), {
             label: 'URL',
@@ -121,7 +119,7 @@ export const targetForm = (config: Pick<Config, 'allowHosts'>) =>
         },
       },
       directory: {
-        label: titles.directory,
+        label: 'Directory',
         adminOnly: true,
         fields: {
           path: lineField('Directory', {

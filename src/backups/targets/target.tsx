@@ -6,7 +6,7 @@ import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
 import { usersOfTarget } from '../repository.ts'
-import { targetForm, titles } from './form.ts'
+import { targetForm } from './form.ts'
 import { openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
 import { tryOut } from './try-out.ts'
@@ -36,7 +36,7 @@ export const target = resource({
     title: 'No targets',
     text: 'Add one to back up services and volumes: a bucket, another server or a directory.',
   },
-  row: (row) => ({ tags: [titles[row.kind]], facts: [<bdi>{whereOf(row)}</bdi>] }),
+  row: (row) => ({ facts: [<bdi>{whereOf(row)}</bdi>] }),
   create: {
     verb: 'Add',
     note: '; a snapshot is written, read and deleted first',
@@ -46,7 +46,7 @@ export const target = resource({
     async check(deps, input, { ownerId, signal, row }) {
       const before = row && readable(deps, row)
       const id = row?.id ?? newId()
-      const fields = { ...blank, ...before, ...input, id, ownerId } as OpenTarget
+      const fields = { ...before, ...input, id, ownerId } as OpenTarget
       // the same at each attempt: one that fails late leaves a repository there
       const made = () => deps.secrets.sign(`repository of ${ownerId} at ${whereOf(fields)}`)
       const wanted = { ...fields, password: input.password ?? before?.password ?? made() }
@@ -91,8 +91,6 @@ const keepKey = (
     once. With it <a href="/docs/backups#without-davit">restic reads them</a>, also without Davit.
   </>
 )
-
-const blank = Object.fromEntries(Object.keys(targets).map((column) => [column, null]))
 
 /** Undefined when its secrets were sealed under another key: then they must be entered again. */
 function readable({ secrets }: Pick<TargetDeps, 'secrets'>, row: TargetRow) {
