@@ -6,6 +6,8 @@ import { firstFree } from '../platform/names.ts'
 import { freeHost } from '../services/hosts.ts'
 import { listServiceHosts } from '../services/store.ts'
 import {
+  backupPlans,
+  backups,
   deliveries,
   deployments,
   environments,
@@ -16,6 +18,7 @@ import {
   registries,
   runs,
   services,
+  targets,
   users,
 } from '../db/schema.ts'
 
@@ -57,11 +60,11 @@ export function setAllDeleting(
 }
 
 /**
- * Transfers everything of one user to another: projects, services and git sources (renamed if the name
- * or host is taken), registry logins that the other lacks, and images pulled with them.
+ * Transfers everything of one user to another: projects, services, git sources and backup targets (renamed if
+ * the name or host is taken), backups with their plans, registry logins that the other lacks, and images pulled with them.
  */
 export function setOwner(db: Tx, { from, to }: { from: string; to: string }) {
-  for (const table of [projects, services, gitSources]) {
+  for (const table of [projects, services, gitSources, targets]) {
     const ownedBy = (id: string) =>
       db.select({ id: table.id, name: table.name }).from(table).where(eq(table.ownerId, id)).all()
     const taken = new Set(ownedBy(to).map(({ name }) => name))
@@ -82,7 +85,8 @@ export function setOwner(db: Tx, { from, to }: { from: string; to: string }) {
   db.delete(registries)
     .where(and(eq(registries.ownerId, from), inArray(registries.host, known)))
     .run()
-  db.update(registries).set({ ownerId: to }).where(eq(registries.ownerId, from)).run()
+  for (const table of [registries, backups, backupPlans])
+    db.update(table).set({ ownerId: to }).where(eq(table.ownerId, from)).run()
   const given = db
     .select({ reference: givenImages.reference })
     .from(givenImages)

@@ -5,6 +5,7 @@ import { Failure } from '../platform/errors.ts'
 import { bytes, counted } from '../web/units.ts'
 import type { BackupDeps } from './deps.ts'
 import { release } from './hold.ts'
+import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
 import { applyRetention, forgetUnfinished, removeOldRows } from './retention.ts'
 import { storeSubject } from './store-subject.ts'
@@ -37,8 +38,11 @@ export const backupKind =
         const problem = await resume(deps, { id, shutdown: signal })
         const failure = end.status === 'failed' ? end.failure : problem
         const status = end.status === 'done' ? 'succeeded' : end.status
-        const isStored = endBackup(db, id, {
-          ...{ status, ...stored, ...(failure && errorOf(failure)) },
+        const outcome = { status, ...stored, ...(failure && errorOf(failure)) } as const
+        const isStored = db.transaction(() => {
+          const isFirst = endBackup(db, id, outcome)
+          if (isFirst && end.status !== 'cancelled') noteEnd(db, backup, outcome)
+          return isFirst
         })
         deps.progress.delete(id)
         if (failure) log.write(`${failure.message} ${failure.hint}`)

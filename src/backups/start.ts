@@ -7,7 +7,8 @@ import type { Timed } from '../jobs/due.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { backupsOf, insertJob } from '../jobs/store.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
-import { backupPlans, insertBackup, listUnfinished } from './store.ts'
+import { noteOverdue } from './notice.ts'
+import { backupPlans, insertBackup, isOverdue, listUnfinished } from './store.ts'
 import type { Backup } from './store.ts'
 import { findSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -42,6 +43,8 @@ export const timed = ({ db, jobs }: { db: Db; jobs: Jobs }): Timed<typeof backup
     const subject = findSubject(db, { kind, id: subjectId, ownerId })
     if (!subject) return null
     const problem = problemOf(db, { subject, targetId })
+    if (problem?.reason !== 'owner_disabled' && (problem || isOverdue(db, plan)))
+      noteOverdue(db, subject, { problem })
     if (problem) return { problem }
     insertBackupJob(db, { subject, targetId, hold, by: 'plan' })
     return { after: () => jobs.wake() }

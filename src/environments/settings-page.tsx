@@ -154,7 +154,7 @@ const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast
   <SettingsSection
     id="danger"
     title="Delete environment"
-    about="Its containers, images and history are deleted. Its volumes stay on this server."
+    about="Its containers, images and history are deleted. Its volumes stay on this server, and its backups on their targets."
     danger
   >
     {isLast ? (
@@ -171,7 +171,7 @@ const Danger = ({ environment, isLast }: SettingsPageProps & Pick<Props, 'isLast
         method="DELETE"
         hx-target="#modal"
         question={{
-          text: `Delete the environment ${environment.name}? Its containers are removed; its volumes stay.`,
+          text: `Delete the environment ${environment.name}? Its containers and its backup plan are removed; its volumes and backups stay.`,
           answer: 'Delete environment',
         }}
       >

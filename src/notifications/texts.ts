@@ -177,6 +177,34 @@ export const scheduleWorks = ({ subject, name }: Of & { name: string }): Told =>
   text: 'Its last run succeeded.',
 })
 
+export const backupFailed = (of: Of & { message: string; hint: string | null }): Told => ({
+  ...{ kind: 'backup_failed', level: 'failure' },
+  title: `The backup of ${of.subject} failed`,
+  text: of.message,
+  todo: of.hint ?? 'Check its log.',
+})
+
+export const backupWorks = ({ subject }: Of): Told => ({
+  ...{ kind: 'backup_failed', level: 'resolved', todo: null },
+  title: `${subject} is backed up again`,
+  text: 'Its last backup succeeded.',
+})
+
+export const backupOverdue = (of: Of & { why: string | null; last: Date | null }): Told => ({
+  ...{ kind: 'backup_overdue', level: 'failure' },
+  title: `The backup of ${of.subject} is overdue`,
+  text: `${of.why ?? 'The last one that was due didn’t succeed.'} ${
+    of.last ? `The newest that can be used is from ${of.last.toISOString()}.` : 'There is none.'
+  }`,
+  todo: 'Check its target and the log of its last backup.',
+})
+
+export const backupInTime = ({ subject }: Of): Told => ({
+  ...{ kind: 'backup_overdue', level: 'resolved', todo: null },
+  title: `The backup of ${subject} is no longer overdue`,
+  text: 'Its last backup succeeded.',
+})
+
 export const loginNew = (of: { email: string; device: string; address: string }): Told => ({
   ...{ kind: 'login_new', level: 'warning' },
   title: `New login as ${of.email}`,

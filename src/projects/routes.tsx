@@ -178,7 +178,8 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
           <RemovalModal of="project" id={id} name={name} volumes={volumes} typed>
             <p>
               Its containers, their images, its network, its mirror of the repository, its
-              deployments and their logs are deleted. This can’t be undone.
+              deployments and their logs are deleted. This can’t be undone. Backups stay, under{' '}
+              <a href="/backups">All backups</a>.
             </p>
           </RemovalModal>
         ),

@@ -183,7 +183,8 @@ export const serviceRoutes = (
           >
             <p>
               Its containers, its network, its settings and its generated passwords are deleted.
-              This can’t be undone.
+              This can’t be undone. Its backups stay, under <a href="/backups">All backups</a>; its
+              backup plan is deleted.
             </p>
             <UsedByWarning linked={listLinkedEnvironments(db, id)} />
           </RemovalModal>

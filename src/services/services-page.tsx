@@ -38,6 +38,9 @@ export const ServicesPage = ({
 }) => (
   <>
     <PageHead title="Services" doc="services">
+      <ButtonLink icon="database" variant="outline" href="/backups">
+        All backups
+      </ButtonLink>
       <ButtonLink icon="file-up" variant="outline" href="/services/compose/configure">
         Bring your own
       </ButtonLink>

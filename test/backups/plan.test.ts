@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/store.ts'
+import { setOwner } from '../../src/admin/store.ts'
 import { planForm } from '../../src/backups/forms.ts'
 import { listPlansOn } from '../../src/backups/store.ts'
 import { expectRefusals } from '../support/refusals.ts'
@@ -121,5 +122,23 @@ test('what a plan can’t be is refused', async () => {
     },
     schema: planForm,
     notShown: ['targetId', 'prove', 'hold'],
+  })
+})
+
+test('who takes over a user’s work takes over targets, plans and backups', async () => {
+  const s = await aService()
+  await s.plan()
+  const backup = await s.backUp()
+  const eve = s.t.logIn('eve@example.com')
+  aTarget(s.t, eve.user.id)
+  setOwner(s.db, { from: s.ada.user.id, to: eve.user.id })
+  expect((await eve.get(`/backups/${backup.id}`)).json.targetId).toBe(s.targetId)
+  expect((await eve.get(s.path)).json.plan.targetId).toBe(s.targetId)
+  expect((await eve.get('/settings/targets')).json.items).toHaveLength(2)
+  await s.due(night)
+  await s.t.jobs.idle()
+  expect((await eve.get(s.path)).json.items[0]).toMatchObject({
+    startedBy: 'plan',
+    status: 'succeeded',
   })
 })

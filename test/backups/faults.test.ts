@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test'
+import { away } from './simulated-restic.ts'
+import { aService } from './scene.ts'
+
+type Scene = Awaited<ReturnType<typeof aService>>
+
+/** Begins a backup that stores until it is told to go on, or is cancelled. */
+async function held(s: Scene, body: object = {}) {
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  s.restic.faults.storeVolumes = async (options) => {
+    begun.resolve()
+    const { signal } = options
+    const ended = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+    await Promise.race([goOn.promise, ended])
+    return s.restic.usual.storeVolumes(options)
+  }
+  const { json } = await s.ada.post(s.path, { targetId: s.targetId, ...body })
+  await begun.promise
+  return { id: json.id as string, goOn: goOn.resolve, see: () => s.ada.get(`/backups/${json.id}`) }
+}
+
+test('a target that accepts data and loses it is no success', async () => {
+  const s = await aService()
+  s.restic.faults.storeVolumes = async () => ({ id: 'f00', bytes: 9, addedBytes: 9, seconds: 0 })
+  expect(await s.backUp()).toMatchObject({ status: 'failed', error: { code: 'not_stored' } })
+})
+
+for (const hold of ['pause', 'stop'])
+  test(`a cancelled backup leaves nothing behind, and what it held runs again (${hold})`, async () => {
+    const s = await aService()
+    const backup = await held(s, { hold })
+    expect(await s.states()).toEqual([hold === 'pause' ? 'paused' : 'exited'])
+    expect((await s.ada.post(`/backups/${backup.id}/cancel`)).status).toBe(200)
+    expect((await backup.see()).json).toMatchObject({ status: 'cancelled', error: null })
+    expect(await s.states()).toEqual(['running'])
+    expect(s.restic.backups).toEqual([])
+    expect((await s.ada.post(`/backups/${backup.id}/cancel`)).status).toBe(409)
+  })
+
+test('a second backup of a service is refused while the first continues', async () => {
+  const s = await aService()
+  const backup = await held(s)
+  expect((await s.ada.post(s.path, { targetId: s.targetId })).status).toBe(409)
+  expect((await s.ada.delete(`/backups/${backup.id}`)).status).toBe(409)
+  backup.goOn()
+  await s.t.jobs.idle()
+  expect((await backup.see()).json.status).toBe('succeeded')
+})
+
+test('a target isn’t removed under a backup or a plan', async () => {
+  const s = await aService()
+  const remove = () => s.ada.delete(`/settings/targets/${s.targetId}`)
+  const backup = await held(s)
+  expect((await remove()).status).toBe(409)
+  backup.goOn()
+  await s.t.jobs.idle()
+  await s.plan()
+  expect((await remove()).status).toBe(409)
+  await s.ada.delete(`${s.path}/plan`)
+  expect((await remove()).status).toBe(200)
+  expect((await backup.see()).json.status).toBe('succeeded')
+})
+
+test('a service that is deleted meanwhile takes its backup along; earlier ones stay in the list of all', async () => {
+  const s = await aService()
+  const kept = await s.backUp()
+  await s.plan()
+  const backup = await held(s)
+  expect((await s.ada.delete(`/services/${s.service.id}`)).status).toBe(200)
+  expect((await backup.see()).json.status).toBe('cancelled')
+  expect(await s.states()).toEqual([])
+  const { items } = (await s.ada.get('/backups')).json
+  expect(items).toMatchObject([{ id: backup.id }, { id: kept.id, status: 'succeeded' }])
+  expect((await s.ada.delete(`/backups/${kept.id}`)).status).toBe(200)
+  expect(s.restic.backups).toEqual([])
+})
+
+test('a stop of Davit lets what it held run, and queues the backup again', async () => {
+  const s = await aService()
+  const backup = await held(s, { hold: 'stop' })
+  await s.t.jobs.stop()
+  expect(await s.states()).toEqual(['running'])
+  expect((await backup.see()).json.status).toBe('running')
+})
+
+test('a container that can’t be resumed is told, though the data is stored', async () => {
+  const s = await aService()
+  s.t.faults.unpauseContainer = async () => {
+    throw new Error('it is gone wild')
+  }
+  const backup = await s.backUp()
+  expect(backup.error.code).toBe('not_resumed')
+  const { items } = (await s.ada.get('/settings/events')).json
+  expect(items).toMatchObject([{ kind: 'backup_failed', level: 'failure' }])
+})
+
+test('a failing backup is told once, and so is its end', async () => {
+  const s = await aService()
+  s.restic.faults.storeVolumes = async () => {
+    throw away()
+  }
+  await s.backUp()
+  await s.backUp()
+  const events = async () => (await s.ada.get('/settings/events')).json.items
+  expect(await events()).toMatchObject([{ kind: 'backup_failed', count: 2 }])
+  delete s.restic.faults.storeVolumes
+  await s.backUp()
+  expect(await events()).toMatchObject([
+    { kind: 'backup_failed', level: 'resolved' },
+    { kind: 'backup_failed', level: 'failure' },
+  ])
+})
+
+test('a backup that its target doesn’t let go stays in the list', async () => {
+  const s = await aService()
+  const backup = await s.backUp()
+  s.restic.faults.list = async () => {
+    throw away()
+  }
+  expect((await s.ada.delete(`/backups/${backup.id}`)).status).toBe(502)
+  expect((await s.ada.get(s.path)).json.items).toHaveLength(1)
+})
