@@ -14,7 +14,14 @@ import { listEver } from '../traffic/store.ts'
 import { Tally } from '../traffic/tally.ts'
 import { Exposition } from './exposition.ts'
 import { families } from './families.ts'
-import { countJobs, deploymentBounds, listHosts, listOwners, sumDeployments } from './store.ts'
+import {
+  countJobs,
+  deploymentBounds,
+  listBackups,
+  listHosts,
+  listOwners,
+  sumDeployments,
+} from './store.ts'
 
 export type MetricDeps = LiveDeps & {
   db: Db
@@ -65,6 +72,7 @@ export async function collectMetrics(
     await pause()
     addDeployments(deps, metrics, labels)
     addCertificates(deps, metrics, { items, labels })
+    addBackups(deps, metrics, labels)
     addDrains(deps, metrics, labels)
     const of = projectId === null ? { ownerId: owner.id } : { subjectIds: [...labels.keys()] }
     addJobs(deps, metrics, of, { owner: owner.email })
@@ -183,6 +191,17 @@ function addCertificates(
   }
 }
 
+function addBackups({ db }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
+  const { plans, kept, last } = listBackups(db, [...labels.keys()])
+  for (const id of plans) metrics.add('planned', labels.get(id)!, 1)
+  for (const { subjectId, finishedAt, provenAt } of kept) {
+    metrics.add('backedUp', labels.get(subjectId)!, finishedAt && finishedAt / 1000)
+    metrics.add('proven', labels.get(subjectId)!, provenAt && provenAt / 1000)
+  }
+  for (const { subjectId, status } of last)
+    metrics.add('backupFails', labels.get(subjectId)!, Number(status === 'failed'))
+}
+
 function addDrains({ db, logDb }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
   for (const { environmentId, name, ...drain } of listProgress({ db, logDb }, [...labels.keys()])) {
     const of = { ...labels.get(environmentId), drain: name }
@@ -206,6 +225,7 @@ function addJobs(
 async function addServer(deps: MetricDeps, metrics: Metrics, isDockerUp: () => Promise<boolean>) {
   const [{ disk, memory }, isUp] = await Promise.all([deps.server.read(), isDockerUp()])
   addJobs(deps, metrics, { ownerId: null }, {})
+  addBackups(deps, metrics, new Map([['davit', { subject: 'davit' }]]))
   metrics.add('docker', {}, Number(isUp))
   metrics.add('edge', {}, Number(deps.edge.trouble === null))
   metrics.add('diskSize', {}, disk?.size)

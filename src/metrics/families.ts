@@ -86,6 +86,28 @@ export const families = {
     unit: 'seconds',
     help: 'When the certificate of a host ends, in seconds since 1970.',
   },
+  planned: {
+    name: 'davit_backup_planned',
+    type: 'gauge',
+    help: '1 if there is a plan of backups.',
+  },
+  backedUp: {
+    name: 'davit_backup_last_success_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When the newest backup that succeeded and still exists ended, in seconds since 1970.',
+  },
+  proven: {
+    name: 'davit_backup_last_proof_timestamp_seconds',
+    type: 'gauge',
+    unit: 'seconds',
+    help: 'When a backup that still exists was last proven restorable, in seconds since 1970.',
+  },
+  backupFails: {
+    name: 'davit_backup_failing',
+    type: 'gauge',
+    help: '1 if the last backup failed.',
+  },
   drained: {
     name: 'davit_drain_lines_sent',
     type: 'counter',

@@ -1,6 +1,16 @@
-import { and, count, eq, inArray, isNotNull, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, max, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { certificates, deployments, domains, environments, jobs, users } from '../db/schema.ts'
+import { listValues } from '../db/queries.ts'
+import {
+  backupPlans,
+  backups,
+  certificates,
+  deployments,
+  domains,
+  environments,
+  jobs,
+  users,
+} from '../db/schema.ts'
 
 /** Whose apps and services are measured: a user's, or those of all who aren't being deleted. */
 export const listOwners = (db: Db, userId: string | null) =>
@@ -82,6 +92,32 @@ export function listHosts(
       .map((row) => [row.host, row.notAfter]),
   )
   return hosts.map((one) => ({ ...one, notAfter: known.get(one.host) ?? null }))
+}
+
+/** What has a plan; the newest success and proof that still exist, in milliseconds; how the last one ended. */
+export function listBackups(db: Db, subjectIds: string[]) {
+  const { subjectId, status, finishedAt, provenAt, provenError, goneAt } = backups
+  const isOf = inArray(subjectId, subjectIds)
+  const proof = sql`CASE WHEN ${provenError} IS NULL THEN ${provenAt} END`
+  return {
+    plans: listValues(db, backupPlans.subjectId, inArray(backupPlans.subjectId, subjectIds)),
+    kept: db
+      .select({
+        subjectId,
+        finishedAt: sql<number | null>`max(${finishedAt})`,
+        provenAt: sql<number | null>`max(${proof})`,
+      })
+      .from(backups)
+      .where(and(isOf, eq(status, 'succeeded'), isNull(goneAt)))
+      .groupBy(subjectId)
+      .all(),
+    last: db
+      .select({ subjectId, status, id: max(backups.id) }) // of the row with that id, as SQLite defines it for max()
+      .from(backups)
+      .where(and(isOf, inArray(status, ['succeeded', 'failed'])))
+      .groupBy(subjectId)
+      .all(),
+  }
 }
 
 /** By kind and status. Null is for the installation's own. */

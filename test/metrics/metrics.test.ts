@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { makeToken } from '../../src/accounts/token-store.ts'
+import { insertBackup } from '../../src/backups/store.ts'
+import type { backups } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { Exposition } from '../../src/metrics/exposition.ts'
 import { families } from '../../src/metrics/families.ts'
@@ -92,6 +94,35 @@ test('an app, its containers and deployments, a service and jobs have their figu
   )
   expect(of('davit_jobs', 'kind="deploy"', 'status="waiting"')).toBe(1)
   expect(text).not.toContain('process_')
+})
+
+test('backups have the age of their last success and proof, and whether the last one failed', async () => {
+  const t = simulatedApp()
+  const ada = t.logIn('ada@example.com')
+  const id = aService(t, ada, { name: 'db' })
+  aService(t, ada, { name: 'cache' })
+  const backup = (hour: number, more: Partial<typeof backups.$inferInsert>) =>
+    insertBackup(t.db, {
+      ...{ ownerId: ada.user.id, subjectKind: 'service', subjectId: id, subjectName: 'db' },
+      ...{ targetId: 'x', startedBy: 'ada@example.com', hold: 'none', status: 'succeeded' },
+      finishedAt: new Date(hour * 3_600_000),
+      ...more,
+    })
+  const seen = async () => {
+    const { of } = await scraped(t, ada)
+    return ['last_success_timestamp_seconds', 'last_proof_timestamp_seconds', 'failing'].map(
+      (name) => of(`davit_backup_${name}`, 'service="db"'),
+    )
+  }
+  expect(await seen()).toEqual([null, null, null])
+  backup(1, { provenAt: new Date(7_200_000) })
+  backup(2, { provenAt: new Date(10_800_000), provenError: 'no table' })
+  expect(await seen()).toEqual([7200, 7200, 0])
+  backup(3, { goneAt: new Date() })
+  backup(4, { status: 'failed' })
+  backup(5, { status: 'running', finishedAt: null })
+  expect(await seen()).toEqual([7200, 7200, 1])
+  expect((await scraped(t, ada)).of('davit_backup_planned')).toBeNull()
 })
 
 test('requests are counted by status and duration, and the counts only grow', async () => {

@@ -129,6 +129,9 @@ const series = [
   ['davit_container_memory_limit_bytes{project="a",environment="b",process="web"}', '100x30'],
   ['davit_deployments_total{project="a",environment="b",result="failed"}', '0x15 1x15'],
   ['davit_certificate_expiry_timestamp_seconds{host="shop.test"}', '90000x90'],
+  ['davit_backup_planned{service="db"}', '1x90'],
+  ['davit_backup_planned{service="mail"}', '1x90'],
+  ['davit_backup_last_success_timestamp_seconds{service="mail"}', '0x90'],
   ['davit_drain_failing{project="a",environment="b",drain="c"}', '1x30'],
   ['davit_disk_free_bytes', '5x30'],
   ['davit_disk_size_bytes', '100x30'],
@@ -168,6 +171,7 @@ const alerts: [string, string, Record<string, string>, string][] = [
     { host: 'shop.test' },
     'The certificate of shop.test ends soon, and wasn’t renewed.',
   ],
+  [...(['BackupOverdue', '80m'] as const), { service: 'db' }, 'The backup of db is overdue.'],
   [
     ...(['DrainFailing', '20m'] as const),
     { project: 'a', environment: 'b', drain: 'c' },
