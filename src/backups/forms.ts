@@ -1,24 +1,23 @@
 import { z } from 'zod'
-import { scheduleForm } from '../environments/schedule-form.ts'
 import { whole } from '../web/fields.ts'
+import { choiceField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
-import { volumeHolds } from './store.ts'
-
-const { schedule, zone } = scheduleForm.shape
 
 const target = () =>
   field(z.uuid('must be the id of one of your targets.'), { label: 'Target', options: [] })
 
-const hold = field(z.enum(volumeHolds, 'must be pause, stop or none.').nullish(), {
-  label: 'While volumes are copied',
-  hint: 'Paused containers keep their requests waiting. Databases are dumped by their own tools meanwhile, and never held.',
-  initial: 'pause',
-  options: [
-    { value: 'pause', label: 'pause the containers that write to them' },
-    { value: 'stop', label: 'stop those containers' },
-    { value: 'none', label: 'let them run' },
-  ],
-})
+const hold = choiceField(
+  'While volumes are copied',
+  {
+    pause: 'pause the containers that write to them',
+    stop: 'stop those containers',
+    none: 'let them run',
+  },
+  {
+    hint: 'Paused containers keep their requests waiting. Databases are dumped by their own tools meanwhile, and never held.',
+    initial: 'pause',
+  },
+).nullish()
 
 const keep = (label: string, initial: string, hint?: string) =>
   field(whole('how many backups', { min: 0, max: 1000 }).nullish(), {
@@ -28,8 +27,7 @@ const keep = (label: string, initial: string, hint?: string) =>
 
 export const planForm = z.object({
   targetId: target(),
-  schedule,
-  zone,
+  ...timeFields,
   keepLast: keep('Keep the last', '3'),
   keepDaily: keep('Of each day', '7'),
   keepWeekly: keep('Of each week', '4'),
@@ -38,16 +36,11 @@ export const planForm = z.object({
     '6',
     'So many days, weeks and months. With 0 everywhere all backups stay. The last proven one always stays.',
   ),
-  prove: field(z.enum(['each', 'weekly', 'never'], 'must be each, weekly or never.').nullish(), {
-    label: 'Restore it for a test',
-    hint: 'Into a container that is removed afterwards.',
-    initial: 'weekly',
-    options: [
-      { value: 'each', label: 'each backup' },
-      { value: 'weekly', label: 'once a week' },
-      { value: 'never', label: 'never' },
-    ],
-  }),
+  prove: choiceField(
+    'Restore it for a test',
+    { each: 'each backup', weekly: 'once a week', never: 'never' },
+    { hint: 'Into a container that is removed afterwards.', initial: 'weekly' },
+  ).nullish(),
   hold,
 })
 

@@ -150,6 +150,13 @@ export const listPlansOn = (db: Tx, targetId: string) =>
 export const listUnfinishedOn = (db: Tx, targetId: string) =>
   listRows(db, backups, and(eq(backups.targetId, targetId), unfinished))
 
+export const hasBackupsOn = (db: Tx, targetId: string) =>
+  getRow(
+    db,
+    backups,
+    and(eq(backups.targetId, targetId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
+  ) !== undefined
+
 /** True when the last due time has brought no backup, and none is on its way. */
 export function isOverdue(db: Tx, { subjectId, dueAt }: Plan) {
   if (!dueAt || listUnfinished(db, subjectId).length > 0) return false

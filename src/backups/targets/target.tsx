@@ -6,10 +6,11 @@ import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
 import { usersOfTarget } from '../repository.ts'
+import { hasBackupsOn } from '../store.ts'
 import { targetForm } from './form.ts'
 import { openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
-import { tryOut } from './try-out.ts'
+import { addressOf, tryOut } from './try-out.ts'
 import type { TargetDeps } from './try-out.ts'
 
 const json = rowJson('BackupTarget', targets, [
@@ -58,8 +59,10 @@ export const target = resource({
       // another host has another key
       if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
-      const mustExist = input.password != null && input.password !== before?.password
-      const { hostKey } = await tryOut(deps, wanted, { signal, mustExist })
+      const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
+      const hasKey = input.password != null && input.password !== before?.password
+      const missing = isMoved ? notMoved(wanted) : hasKey ? noRepository() : null
+      const { hostKey } = await tryOut(deps, wanted, { signal, missing })
       const { userPassword, password } = wanted
       const columns = { id, password, userPassword, hostKey: hostKey ?? wanted.hostKey }
       const once = { text: password, what: 'the key', says: keepKey }
@@ -84,6 +87,15 @@ export const target = resource({
     warning: 'What is stored there stays, but Davit can’t restore it any more without its key.',
   },
 })
+
+const noRepository = () =>
+  invalidField('password', 'is of no repository there. Leave it empty for a new one.')
+
+const notMoved = ({ kind }: OpenTarget) =>
+  invalidField(
+    addressOf[kind],
+    'has no copy of the repository, whose backups would be lost. Copy it there first, or add another target.',
+  )
 
 const keepKey = (
   <>

@@ -21,30 +21,32 @@ export type TargetDeps = {
 /** Milliseconds, less than such a request may take: what is too late must not be stored unseen. */
 const tryFor = 50_000
 
-/** Throws unless the target can be used. A failure that a field caused is reported at that field. */
+/**
+ * Throws unless the target can be used. A failure that a field caused is reported at that field. With `missing`
+ * the repository must be there already.
+ */
 export async function tryOut(
   deps: TargetDeps,
   target: OpenTarget,
-  { mustExist = false, ...request }: { signal: AbortSignal; mustExist?: boolean },
+  { missing, ...request }: { signal: AbortSignal; missing?: AppError | null },
 ) {
   const late = AbortSignal.timeout(tryFor)
   const signal = AbortSignal.any([request.signal, late])
   try {
-    return await deps.targets.tryOut(withLogin(target), { signal, mustExist })
+    return await deps.targets.tryOut(withLogin(target), { signal, mustExist: !!missing })
   } catch (error) {
     if (late.aborted)
       throw new AppError(
         'bad_gateway',
         `The target could not be tried out within ${tryFor / 1000} seconds. Try again; the first time the image of restic is pulled.`,
       )
-    if (mustExist && error instanceof Failure && error.code === 'target_missing')
-      throw invalidField('password', 'is of no repository there. Leave it empty for a new one.')
+    if (missing && error instanceof Failure && error.code === 'target_missing') throw missing
     const field = error instanceof Failure && fieldAtFault(target, error.code)
     throw field ? invalidField(field, `${error.message} ${error.hint}`) : error
   }
 }
 
-const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
+export const addressOf = { s3: 'endpoint', sftp: 'host', rest: 'url', directory: 'path' }
 const loginOf = { s3: 'secretKey', sftp: 'key', rest: 'userPassword', directory: 'path' }
 
 function fieldAtFault({ kind }: OpenTarget, code: string): string | undefined {

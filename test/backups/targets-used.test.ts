@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { s3 } from './target-scene.ts'
+import { aService } from './scene.ts'
+import { Failure } from '../../src/platform/errors.ts'
+
+const settings = '/settings/targets'
+
+test('a target isn’t removed under a plan, which is named, nor under a backup that hasn’t ended', async () => {
+  const { t, ada, path, targetId, service, plan } = await aService()
+  await plan()
+  const target = `${settings}/${targetId}`
+  for (const confirm of ['', '?confirm=1', '?force=1']) {
+    const refused = await ada.delete(`${target}${confirm}`)
+    expect(refused.status).toBe(409)
+    expect(refused.json.detail).toContain(service.name)
+  }
+  await ada.delete(`${path}/plan`)
+  t.jobs.wake = () => {}
+  const { json: backup } = await ada.post(path, { targetId })
+  expect((await ada.delete(target)).status).toBe(409)
+  await ada.post(`/backups/${backup.id}/cancel`, {})
+  expect((await ada.delete(target)).status).toBe(200)
+})
+
+test('a target with backups is only moved to where its repository is', async () => {
+  const existing: boolean[] = []
+  let failure: Failure | null = null
+  const { ada, backUp } = await aService({
+    async tryOut(_, { mustExist }) {
+      existing.push(mustExist)
+      if (failure) throw failure
+      return { hostKey: null }
+    },
+  })
+  const { json } = await ada.post(settings, s3)
+  const target = `${settings}/${json.id}`
+  await ada.put(target, { bucket: 'moved-empty' })
+  await backUp({ targetId: json.id })
+  await ada.put(target, { accessKey: 'another' })
+  await ada.put(target, { bucket: 'moved-full' })
+  expect(existing).toEqual([false, false, false, true])
+  failure = new Failure('target_missing', 'None.', 'Correct it.')
+  const refused = await ada.put(target, { bucket: 'nowhere' })
+  expect(refused.json.errors).toMatchObject([{ field: 'endpoint' }])
+  expect((await ada.get(target)).json.bucket).toBe('moved-full')
+})
