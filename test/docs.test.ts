@@ -107,6 +107,8 @@ describe('of README and the documentation', () => {
       '--fail-with-body',
       '--retry',
       '--exclude',
+      '--read-data',
+      '--tag',
     ]
     const named = [...new Set(all.match(/(?<=[\s`])--[a-z][a-z-]*/g))]
     const isOption = (name: string) => usage.includes(name) || ofOthers.includes(name)
@@ -161,8 +163,7 @@ test('the limits have the numbers of the code', () => {
 })
 
 test('every reason that work can fail for is explained, and nothing else', () => {
-  const elsewhere =
-    /^(backup\/|backups\/restic|cli|db|domains|edge|releases|server|config\.ts|serve\.ts)/ // shown with what to do, without a code
+  const elsewhere = /^(backup\/|cli|db|domains|edge|releases|server|config\.ts|serve\.ts)/ // shown with what to do, without a code
   const onCommandLine = ['no_certificates', 'key_cut_short', 'key_missing', 'release_signature']
   const ofConnect = ['engine_remote']
   const ofUsage = ['engine_unmeasured']

@@ -14,6 +14,8 @@ export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> &
     stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
     /** Awaited when its input was written, before that ends: a connection that breaks ends it without. */
     beforeEnd?: (containerId: string) => Promise<unknown>
+    /** Gets what it writes to stderr as it arrives. */
+    onStderr?: ((bytes: Uint8Array) => void) | undefined
     /** Reads its output; the process blocks while nothing is read. By default it is discarded. */
     stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
     /**
@@ -40,7 +42,16 @@ const exitTimeout = 30_000
  * it in any case. An error of either stream ends the container and is thrown; the caller judges the exit code.
  */
 export async function runPiped(engine: Engine, piped: PipedOptions): Promise<PipedResult> {
-  const { stdin, beforeEnd, stdout, isMarked = false, maxStderr = 8192, signal, ...options } = piped
+  const {
+    stdin,
+    beforeEnd,
+    onStderr,
+    stdout,
+    isMarked = false,
+    maxStderr = 8192,
+    signal,
+    ...options
+  } = piped
   const mark = isMarked ? `davit-end-${crypto.randomUUID()}` : null
   const env = { ...options.env, ...(mark !== null && { DAVIT_END: mark }) }
   const id = await createContainer(engine, { ...options, env, piped: true, signal })
@@ -55,7 +66,7 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
     either.addEventListener('abort', () => void end().catch(() => {}), { once: true })
     either.throwIfAborted()
     await startContainer(engine, id, { signal })
-    const output = new Output(connection, { mark, maxStderr })
+    const output = new Output(connection, { mark, maxStderr, onStderr })
     const input = inputOf(connection, output)
     const failed = (error: unknown) => {
       stop.abort(error)
@@ -140,6 +151,7 @@ class Output {
   readonly #connection: Duplex
   readonly #mark: Buffer | null
   readonly #maxStderr: number
+  readonly #onStderr: PipedOptions['onStderr']
   readonly #frames = new FrameSplitter()
   readonly #closed = Promise.withResolvers<void>()
   #held: Uint8Array = Buffer.alloc(0)
@@ -148,8 +160,16 @@ class Output {
   ended = false
   marked = false
 
-  constructor(connection: Duplex, { mark, maxStderr }: { mark: string | null; maxStderr: number }) {
+  constructor(
+    connection: Duplex,
+    {
+      mark,
+      maxStderr,
+      onStderr,
+    }: Pick<PipedOptions, 'onStderr'> & { mark: string | null; maxStderr: number },
+  ) {
     this.#connection = connection
+    this.#onStderr = onStderr
     this.#mark = mark === null ? null : Buffer.from(mark)
     this.#maxStderr = maxStderr
   }
@@ -165,8 +185,9 @@ class Output {
         const pieces: Uint8Array[] = []
         this.#frames.push(chunk, (stream, bytes, from, end) => {
           const piece = bytes.subarray(from, end)
-          if (stream === 'stdout') pieces.push(piece)
-          else this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
+          if (stream === 'stdout') return void pieces.push(piece)
+          this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
+          this.#onStderr?.(piece)
         })
         const joined = this.#withoutMark(pieces)
         if (joined.length > 0) yield joined

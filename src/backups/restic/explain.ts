@@ -11,7 +11,7 @@ const kinds: Kind[] = [
     exit: 12,
     means: /wrong password or no key found/i,
     says: 'has a repository with another key',
-    hint: 'Choose another path or bucket, or restore the target with the key that Davit showed.',
+    hint: 'Choose another path or bucket, or restore the key files of the repository if something changed them.',
   },
   {
     code: 'target_bucket_missing',
@@ -67,14 +67,22 @@ const kinds: Kind[] = [
   {
     code: 'target_missing',
     exit: 10,
-    means: /repository does not exist|Is there a repository at|unable to open config file/i,
+    means:
+      /repository does not exist|unable to open config file:.*(key does not exist|no such file|file does not exist|not found|\b404\b)/i,
     says: 'has no repository of Davit',
     hint: 'It was deleted, or the target points elsewhere. If its backups are really lost, test the target under Settings, Targets: that creates a new repository.',
   },
   {
+    code: 'target_unexpected',
+    means:
+      /time format is invalid|XML syntax|invalid character '<'|unexpected (HTTP )?response|server response unexpected/i,
+    says: 'responds like something else',
+    hint: 'Check that its address is that of the storage itself, not of a web page or of a proxy in front of it.',
+  },
+  {
     code: 'target_damaged',
     means:
-      /ciphertext verification failed|hash mismatch|does not match|wrong data returned|corrupt|damaged|invalid data|invalid character|unexpected end of JSON|not found in (the )?(index|repository)|cannot be decrypted|decrypt|pack .* (contains|does not exist)|tree .* (not|is)|id .* not found in|blob .* (is|not)|load.*failed.*(no such file|not exist|not found)|repository contains errors|XML syntax|malformed/i,
+      /ciphertext verification failed|hash mismatch|does not match|wrong data returned|corrupt|damaged|invalid data|invalid character|unexpected end of JSON|not found in (the )?(index|repository)|cannot be decrypted|decrypt|pack .* (contains|does not exist)|tree .* (not|is)|id .* not found in|blob .* (is|not)|Load\(<(data|index|snapshot|key).*(InvalidRange|invalid range|not satisfiable|not exist|not found|no such file)|repository contains errors|unexpected EOF.*pack|malformed/i,
     says: 'has damaged data',
     hint: 'Something changed or cut a file there. Take a new backup to another target, and run “restic check --read-data” there.',
   },
@@ -95,7 +103,9 @@ const kinds: Kind[] = [
 
 /** True when trying again can’t help. */
 export const isFinal = ({ code }: Failure) =>
-  /^target_(key|bucket_missing|unauthorized|host_key|certificate)$/.test(code)
+  /^target_(key|bucket_missing|unauthorized|host_key|full|certificate|unexpected|damaged)$/.test(
+    code,
+  )
 
 type Ended = {
   messages: Messages

@@ -41,9 +41,20 @@ export class Messages {
     for (const line of lines.end()) this.#take(line)
   }
 
-  /** Takes what was printed elsewhere. */
-  end(stderr: string) {
-    for (const line of stderr.split('\n')) this.#take(line)
+  readonly #ofStderr = new LineSplitter(longest)
+
+  pushStderr(bytes: Uint8Array) {
+    for (const line of this.#ofStderr.push(bytes)) this.#take(line)
+  }
+
+  /** True when something couldn't be removed: restic 0.18 ends with exit code 0 all the same. */
+  get hasLeft() {
+    return this.texts.some((text) => /^unable to remove |^Remove\(<.*\) failed/.test(text))
+  }
+
+  /** Takes what the engine says, in place of restic. */
+  end(text = '') {
+    for (const line of [...this.#ofStderr.end(), ...text.split('\n')]) this.#take(line)
   }
 
   #take(line: string) {
@@ -52,7 +63,7 @@ export class Messages {
     if (Array.isArray(parsed)) this.list = parsed
     else if (parsed) this.#takeObject(parsed)
     else this.#say(line)
-    if (!isStatus(parsed)) this.onProgress()
+    if (!isStatus(parsed) && !isRetry(line)) this.onProgress()
   }
 
   #takeObject(message: Message) {
@@ -76,9 +87,11 @@ export class Messages {
     for (const line of text.split('\n'))
       if (line.trim() !== '') this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
     if (this.texts.length > most) this.texts.splice(0, this.texts.length - most)
-    if (/, retrying after /.test(text)) this.onRetry(++this.#retries)
+    if (isRetry(text)) this.onRetry(++this.#retries)
   }
 }
+
+const isRetry = (line: string) => line.includes(', retrying after ')
 
 const isStatus = (parsed: unknown) => (parsed as Message | null)?.message_type === 'status'
 

@@ -121,22 +121,26 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
   const limits = await limitsOf(opened, command)
   const extraHosts = await pinnedHosts(opened, command)
   try {
-    const { exitCode, oomKilled, stderr } = await runForBackup(opened, {
+    const { exitCode, oomKilled } = await runForBackup(opened, {
       ...optionsOf(opened, command),
       ...limits,
       ...{ image, extraHosts },
       signal: watch.signal,
       isMarked: stdout !== undefined,
+      onStderr: (bytes) => messages.pushStderr(bytes),
       ...(stdin && {
-        stdin: (to, signal) => stdin(watch.writing(to), signal),
+        async stdin(to, signal) {
+          await stdin(watch.writing(to), signal)
+          watch.written()
+        },
         beforeEnd: (id) => markComplete(opened, id, watch),
       }),
       stdout: stdout
         ? (from, signal) => stdout(watch.reading(from), signal)
-        : (from) => messages.readAll(watch.reading(from)),
+        : (from) => messages.readAll(from),
     })
-    messages.end(stderr)
-    if (exitCode === 0) return { exitCode, messages }
+    messages.end()
+    if (exitCode === 0 && !messages.hasLeft) return { exitCode, messages }
     throw explain(opened, { messages, exitCode, oomKilled })
   } catch (error) {
     if (command.signal.aborted) throw command.signal.reason

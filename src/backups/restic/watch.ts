@@ -40,10 +40,16 @@ export class Watch implements Disposable {
     this.#late.abort(reason)
   }
 
+  /** Call it when all was written: from now on restic has something to do. */
+  written() {
+    this.#isOurs = false
+    this.progressed()
+  }
+
   /** The same stream, watched. */
   writing(to: Writable) {
     this.#isOurs = true
-    return new Writable({
+    const watched = new Writable({
       write: (chunk, _, done) => {
         this.#isOurs = false
         to.write(chunk, (error) => {
@@ -52,11 +58,8 @@ export class Watch implements Disposable {
           done(error)
         })
       },
-      final: (done) => {
-        this.#isOurs = false
-        done()
-      },
     })
+    return watched.on('error', () => {}) // the writer gets it
   }
 
   async *reading(from: AsyncIterable<Uint8Array>) {

@@ -56,6 +56,8 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
     }
     case 'edge':
       return stay('it serves Davit itself')
+    case 'backup':
+      return go('left over from a backup')
     default:
       return { ...byHand, reason: 'it has Davit labels that are unknown' }
   }
@@ -127,7 +129,8 @@ export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts
   if (isAnotherDavits(facts, labels)) return stay('it belongs to another Davit: clean up there')
   if (owner === 'other') return { may: true, owner, reason: 'no container is connected to it' }
 
-  const { projectId, environmentId, serviceId } = readLabels(labels)
+  const { kind, projectId, environmentId, serviceId } = readLabels(labels)
+  if (kind === 'backup') return { may: true, owner, reason: 'the next backup creates it again' }
   const { projects, environments, services } = facts.needs
   const environment = environments.get(environmentId)
   if (environment) return stay(`it is the network of ${environment.name}`)
@@ -152,6 +155,7 @@ export function judgeVolume({ name, labels }: UsedVolume, facts: Facts): Verdict
 
   const { kind, environmentId, serviceId } = readLabels(labels)
   if (kind === 'edge') return stay('it contains the certificates of domains')
+  if (kind === 'backup') return { may: true, owner, reason: 'a cache, which backups fill again' }
   const { environments, services } = facts.needs
   const environment = environments.get(environmentId)
   if (environment) return stay(`it is data of ${environment.name}`)

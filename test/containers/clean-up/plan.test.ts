@@ -176,6 +176,7 @@ describe('a container', () => {
       'may go: started by hand',
     ],
     ['that serves Davit', { labels: { ...build, 'davit.kind': 'edge' } }, 'stays: it serves Davit'],
+    ['of a backup', { labels: { ...build, 'davit.kind': 'backup' } }, 'goes: left over from a b'],
     ['of others, stopped', {}, 'may go: it isn’t running'],
     ['of others, running', { state: 'running' }, 'stays: it is running'],
     ['of others, paused', { state: 'paused' }, 'stays: it is running'],
@@ -197,13 +198,15 @@ describe('a container', () => {
   })
 })
 
+const ours = (labels: Record<string, string>) => ({ 'davit.instance': 'me', ...labels })
+
 describe('a network', () => {
   const network = { id: 'n', name: 'net', driver: 'bridge', internal: false, subnets: [] }
-  const ours = (labels: Record<string, string>) => ({ 'davit.instance': 'me', ...labels })
   const cases: [string, Record<string, string>, Partial<typeof network>, string][] = [
     ['of a project', ours({ 'davit.project': 'p' }), {}, 'stays: it is the network of site'],
     ['of a project that is gone', ours({ 'davit.project': 'gone' }), {}, 'goes: its project'],
     ['of a service', ours({ 'davit.service': 's' }), {}, 'stays: it is the network of the service'],
+    ['of backups', ours({ 'davit.kind': 'backup' }), {}, 'goes: the next backup'],
     ['of others', {}, {}, 'may go: no container'],
     ['of another Davit', { 'davit.instance': 'you' }, {}, 'stays: it belongs to another'],
     ['of the engine', {}, { name: 'bridge' }, 'stays: it is Docker’s own'],
@@ -218,7 +221,6 @@ describe('a network', () => {
 })
 
 describe('a volume', () => {
-  const ours = (labels: Record<string, string>) => ({ 'davit.instance': 'me', ...labels })
   const cases: [string, Record<string, string>, string][] = [
     ['of an environment', ours({ 'davit.environment': 'e' }), 'stays: it is data of site prod'],
     ['of a service', ours({ 'davit.service': 's' }), 'stays: it is data of the service database'],
@@ -226,6 +228,7 @@ describe('a volume', () => {
     ['of others', {}, 'may go: no container uses it'],
     ['of another Davit', { 'davit.instance': 'you' }, 'stays: it belongs to another'],
     ['of Caddy', ours({ 'davit.kind': 'edge' }), 'stays: it contains the certificates of domains'],
+    ['of backups', ours({ 'davit.kind': 'backup' }), 'may go: a cache'],
   ]
   test.each(cases)('%s', (_, labels, expected) => {
     const volumes = [{ name: 'v', labels, size: 3 }]
