@@ -7,6 +7,7 @@ import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
 import { Button } from '../web/form.tsx'
 import { componentOf, time } from '../web/operation.ts'
+import { Badge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import { userOf } from '../web/user-of.ts'
@@ -82,14 +83,14 @@ export const channel = resource({
     }
   },
   row: ({ kind, events, projects, projectNames, quiet, zone, lastDelivery }) => ({
-    badge: lastDelivery?.status === 'failed' && 'Failed',
     facts: [
       events.length === 1 ? kindNames[events[0]!] : counted(events.length, 'kind') + ' of events',
       projects && (projectNames.join(', ') || 'only of projects that no longer exist'),
       quiet && `quiet ${quiet} ${zone}`,
       lastDelivery ? (
         <>
-          {lastDelivery.status} <Ago at={lastDelivery.at} />
+          {lastDelivery.status === 'sent' ? 'sent' : <Badge {...bad} />}{' '}
+          <Ago at={lastDelivery.at} />
           {lastDelivery.status !== 'sent' && lastDelivery.answer && `: ${lastDelivery.answer}`}
         </>
       ) : (
@@ -167,6 +168,8 @@ async function sendTest(deps: ChannelDeps, row: Channel) {
     throw error
   }
 }
+
+const bad = { word: 'Not sent', tone: 'bad', icon: 'x' } as const
 
 const keepSecret =
   'The receiver checks with it that messages are from Davit. It is shown only once.'

@@ -100,28 +100,42 @@ const Deliveries = ({ deliveries }: { deliveries: Delivery[] }) => {
     of('dropped') > 0 && `not sent to ${counted(of('dropped'), 'channel')}`,
   ]
   return (
-    <details open={failed > 0}>
+    <details class="deliveries" open={failed > 0}>
       <summary>{parts.filter(Boolean).join(', ')}</summary>
       <ul>
-        {deliveries.map(
-          ({ delivery: { status, answer, tries, uncertain, sentAt, nextAt }, channel }) => (
-            <li>
-              <bdi>{channel.name}</bdi>: {words[status]} {sentAt && <Ago at={sentAt} />}
-              {answer && `, ${answer}`}
-              {status === 'waiting' && nextAt && (
-                <>
-                  {' '}
-                  {tries > 0 && `${counted(tries, 'attempt')}, `}next <In at={nextAt} />.
-                </>
-              )}
-              {uncertain && ' It may have arrived twice.'}
-            </li>
-          ),
-        )}
+        {deliveries.map((one) => (
+          <li>
+            <DeliveryLine {...one} />
+          </li>
+        ))}
       </ul>
     </details>
   )
 }
+
+const DeliveryLine = ({ delivery, channel }: Delivery) => {
+  const { status, answer, tries, uncertain, sentAt, nextAt } = delivery
+  return (
+    <>
+      <bdi>{channel.name}</bdi>: {words[status]}
+      {sentAt && (
+        <>
+          {' '}
+          <Ago at={sentAt} />
+        </>
+      )}
+      {answer && <>. {sentence(answer)}</>}
+      {status === 'waiting' && nextAt && (
+        <>
+          {tries > 0 && ` ${counted(tries, 'attempt')}.`} Next <In at={nextAt} />.
+        </>
+      )}
+      {uncertain && ' It may have arrived twice.'}
+    </>
+  )
+}
+
+const sentence = (answer: string) => (/[.!?]$/.test(answer) ? answer : `The answer: ${answer}.`)
 
 const words: Record<Delivery['delivery']['status'], string> = {
   waiting: 'waiting',
