@@ -8,7 +8,7 @@ import { getLiveRelease } from '../runtime/store.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { BackupDeps } from './deps.ts'
 import { containersOf } from './hold.ts'
-import { dump, recipeOf } from './recipes/index.ts'
+import { dump, recipeOf, renamedImages } from './recipes/index.ts'
 import { workloadOf } from './subject.ts'
 import type { Subject } from './subject.ts'
 
@@ -39,7 +39,8 @@ export async function dataOf(
 ): Promise<Data> {
   const { id, kind, ownerId } = workload
   const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
-  const recipe = recipeOf({ id, components, backup: await declaredIn(deps, subject) })
+  const images = renamedImages(deps.db, components)
+  const recipe = recipeOf({ id, components, images, backup: await declaredIn(deps, subject) })
   const containers = await containersOf(deps, workload, { signal })
   const mounted = components.flatMap(({ options }) => options.volumes ?? [])
   // those of an earlier version, as long as they exist: an update may have renamed one
@@ -58,8 +59,11 @@ export async function dataOf(
   }
 }
 
-const idOf = (containers: Container[], component: string) =>
-  containers.find(({ labels }) => labels[partLabel] === component)?.id ?? component
+/** The one that runs, beside which may be one that has ended. */
+function idOf(containers: Container[], component: string) {
+  const own = containers.filter(({ labels }) => labels[partLabel] === component)
+  return (own.find(({ state }) => state === 'running') ?? own[0])?.id ?? component
+}
 
 /** What the template of a service says; null for what is recognised by its images. */
 const declaredIn = async (deps: BackupDeps, subject: Subject) =>

@@ -13,7 +13,7 @@ import type { Target, Tool, ToolDeps } from './tool.ts'
 
 export { differenceOf, refuseNewer } from './contents.ts'
 export type { Contents } from './contents.ts'
-export { recipeOf } from './recipe.ts'
+export { recipeOf, renamedImages } from './recipe.ts'
 export type { Recipe } from './recipe.ts'
 export type { Source, Target } from './tool.ts'
 

@@ -1,6 +1,8 @@
+import type { Db } from '../../db/index.ts'
 import { parseReference } from '../../registries/image-registry.ts'
 import type { Component } from '../../runtime/component.ts'
 import { shownImage } from '../../runtime/images/private-names.ts'
+import { deployedImage, listServiceImages } from '../../runtime/images/stack-store.ts'
 import { volumeNameOf } from '../../services/compose/containers.ts'
 import type { BackupDeclaration, BackupEngine } from '../../services/compose/declaration.ts'
 import type { Source } from './tool.ts'
@@ -20,14 +22,23 @@ type Options = {
   components: Component[]
   /** What its file says; by default databases are recognised by their images. */
   backup: BackupDeclaration | null
-  /** Names of images that Davit has renamed, by component. */
-  images?: Readonly<Record<string, string>>
+  /** As the file names the images that Davit has renamed, by component. */
+  images?: ReadonlyMap<string, string>
 }
 
-export function recipeOf({ id, components, backup, images = {} }: Options): Recipe {
+/** Those of an environment with a Compose file. */
+export const renamedImages = (db: Db, components: Component[]): Map<string, string> =>
+  new Map(
+    components.flatMap(({ name, options: { image } }) => {
+      const found = listServiceImages(db, deployedImage(image)).find(([, of]) => of.image === image)
+      return found?.[1].reference ? [[name, found[1].reference] as const] : []
+    }),
+  )
+
+export function recipeOf({ id, components, backup, images }: Options): Recipe {
   const databases = components.flatMap((component): Source[] => {
     const { name } = component
-    const image = images[name] ?? component.options.image
+    const image = images?.get(name) ?? component.options.image
     const engine = backup ? backup.databases[name] : engineOf(image)
     // without a volume its data is gone with its container
     if (!engine || component.oneShot || !component.options.volumes?.length) return []

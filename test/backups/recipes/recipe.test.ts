@@ -1,9 +1,15 @@
 import { expect, test } from 'bun:test'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { differenceOf, recipeOf, refuseNewer } from '../../../src/backups/recipes/index.ts'
+import {
+  differenceOf,
+  recipeOf,
+  refuseNewer,
+  renamedImages,
+} from '../../../src/backups/recipes/index.ts'
 import type { Contents } from '../../../src/backups/recipes/index.ts'
 import type { Component } from '../../../src/runtime/component.ts'
+import { insertStack } from '../../../src/runtime/images/stack-store.ts'
 import { planContainers } from '../../../src/services/compose/containers.ts'
 import {
   readCompose,
@@ -11,6 +17,7 @@ import {
   samplesOf,
   stackOf,
 } from '../../../src/services/compose/template.ts'
+import { newDatabases } from '../../support/databases.ts'
 
 const templates = join(import.meta.dir, '../../../src/services/templates')
 
@@ -131,7 +138,7 @@ test('an image of a private registry or with another name is recognised, too', (
       options: { image, env: {}, volumes: [{ name: 'v', path: '/v' }] },
       files: [],
     }) as never as Component
-  const engines = (image: string, images = {}) =>
+  const engines = (image: string, images = new Map<string, string>()) =>
     recipeOf({ id: 'x', components: [component(image)], backup: null, images }).databases.map(
       ({ engine }) => engine,
     )
@@ -141,9 +148,22 @@ test('an image of a private registry or with another name is recognised, too', (
   expect(engines('docker.io/library/postgres:17.11@sha256:' + '0'.repeat(64))).toEqual([
     'postgresql',
   ])
-  expect(engines('davit/x:y', { db: 'mariadb:11' })).toEqual(['mysql'])
+  expect(engines('davit/x:y', new Map([['db', 'mariadb:11']]))).toEqual(['mysql'])
   expect(engines('ada/not-postgres-at-all')).toEqual([])
   expect(engines('ada/mypostgres')).toEqual([])
+})
+
+test('the images of an environment with a Compose file are known by the names in it', () => {
+  const { db } = newDatabases()
+  const of = (image: string, reference: string | null) => ({ image, key: image, reference })
+  insertStack(db, {
+    ...{ image: 'davit/x:y', file: 'compose.yaml', texts: {} },
+    services: { web: of('davit/x:y', null), db: of('davit/x:y.db', 'postgres:17') },
+  })
+  const components = ['davit/x:y', 'davit/x:y.db', 'redis:7'].map(
+    (image, index) => ({ name: ['web', 'db', 'cache'][index], options: { image } }) as Component,
+  )
+  expect([...renamedImages(db, components)]).toEqual([['db', 'postgres:17']])
 })
 
 const contents = (version: string, engine: Contents['engine'] = 'postgresql'): Contents => ({
