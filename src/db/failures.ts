@@ -91,6 +91,16 @@ export function refuseDuplicate<Result>(write: () => Result, refused: Duplicates
   }
 }
 
+/** Undefined when the parent of a new row was deleted meanwhile; the transaction goes on. */
+export function unlessOrphan<Result>(insert: () => Result): Result | undefined {
+  try {
+    return insert()
+  } catch (error) {
+    if (!/FOREIGN KEY constraint failed/.test(sqliteErrorOf(error)?.message ?? '')) throw error
+    return undefined
+  }
+}
+
 /** Milliseconds between checks for free disk space. */
 const retryDelay = 1000
 

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/index.ts'
+import { unlessOrphan } from '../db/failures.ts'
 import { duration } from '../web/times.tsx'
 import { insertNotices } from './outbox-store.ts'
 import {
@@ -11,6 +12,7 @@ import {
   listTold,
   updateEvent,
 } from './store.ts'
+import { cut } from './senders/text.ts'
 import type { EventRow } from './store.ts'
 
 export type NewEvent = Pick<EventRow, 'kind' | 'level' | 'subject' | 'title' | 'text' | 'href'> & {
@@ -30,8 +32,9 @@ const calm = { each: 60_000, most: 30 * 60_000 }
  * Stores an event, and with it what is to be sent, in the transaction of what happened. What flaps (see `of`) is
  * told once, and its end once it stays well.
  */
-export function emit(tx: Tx, { of = null, ...event }: NewEvent) {
+export function emit(tx: Tx, { of = null, ...given }: NewEvent) {
   const now = new Date()
+  const event = bounded(given)
   if (of === null) return tell(tx, { ...event, of, lastAt: now })
   const open = getOpen(tx, of)
   if (event.level === 'resolved') {
@@ -50,6 +53,17 @@ const isCalming = (tx: Tx, { id, level, count, createdAt }: EventRow, now: Date)
   level === 'resolved' && now.getTime() < createdAt.getTime() + calmOf(count) && isUntold(tx, id)
 
 const calmOf = (count: number) => Math.min(count * calm.each, calm.most)
+
+/** In characters: some of a text may come from a repository. */
+const longest = { subject: 200, title: 300, text: 4000, todo: 1000 }
+
+function bounded(event: NewEvent): NewEvent {
+  const names = Object.keys(longest) as (keyof typeof longest)[]
+  const short = names.flatMap((name) =>
+    event[name] == null ? [] : [[name, cut(event[name], longest[name])]],
+  )
+  return { ...event, ...Object.fromEntries(short) }
+}
 
 function happenedAgain(tx: Tx, { id, count }: EventRow, event: NewEvent, now: Date) {
   const { level, title, text, todo = null } = event
@@ -71,7 +85,8 @@ function end(tx: Tx, open: EventRow, event: NewEvent, now: Date) {
 }
 
 function tell(tx: Tx, event: NewEvent & { lastAt: Date }) {
-  const stored = insertEvent(tx, event)
+  const stored = unlessOrphan(() => insertEvent(tx, event))
+  if (!stored) return // it happened to what was just deleted
   const { kind, projectId } = stored
   const to = listChannelsOf(tx, stored.ownerId).filter(
     ({ events, projects }) =>

@@ -221,6 +221,15 @@ test('events are listed in pages, and followed as a stream that continues where 
   expect(told).toEqual(['two', 'three'])
 })
 
+test('what happened to something that was just deleted stops no one, and a text of any length fits', () => {
+  const s = scene({ starts: false })
+  s.db.transaction(() => {
+    s.emit({ projectId: crypto.randomUUID() })
+    s.emit({ title: 'x'.repeat(10_000), text: 'y'.repeat(100_000) })
+  })
+  expect(s.events().map(({ title, text }) => [title.length, text.length])).toEqual([[300, 4000]])
+})
+
 test('old events go, but no more than a thousand at once', () => {
   const s = scene({ starts: false })
   const old = new Date(Date.now() - 91 * 24 * hour)

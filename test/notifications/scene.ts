@@ -92,6 +92,16 @@ export function scene({
         .all(),
     events: () => db.select().from(events).orderBy(events.id).all(),
     comes,
+    /** Lets time pass until the first message has ended, with all of its attempts; returns how much passed. */
+    async ends(status: string) {
+      const began = clock.now()
+      const first = () => db.select().from(outbox).orderBy(outbox.id).get()!.status
+      while (first() !== status) {
+        await clock.pass(60_000)
+        await comes(() => first() !== 'sending')
+      }
+      return clock.now() - began
+    },
     settled: (...statuses: string[]) =>
       comes(() =>
         db
