@@ -14,8 +14,8 @@ const interval = 5000
 /** Milliseconds until what failed is tried again: doubled each time, or as the receiver says. */
 const retry = { first: 5000, last: 300_000, asked: 3_600_000 }
 
-/** Drains that send at the same time. */
-const width = 8
+/** Drains of one user that send at the same time: those that hang delay no one else's. */
+const width = 4
 
 /** What isn't worth storing: after a restart a drain tries at once. */
 type State = Progress & { failures: number; nextAt: number }
@@ -28,7 +28,8 @@ export class Drains {
   readonly #deps: DrainDeps
   readonly #states = new Map<string, State>()
   readonly #running = new Map<string, Promise<void>>()
-  readonly #semaphore = new Semaphore(width)
+  /** By owner. */
+  readonly #semaphores = new Map<string, Semaphore>()
 
   constructor(deps: DrainDeps) {
     this.#deps = deps
@@ -52,13 +53,14 @@ export class Drains {
   sendDue(now: number, { signal }: { signal: AbortSignal }) {
     const { db, logDb } = this.#deps
     if (logDb.$client.reserve.isGone) return // what was sent couldn't be noted
-    const ids = new Set(listActive(db))
+    const active = listActive(db)
+    const ids = new Set(active.map(({ id }) => id))
     for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
-    for (const id of ids) {
+    for (const { id, ownerId } of active) {
       const nextAt = this.#states.get(id)?.nextAt ?? 0
       // later than it can be: the clock was set back
       const isDue = nextAt <= now || nextAt > now + retry.asked
-      if (isDue && !this.#running.has(id)) this.#start(id, signal)
+      if (isDue && !this.#running.has(id)) this.#start(id, { ownerId, signal })
     }
   }
 
@@ -75,10 +77,10 @@ export class Drains {
     scheduler.wake()
   }
 
-  #start(id: string, signal: AbortSignal) {
-    const work = this.#send(id, signal)
+  #start(id: string, of: { ownerId: string; signal: AbortSignal }) {
+    const work = this.#send(id, of)
       .catch((error) => {
-        if (signal.aborted) return
+        if (of.signal.aborted) return
         report('a log was not drained', error, { drain: id })
         this.#delay(id, 0)
       })
@@ -86,12 +88,13 @@ export class Drains {
     this.#running.set(id, work)
   }
 
-  async #send(id: string, signal: AbortSignal) {
-    using _ = await this.#semaphore.acquire(signal)
+  async #send(id: string, { ownerId, signal }: { ownerId: string; signal: AbortSignal }) {
+    const semaphore = this.#semaphores.getOrInsertComputed(ownerId, () => new Semaphore(width))
     const { sendBatch } = await import('./send-batch.ts') // nothing of it is needed without drains
     const fresh = { failures: 0, nextAt: 0, waitsSince: null, lines: Infinity }
     const state = this.#states.getOrInsert(id, fresh)
     while (!signal.aborted) {
+      using _ = await semaphore.acquire(signal) // for each batch, as some always have more
       const end = await sendBatch(this.#deps, id, { progress: state, signal })
       if (end.is === 'failed') return this.#delay(id, end.retryAfter)
       if (end.hasSent) Object.assign(state, { failures: 0, nextAt: 0 })

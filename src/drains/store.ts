@@ -14,7 +14,7 @@ const of = { environment: environments, project: projects }
 export const listActive = (db: Db) =>
   active(db)
     .all()
-    .map(({ drain }) => drain.id)
+    .map(({ drain, project }) => ({ id: drain.id, ownerId: project.ownerId }))
 
 /** With what it belongs to; undefined when it doesn't send. */
 export const getActive = (db: Db, id: string) => active(db, id).get()

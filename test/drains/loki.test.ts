@@ -192,6 +192,24 @@ test('a receiver that hangs delays no other, and no line that is written meanwhi
   hang.resolve(new Response())
 })
 
+test('many of one user that hang delay no drain of another', async () => {
+  const slow = httpReceiver()
+  const fast = httpReceiver()
+  slow.always(() => new Promise(() => {}))
+  const { t, write, ada, path } = await drained({ kind: 'loki', url: slow.url })
+  for (const name of ['b', 'c', 'd', 'e'])
+    await ada.post(path, { kind: 'loki', name, url: slow.url })
+  write(1)
+  const bob = await drained({ kind: 'loki', url: fast.url }, t, t.logIn('bob@example.com'))
+  bob.write(2500)
+  const over = new AbortController()
+  t.drains.sendDue(Date.now(), over)
+  while (fast.accepted.length < 3) await new Promise(setImmediate)
+  expect(await bob.shown()).toMatchObject({ sent: 2500, waiting: 0 })
+  over.abort()
+  await t.drains.idle()
+})
+
 test('secrets are masked as in the log', async () => {
   const loki = httpReceiver()
   const { ada, write, send, environment } = await drained({ kind: 'loki', url: loki.url })

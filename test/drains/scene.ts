@@ -4,12 +4,12 @@ import { anEnvironment } from '../logs/collecting.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
-/** An environment of Ada's with a log drain; nothing is sent before `send`. */
+/** An environment of Ada's, or another user's, with a log drain; nothing is sent before `send`. */
 export async function drained(
   body: Record<string, unknown> & { kind: string },
   t: TestApp = simulatedApp(),
+  ada = withAda(t).ada,
 ) {
-  const { ada } = withAda(t)
   const environment = await anEnvironment(t, ada)
   const path = `/envs/${environment.id}/drains`
   const made = await ada.post(path, { name: 'central', ...body })
