@@ -52,12 +52,13 @@ export const status =
 /** Reads messages as RFC 6587 frames them: the length, a space, and so many bytes. */
 export async function syslogReceiver({
   tls = false,
-  answers = 'closes' as 'closes' | 'hangs',
+  answers = 'closes' as 'closes' | 'hangs' | 'ends',
 } = {}) {
   const messages: string[] = []
   const read = (socket: Socket) => {
     let buffer = Buffer.alloc(0)
     socket.on('error', () => {})
+    if (answers === 'ends') return void socket.end()
     socket.on('data', (chunk) => {
       buffer = Buffer.concat([buffer, chunk])
       for (;;) {

@@ -1,5 +1,6 @@
 import { connect, isIP } from 'node:net'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import type { Line } from '../../logs/log-line.tsx'
 import { SendFailure } from '../../notifications/senders/sender.ts'
@@ -56,23 +57,33 @@ export const syslog = drainSender({
 
 const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
 
+/** Milliseconds in which a receiver that went away is noticed: what is sent to it is taken by its system for a while. */
+const lingerMs = 200
+
 type Receiver = { host: string; address: string; port: number; tls: boolean }
 
 /** Resolves when the receiver has read everything and closed the connection. */
 function write({ signal, ca }: SendDeps, { host, address, port, tls }: Receiver, bytes: Buffer) {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let isWritten = false
+  let isEnding = false
   const servername = isIP(host) ? undefined : host
   const socket: Socket = tls
     ? connectTls({ host: address, port, ...(servername && { servername }), ...(ca && { ca }) })
     : connect({ host: address, port })
   const abort = () => socket.destroy(signal.reason as Error)
   signal.addEventListener('abort', abort, { once: true })
-  socket.once(tls ? 'secureConnect' : 'connect', () => socket.end(bytes))
-  socket.once('finish', () => (isWritten = true))
+  const end = async () => {
+    await sleep(lingerMs)
+    isEnding = true
+    socket.end()
+  }
+  socket.once(tls ? 'secureConnect' : 'connect', () => socket.write(bytes, () => void end()))
   socket.once('error', reject)
-  socket.once('close', () => (isWritten ? resolve() : reject(new Error('closed early'))))
-  socket.resume() // its end is only seen when all before it was read
+  const ended = () =>
+    isEnding ? resolve() : reject(new Error('It closed before it had all lines.'))
+  socket.once('end', () => isEnding || ended())
+  socket.once('close', ended)
+  socket.resume() // otherwise no end is seen
   return promise.finally(() => {
     signal.removeEventListener('abort', abort)
     socket.destroy()
