@@ -4,6 +4,7 @@ import { oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/session.ts'
 import { deviceAnswerRoutes, deviceLoginRoutes } from './accounts/device-login-routes.tsx'
 import { invite } from './accounts/invite.tsx'
+import { forgottenRoutes } from './accounts/forgotten-routes.tsx'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { profileRoutes } from './accounts/profile-routes.tsx'
 import { apiToken } from './accounts/api-token.tsx'
@@ -81,6 +82,7 @@ export function createApp(deps: Deps) {
   app.route('/', docsRoutes())
   app.route('/', themeRoutes(config))
   app.route('/', accountRoutes(deps))
+  app.route('/', forgottenRoutes(deps))
   app.route('/', oauthRoutes(deps))
   app.route('/', deviceLoginRoutes(deps))
 

@@ -182,6 +182,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   outbox.handle('commit_status', async () =>
     (await import('./deployments/commit-status.ts')).statusHandler(working),
   )
+  outbox.handle('account_mail', async () =>
+    (await import('./accounts/account-mail.ts')).accountMailHandler(outside),
+  )
   jobs.handle('deploy', async () =>
     (await import('./deployments/deploy-job.ts')).deployKind(working),
   )

@@ -7,6 +7,7 @@ import { AppError, notFound } from '../platform/errors.ts'
 import { hashToken, randomCode, randomToken } from '../platform/secrets.ts'
 import { networkOf } from '../web/client-address.ts'
 import { findUser } from './store.ts'
+import { noteToken } from './notices.ts'
 import { makeToken } from './token-store.ts'
 
 /** In milliseconds: the time in which a login can be allowed. */
@@ -68,9 +69,10 @@ export const takeDeviceToken = (db: Db, secret: string) =>
     const { id: userId, email, disabledAt } = findUser(tx, found.userId)
     if (disabledAt) throw new AppError('forbidden', 'This account is disabled.')
     const { name } = found
-    const { token } = makeToken(tx, {
+    const { token, row } = makeToken(tx, {
       ...{ userId, name, scopes: ['write'], expiresInDays: deviceTokenDays },
     })
+    noteToken(tx, { ...row, email })
     tx.delete(deviceLogins).where(byHash).run()
     return { token, email }
   })

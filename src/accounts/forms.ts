@@ -28,6 +28,21 @@ export const loginForm = z.object({
   password: z.string('must be your password.').max(4096, 'is too long.'),
 })
 
+export const forgottenForm = z.object({ email: emailAddress() })
+
+export const resetForm = z.object({
+  reset: line('the code of a link', { max: 128 }),
+  password: newPassword,
+})
+
+export const inviteForm = z.object({
+  email: field(emailAddress().nullish(), {
+    label: 'E-mail',
+    placeholder: 'ada@example.com',
+    hint: 'Davit sends the link there. Leave empty to send it yourself.',
+  }),
+})
+
 /** A current password is never refused for its format, only when it is wrong. */
 const currentPassword = z.string('must be your password.').max(4096, 'is too long.').nullish()
 

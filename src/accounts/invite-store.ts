@@ -1,28 +1,38 @@
 import { and, eq, gt, isNull } from 'drizzle-orm'
-import type { Tx } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import { insertAccountMail } from '../notifications/outbox-store.ts'
 import type { Config } from '../config.ts'
 import { countRows, getRow } from '../db/queries.ts'
 import { invites } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
-import { hashToken, randomToken } from '../platform/secrets.ts'
-import type { User } from '../web/factory.ts'
+import { hashToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { linkToken } from './link-token.ts'
 
 /** In milliseconds. */
 const lifetime = 7 * 24 * 3_600_000
 
-/** The token is only in the link. */
+type InviteDeps = { db: Db; secrets: Secrets; config: Config }
+
+/** The token is only in the link, which is mailed if there is an address. */
 export function makeInvite(
-  { db, config }: { db: Tx; config: Config },
-  { id: createdBy }: Pick<User, 'id'>,
+  { db, secrets, config }: InviteDeps,
+  { createdBy, email = null }: { createdBy: string; email?: string | null },
 ) {
   const off = whyNoInvites(config)
   if (off) throw new AppError('conflict', off)
   refuseMore('invites', countRows(db, invites, and(eq(invites.createdBy, createdBy), isOpen())))
-  const token = randomToken()
+  const id = newId()
+  const token = linkToken(secrets, id)
   const expiresAt = new Date(Date.now() + lifetime)
-  const values = { tokenHash: hashToken(token), createdBy, expiresAt }
-  return { token, invite: db.insert(invites).values(values).returning().get() }
+  const values = { id, tokenHash: hashToken(token), createdBy, email, expiresAt }
+  return db.transaction((tx) => {
+    const invite = tx.insert(invites).values(values).returning().get()
+    if (email) insertAccountMail(tx, { ownerId: createdBy, subjectId: id })
+    return { token, invite }
+  })
 }
 
 /** Null when invitations work. */
@@ -32,6 +42,9 @@ export const whyNoInvites = ({ registration }: Config) =>
     : `Registration is ${registration} here. Invitations work once DAVIT_REGISTRATION is invite.`
 
 export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
+
+export const findInvite = (db: Tx, id: string) =>
+  getRow(db, invites, and(eq(invites.id, id), isOpen()))
 
 /** Undefined once it is used or expired. */
 export const getOpenInvite = (db: Tx, token: string | null | undefined) =>

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { invites } from '../db/schema.ts'
 import { rowJson } from '../resources/json.ts'
+import { invalidField } from '../platform/errors.ts'
 import { resource } from '../resources/resource.ts'
 import { requestOrigin } from '../web/own-host.ts'
 import { Ago, Day } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
+import { sendsAccountMail } from './account-mail.ts'
+import { inviteForm } from './forms.ts'
 import { isOpen, makeInvite, whyNoInvites } from './invite-store.ts'
 import type { AccountDeps } from './session.ts'
 
-const json = rowJson('Invite', invites, ['expiresAt'])
+const json = rowJson('Invite', invites, ['email', 'expiresAt'])
 
 export const invite = resource({
   kind: 'invite',
@@ -26,7 +29,7 @@ export const invite = resource({
     title: 'No open invitations',
     text: 'Create a link, and send it to the person who is to have an account here.',
   },
-  row: ({ createdAt, expiresAt }) => ({
+  row: ({ createdAt, expiresAt, email }) => ({
     title: (
       <>
         Created <Ago at={createdAt} />
@@ -35,6 +38,7 @@ export const invite = resource({
     since: null,
     label: `the invitation that expires on ${expiresAt.toISOString().slice(0, 10)}`,
     facts: [
+      email && `mailed to ${email}`,
       <>
         expires on <Day at={expiresAt} />
       </>,
@@ -44,9 +48,12 @@ export const invite = resource({
     verb: 'Create',
     note: '; its link is shown only once',
     schema: () => json().extend({ url: z.url() }),
+    form: () => inviteForm,
     off: ({ config }: AccountDeps) => whyNoInvites(config),
-    make(deps, c) {
-      const { token, invite } = makeInvite(deps, userOf(c))
+    make(deps, c, { email = null }) {
+      if (email && !sendsAccountMail(deps.db))
+        throw invalidField('email', 'must be empty, because no e-mail channel sends invitations.')
+      const { token, invite } = makeInvite(deps, { createdBy: userOf(c).id, email })
       const url = `${requestOrigin(c, deps.config)}/auth/register?invite=${token}`
       const says = 'Send this link to the person you invite. It is shown only once.'
       return { id: invite.id, extra: { url }, once: { text: url, what: 'the link', says } }

@@ -45,6 +45,11 @@ export const operations: SliceOperations = () => ({
       z.object({ token: z.string().nullable(), email: z.email().nullable() }),
     ),
     'POST /settings/device': does('Allow or refuse the login of a computer', nothing),
+    'POST /auth/forgotten': does(
+      'Have a link for a new password mailed; the response is the same without such an account',
+      nothing,
+    ),
+    'POST /auth/password': does('Set a new password with such a link; ends all sessions', nothing),
     'GET /settings/profile': does('Get your profile', user()),
     'PUT /settings/profile': does('Change your e-mail address or name', user()),
     'PUT /settings/password': does('Change your password; ends your other sessions', user()),

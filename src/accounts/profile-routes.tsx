@@ -19,6 +19,7 @@ import { authorizationUrl, findOAuthSettings } from './oauth.ts'
 import { hashPassword } from './passwords.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
+import { deleteResetsOf } from './reset-store.ts'
 import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './store.ts'
@@ -46,6 +47,7 @@ export const profileRoutes = (deps: AccountDeps) => {
           : current
       const user = db.transaction((tx) => {
         const changed = updateUser(tx, before.id, wanted)
+        if (changed.email !== before.email) deleteResetsOf(tx, changed.id)
         if (changed.email !== before.email)
           deleteOtherSessions(tx, { userId: changed.id, id: c.var.session!.id })
         return changed
@@ -66,6 +68,7 @@ export const profileRoutes = (deps: AccountDeps) => {
       const passwordHash = await hashPassword(password)
       const user = db.transaction((tx) => {
         deleteSessionsOf(tx, id)
+        deleteResetsOf(tx, id)
         return updateUser(tx, id, { passwordHash })
       })
       audit(c, 'password.changed')

@@ -1,5 +1,6 @@
 import { recordEvent } from '../audit/record.ts'
-import type { Db } from '../db/index.ts'
+import type { Occurrence } from '../audit/record.ts'
+import type { Db, Tx } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { passwordForm } from './forms.ts'
 import { deleteIdentitiesOf } from './identity-store.ts'
@@ -7,6 +8,9 @@ import { hashPassword } from './passwords.ts'
 import { deleteTokensOf } from './token-store.ts'
 import { deleteSessionsOf, getUserByEmail, listUsers, updateUser } from './store.ts'
 import { forgiveFailures } from './failure-store.ts'
+import { deleteResetsOf } from './reset-store.ts'
+
+type ResetUser = { id: string; email: string }
 
 /** Maximum of users that an error lists. */
 const mostNamed = 10
@@ -30,25 +34,33 @@ export function userForReset(db: Db, email: string) {
  */
 export async function resetPassword(
   db: Db,
-  { user, password, by }: { user: { id: string; email: string }; password: string; by: string },
+  { user, password, by }: { user: ResetUser; password: string; by: string },
 ) {
   checkNewPassword(password)
   const passwordHash = await hashPassword(password)
   db.transaction(
     (tx) => {
-      deleteSessionsOf(tx, user.id)
       deleteTokensOf(tx, user.id)
       deleteIdentitiesOf(tx, user.id)
-      forgiveFailures(tx, { email: user.email })
-      updateUser(tx, user.id, { passwordHash })
-      recordEvent(tx, {
-        actor: { id: null, email: by },
-        action: 'password.reset',
-        object: { kind: 'user', id: user.id, name: user.email },
-      })
+      storePassword(tx, { user, passwordHash, actor: { id: null, email: by } })
     },
     { behavior: 'immediate' },
   )
+}
+
+type Stored = Pick<Occurrence, 'actor' | 'address'> & { user: ResetUser; passwordHash: string }
+
+/** Ends the sessions, since someone else may have begun them. */
+export function storePassword(tx: Tx, { user, passwordHash, ...by }: Stored) {
+  deleteSessionsOf(tx, user.id)
+  deleteResetsOf(tx, user.id)
+  forgiveFailures(tx, { email: user.email })
+  updateUser(tx, user.id, { passwordHash })
+  recordEvent(tx, {
+    ...by,
+    action: 'password.reset',
+    object: { kind: 'user', id: user.id, name: user.email },
+  })
 }
 
 function checkNewPassword(password: string) {

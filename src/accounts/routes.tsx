@@ -10,6 +10,7 @@ import type { Draft } from '../web/draft.ts'
 import { userOf } from '../web/user-of.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
+import { sendsAccountMail } from './account-mail.ts'
 import { register, wantsSetupCode, whyClosed } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { deviceOf } from './device.ts'
@@ -38,6 +39,7 @@ export const accountRoutes = (deps: RouteDeps) => {
         provider={deps.config.oauth?.provider ?? null}
         isBehindForm={isBehindForm(c, deps)}
         mayRegister={whyClosed(deps, null) === null}
+        mayReset={sendsAccountMail(deps.db)}
       />
     ),
   })

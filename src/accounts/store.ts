@@ -3,7 +3,15 @@ import type { SQLWrapper } from 'drizzle-orm'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
 import { deleteFound, getRow, listRows, preparedOnce } from '../db/queries.ts'
-import { apiTokens, invites, projects, services, sessions, users } from '../db/schema.ts'
+import {
+  apiTokens,
+  invites,
+  passwordResets,
+  projects,
+  services,
+  sessions,
+  users,
+} from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -175,7 +183,7 @@ export const tolerance = 24 * 3_600_000
 export function resetFutureTimes(db: Tx) {
   const now = new Date()
   const from = new Date(now.getTime() + tolerance)
-  for (const table of [sessions, apiTokens, invites])
+  for (const table of [sessions, apiTokens, invites, passwordResets])
     db.update(table)
       .set({
         expiresAt: sql`${table.expiresAt} - ${table.createdAt} + ${now.getTime()}`,

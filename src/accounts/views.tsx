@@ -10,6 +10,7 @@ export const LoginPage = ({
   provider,
   isBehindForm,
   mayRegister,
+  mayReset,
 }: {
   draft: Draft
   /** An additional way to log in. */
@@ -17,6 +18,8 @@ export const LoginPage = ({
   /** True when a form was sent after the session had ended. */
   isBehindForm: boolean
   mayRegister: boolean
+  /** True when mails are sent. */
+  mayReset: boolean
 }) => (
   <>
     <h1>Log in</h1>
@@ -35,6 +38,11 @@ export const LoginPage = ({
       <ButtonLink variant="outline" href="/auth/oauth">
         Log in with {providerNames[provider]}
       </ButtonLink>
+    )}
+    {mayReset && (
+      <p class="muted">
+        <a href="/auth/forgotten">Forgot your password?</a>
+      </p>
     )}
     {mayRegister && (
       <p class="muted">
@@ -91,7 +99,7 @@ export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
   </>
 )
 
-const ToLogin = () => (
+export const ToLogin = () => (
   <p class="muted">
     Have an account? <a href="/login">Log in</a>
   </p>

@@ -40,9 +40,24 @@ export const sessions = sqliteTable(
   (t) => [index('sessions_by_user').on(t.userId)],
 )
 
+/** Links in mails with which a user sets a new password. */
+export const passwordResets = sqliteTable(
+  'password_resets',
+  {
+    id: id(),
+    userId: owner(),
+    tokenHash: text().notNull().unique(),
+    createdAt: createdAt(),
+    expiresAt: time().notNull(),
+  },
+  (t) => [index('password_resets_by_user').on(t.userId)],
+)
+
 export const invites = sqliteTable('invites', {
   id: id(),
   tokenHash: text().notNull().unique(),
+  /** To whom it was mailed. */
+  email: text(),
   createdBy: owner(),
   createdAt: createdAt(),
   expiresAt: time().notNull(),

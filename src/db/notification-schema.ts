@@ -128,7 +128,7 @@ export const outbox = sqliteTable(
   'outbox',
   {
     id: id(),
-    kind: text({ enum: ['notice', 'commit_status'] }).notNull(),
+    kind: text({ enum: ['notice', 'commit_status', 'account_mail'] }).notNull(),
     ownerId: owner(),
     /** One at a time is sent of each: the id of the channel, or of the git source. */
     lane: text().notNull(),

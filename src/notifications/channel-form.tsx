@@ -63,18 +63,24 @@ export const senderOf = (kind: string) =>
 /** Of all kinds; a kind has only its own fields. */
 export const sentTo = [...new Set(Object.values(senders).flatMap((sender) => [...sender.sentTo]))]
 
-type Chosen = { events: string[]; projects?: string[] | null | undefined }
+type Chosen = {
+  events: string[]
+  projects?: string[] | null | undefined
+  accountMail?: boolean
+}
 
 /** Of other users' projects and of the server only their owners and admins are told. */
 export function refuseOthers(
   db: Db,
-  { events, projects }: Chosen,
+  { events, projects, accountMail }: Chosen,
   { ownerId, row }: { ownerId: string; row?: Channel | undefined },
 ) {
   const before: readonly string[] = row?.events ?? []
   const added = serverKinds.find((kind) => events.includes(kind) && !before.includes(kind))
   if (added && !isAdminNow(db, ownerId))
     throw invalidField('events', `can’t have ${added}, which is for admins.`)
+  if (accountMail && !row?.accountMail && !isAdminNow(db, ownerId))
+    throw invalidField('accountMail', 'can only be set by an admin.')
   const own = new Set(listOwnProjects(db, ownerId).map(({ id }) => id))
   const foreign = projects?.find((id) => !own.has(id) && !row?.projects?.includes(id))
   if (foreign) throw invalidField('projects', 'must be ids of your projects.')

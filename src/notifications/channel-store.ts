@@ -47,6 +47,24 @@ export const listOwnProjects = (db: Db, ownerId: string) =>
     .orderBy(asc(projects.name))
     .all()
 
+/** The one that sends invitations and password resets: an admin's newest that may. */
+export const getAccountMailChannel = (db: Tx) =>
+  db
+    .select({ channel: channels })
+    .from(channels)
+    .innerJoin(users, eq(users.id, channels.ownerId))
+    .where(
+      and(
+        eq(channels.kind, 'email'),
+        eq(channels.accountMail, true),
+        eq(users.role, 'admin'),
+        isNull(users.disabledAt),
+      ),
+    )
+    .orderBy(desc(channels.id))
+    .limit(1)
+    .get()?.channel
+
 /** With its secrets, which only its sender may see. */
 export function opened(secrets: Secrets, channel: Channel): Channel {
   const open = sealedFields.map((name) => {

@@ -37,7 +37,7 @@ const json = rowJson(
   channels,
   [
     ...(['kind', 'name', 'quiet', 'zone', 'url', 'host', 'port', 'security', 'trust'] as const),
-    ...(['username', 'from', 'topic', 'chat', 'room'] as const),
+    ...(['username', 'from', 'topic', 'chat', 'room', 'accountMail'] as const),
   ],
   () => ({
     events: z.array(z.enum(eventKinds)),
@@ -82,11 +82,12 @@ export const channel = resource({
         .map(({ name }) => name),
     }
   },
-  row: ({ kind, events, projects, projectNames, quiet, zone, lastDelivery }) => ({
+  row: ({ kind, events, projects, projectNames, quiet, zone, accountMail, lastDelivery }) => ({
     facts: [
       events.length === 1 ? kindNames[events[0]!] : counted(events.length, 'kind') + ' of events',
       projects && (projectNames.join(', ') || 'only of projects that no longer exist'),
       quiet && `quiet ${quiet} ${zone}`,
+      accountMail && 'sends invitations and password resets',
       lastDelivery ? (
         <>
           {lastDelivery.status === 'sent' ? 'sent' : <Badge {...bad} />}{' '}

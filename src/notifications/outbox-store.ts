@@ -32,6 +32,12 @@ export function insertStatus(
   tx.insert(outbox).values({ kind: 'commit_status', ownerId, lane, subjectId }).run()
 }
 
+/** A mail with a link: an invitation, or a new password. */
+export const insertAccountMail = (
+  tx: Tx,
+  { ownerId, subjectId }: { ownerId: string; subjectId: string },
+) => tx.insert(outbox).values({ kind: 'account_mail', ownerId, lane: subjectId, subjectId }).run()
+
 /**
  * Where something waits, with the time when its first is due, in milliseconds. Steps from lane to lane in an index:
  * one may have ten thousand.

@@ -124,7 +124,7 @@ export const diskLow = (
 })
 
 export const stoppedForDisk = (of: Of & { message: string; hint: string }): Told => ({
-  ...{ kind: 'disk_low', level: 'failure' },
+  ...{ kind: 'unhealthy', level: 'failure' },
   title: `${of.subject} was stopped: it filled the disk`,
   text: of.message,
   todo: of.hint,
@@ -224,6 +224,20 @@ export const adminGranted = (of: { email: string; by: string }): Told => ({
   title: `${of.email} is an admin now`,
   text: `${of.by} made them one. Admins see every container and decide who has access.`,
   todo: 'If that wasn’t intended, make them a member again.',
+})
+
+export const passwordReset = () => ({
+  title: 'Set a new password for Davit',
+  text: 'Someone asked for a new password for your account. The link works once, for an hour.',
+  todo: 'If that wasn’t you, ignore this mail: your password stays as it is.',
+  button: 'Set a new password',
+})
+
+export const invitation = ({ expiresAt }: { expiresAt: Date }) => ({
+  title: 'You are invited to Davit',
+  text: `With this link you can register, once, until ${expiresAt.toISOString().slice(0, 10)}.`,
+  todo: null,
+  button: 'Register',
 })
 
 export const newVersion = (of: { version: string; own: string }): Told => ({

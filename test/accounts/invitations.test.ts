@@ -98,7 +98,12 @@ describe('an invitation', () => {
     const list = await (await admin.get('/settings/invites', { accept: 'application/json' })).json()
     expect(list).toEqual({
       items: [
-        { id: expect.any(String), createdAt: expect.any(String), expiresAt: expect.any(String) },
+        {
+          id: expect.any(String),
+          email: null,
+          createdAt: expect.any(String),
+          expiresAt: expect.any(String),
+        },
       ],
       nextCursor: null,
     })

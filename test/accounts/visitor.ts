@@ -2,6 +2,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { profileRoutes } from '../../src/accounts/profile-routes.tsx'
 import { requireUser, loadSession } from '../../src/accounts/session.ts'
 import { invite } from '../../src/accounts/invite.tsx'
+import { forgottenRoutes } from '../../src/accounts/forgotten-routes.tsx'
 import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
 import { apiToken } from '../../src/accounts/api-token.tsx'
 import { checkScope } from '../../src/accounts/token-scope.ts'
@@ -49,6 +50,7 @@ export function accountsApp({
     .use(csrfToken(deps), checkScope)
     .use('/auth/*', csrfCheck(deps), readFormMethod)
     .route('/', accountRoutes(deps))
+    .route('/', forgottenRoutes(deps))
     .use(requireUser(deps))
     .use(csrfCheck(deps), readFormMethod)
     .route('/', profileRoutes(deps))

@@ -21,7 +21,7 @@ import { startProviderServer } from '../support/provider-server.ts'
 import { until } from '../support/until.ts'
 import { startingForever, stuckDeployment, whileHeld, withPromotable } from './under-way.ts'
 import { aPush } from '../webhooks/senders.ts'
-import { connect } from './connect.ts'
+import { connect, resetByMail } from './connect.ts'
 import { changeDrains } from './drains.ts'
 import { receive } from './receive.ts'
 
@@ -257,7 +257,7 @@ async function administer(call: Call, t: TestApp, ada: TestClient) {
   const device = await call('POST /auth/device', { client, body: { name: 'new@laptop' } })
   await call('POST /settings/device', { body: { code: device.code, answer: 'allow', password } })
   await call('POST /auth/device/token', { client, body: { secret: device.secret } })
-  await call('POST /auth/logout', { client })
+  await resetByMail(call, t, { client, user })
   await call('PUT /settings/users/:id', {
     path: `/settings/users/${user.id}`,
     body: { disabled: true },

@@ -1,6 +1,11 @@
+import { linkToken } from '../../src/accounts/link-token.ts'
+import { channels, passwordResets } from '../../src/db/schema.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 import type { Ids } from '../support/everything.ts'
 
-type Call = (route: string, step?: { path?: string; body?: any }) => Promise<any>
+type Step = { path?: string; client?: TestClient; body?: any }
+type Call = (route: string, step?: Step) => Promise<any>
 
 /** What an account is connected with: sources, registries, targets. */
 export async function connect(call: Call, { git, ids }: { git: object; ids: Ids }) {
@@ -22,4 +27,21 @@ export async function connect(call: Call, { git, ids }: { git: object; ids: Ids 
   await call('POST /settings/channels/:id/test')
   await call('POST /settings/events/:id/send')
   await call('DELETE /settings/channels/:id')
+}
+
+/** A user who logs out and has forgotten the password gets the link of a mail that no one sends. */
+export async function resetByMail(
+  call: Call,
+  { db, secrets }: TestApp,
+  { client, user }: { client: TestClient; user: { id: string; email: string } },
+) {
+  db.insert(channels)
+    .values({ kind: 'email', name: 'mail', ownerId: user.id, events: [], accountMail: true })
+    .run()
+  db.$client.query("UPDATE users SET role = 'admin' WHERE id = ?").run(user.id)
+  await call('POST /auth/logout', { client })
+  await call('POST /auth/forgotten', { client, body: { email: user.email } })
+  const { id } = db.select().from(passwordResets).get()!
+  const body = { reset: linkToken(secrets, id), password: 'another password of hers' }
+  await call('POST /auth/password', { client, body })
 }

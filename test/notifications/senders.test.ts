@@ -75,7 +75,8 @@ const documented: Record<
       errorDescription: 'you need to provide a valid access token Asecret',
     }),
     reason: 'you need to provide a valid access token •••',
-    limits: json(429, {}, { 'Retry-After': new Date(Date.now() + 3_600_000).toUTCString() }),
+    limits: () =>
+      json(429, {}, { 'Retry-After': new Date(Date.now() + 3_600_000).toUTCString() })(),
     seconds: 3600,
   },
   matrix: {

@@ -30,7 +30,7 @@ export async function seeded(t: TestApp) {
   writeLogs(t, ids)
   addServices(t, root.user.id)
   measure(t, ids)
-  makeInvite(t.deps, root.user)
+  makeInvite(t.deps, { createdBy: root.user.id })
   t.logIn('a.member.with.a.long.address@mail.example.com')
   return { ids, root, cookie: aSession(t, root.user.id) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailAddress, line, lines, whole } from '../../web/fields.ts'
+import { emailAddress, flag, line, lines, whole } from '../../web/fields.ts'
 import { field } from '../../web/schema-fields.tsx'
 import { hostField } from '../../web/address-fields.ts'
 import type { Mail, MailSettings } from './smtp.ts'
@@ -65,6 +65,11 @@ export const email = senderOf({
       hint: 'One address per line.',
       isLong: true,
     }),
+    accountMail: field(flag().nullish().transform(Boolean), {
+      label: 'Also send invitations and password resets',
+      hint: 'To those who are invited, or forgot theirs. Only with a channel of an admin.',
+      isFlag: true,
+    }),
   }),
   sealed: ['password'],
   sentTo: ['host', 'port', 'security', 'trust'],
@@ -83,12 +88,12 @@ function mailOf(message: Message, { from, to }: Pick<MailSettings, 'from' | 'to'
     to: message.only ?? to,
     messageId: `<${message.id}@${from.split('@').at(-1)}>`,
     date: message.at,
-    subject: cut(headline(message), 200),
+    subject: cut(message.kind === 'account' ? oneLine(message.title) : headline(message), 200),
     text: [oneLine(message.title), ...parts, href, sent].join('\n\n'),
     html: page([
       `<h2>${escapeHtml(oneLine(message.title))}</h2>`,
       ...parts.map((part) => `<p>${escapeHtml(part).replaceAll('\n', '<br>')}</p>`),
-      `<p><a href="${escapeHtml(href)}">Open in Davit</a></p>`,
+      `<p><a href="${escapeHtml(href)}">${escapeHtml(message.button ?? 'Open in Davit')}</a></p>`,
       `<p><small>${escapeHtml(sent)}</small></p>`,
     ]),
   }

@@ -17,6 +17,8 @@ export type Message = {
   /** What the reader can do about it. */
   todo: string | null
   url: string
+  /** What the link does, in an e-mail. */
+  button?: string
   at: Date
   /** Of an e-mail: the recipients who don't have it yet. */
   only?: string[]

@@ -1,0 +1,99 @@
+import type { Context } from 'hono'
+import { AppError } from '../platform/errors.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { FormError } from '../web/fields-view.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { input } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
+import { sendsAccountMail } from './account-mail.ts'
+import { findReset, mailReset, resetByMail } from './forgotten-password.ts'
+import { forgottenForm, resetForm } from './forms.ts'
+import { EmailField, NewPassword } from './login-fields.tsx'
+import type { AccountDeps } from './session.ts'
+import { ToLogin } from './views.tsx'
+
+/** Open to everyone: a new password by mail. */
+export const forgottenRoutes = (deps: AccountDeps) => {
+  const { db } = deps
+  const refuseWithoutMail = () => {
+    if (!sendsAccountMail(db)) throw noMail()
+  }
+
+  return factory
+    .createApp()
+    .get('/auth/forgotten', (c) => {
+      refuseWithoutMail()
+      return show(c, forgottenView(c, emptyDraft))
+    })
+    .post('/auth/forgotten', input(forgottenForm, forgottenView), (c) => {
+      refuseWithoutMail()
+      mailReset(deps, { ...c.var.input, address: c.var.address })
+      return show(c, { title: 'Check your mail', page: () => <MailSent />, json: () => ({}) })
+    })
+    .get('/auth/password', (c) => {
+      const token = c.req.query('reset') ?? ''
+      findReset(db, token)
+      return show(c, passwordView(c, { ...emptyDraft, values: { reset: token } }))
+    })
+    .post('/auth/password', input(resetForm, passwordView), async (c) => {
+      const { reset: token, password } = c.var.input
+      await resetByMail(db, { token, password, address: c.var.address })
+      return moveOn(c, {
+        to: '/login',
+        said: 'Password changed. Log in with it.',
+        json: () => ({}),
+      })
+    })
+}
+
+const noMail = () =>
+  new AppError(
+    'conflict',
+    'This Davit sends no mails. Ask its operator to reset your password with “davit user reset-password”.',
+  )
+
+const forgottenView = (_: Context, draft: Draft): View => ({
+  title: 'Forgotten password',
+  page: () => (
+    <>
+      <h1>Forgotten password</h1>
+      <p>Enter the e-mail address of your account, to get a link for a new password.</p>
+      <PostForm action="/auth/forgotten" class="form" draft={draft}>
+        <FormError />
+        <EmailField autofocus />
+        <Button>Send link</Button>
+      </PostForm>
+      <ToLogin />
+    </>
+  ),
+})
+
+/** The same whether there is such an account. */
+const MailSent = () => (
+  <>
+    <h1>Check your mail</h1>
+    <p role="status">
+      If this address has an account, a mail with a link is on its way. The link works for an hour.
+    </p>
+    <ToLogin />
+  </>
+)
+
+const passwordView = (_: Context, draft: Draft): View => ({
+  title: 'New password',
+  page: () => (
+    <>
+      <h1>New password</h1>
+      <PostForm action="/auth/password" class="form" draft={draft}>
+        <FormError />
+        <input type="hidden" name="reset" value={draft.values['reset'] ?? ''} />
+        <NewPassword label="New password" />
+        <Button>Set password</Button>
+      </PostForm>
+      <ToLogin />
+    </>
+  ),
+})
