@@ -123,6 +123,6 @@ export async function previewPromotion(
     /** Keys of variables that differ from those its image was built with; null when unknown. */
     builtWithout: settings && buildDifferences(deps, source, settings),
     releaseCommand: releaseCommandOf(environment),
-    interruption: interruptionOf(environment, deps),
+    interruption: await interruptionOf(deps, { project, environment, target: source, settings }),
   }
 }

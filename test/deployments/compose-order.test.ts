@@ -49,3 +49,21 @@ test('services of a Compose file stop after those that depend on them, and the o
   // the volume of db is needed by its next container, so it stops first
   expect(stops.indexOf('api is told')).toBeGreaterThan(stops.indexOf('site has ended'))
 })
+
+test('a rollback says that a volume interrupts it only where its service changes', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const project = await aProject(t, ada, { ...anApp('one'), 'compose.yaml': compose(1) })
+  await ada.put(`/projects/${project.id}/settings`, { composeFile: 'compose.yaml' })
+  const deployed = async (files: Record<string, string>) => {
+    project.repository.commit(files)
+    const deployment = await project.deploy()
+    expect(deployment.status).toBe('running')
+    return `/projects/${project.id}/deployments/${deployment.id}/rollback`
+  }
+  const first = await deployed({ 'www/index.html': 'one' })
+  const second = await deployed({ 'www/index.html': 'two' })
+  const interruption = async (path: string) => (await ada.get(path)).json.interruption
+  expect(await interruption(first)).not.toBe('volume')
+  await deployed({ 'compose.yaml': compose(2) })
+  for (const path of [first, second]) expect(await interruption(path)).toBe('volume')
+})
