@@ -7,6 +7,7 @@ import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { note, printJsonLine, printLine } from './say.ts'
+import { hasInput, sendInput } from './send-input.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
 import type { Run } from './types.ts'
 
@@ -26,13 +27,16 @@ export const run: Command = async (args, env) => {
   const { server, environment } = await findApp(values, env)
   const isOnTerminal =
     !values['no-terminal'] && !values.json && process.stdin.isTTY && process.stdout.isTTY
+  const isPiped = !isOnTerminal && hasInput()
   const path = `/envs/${environment.id}/runs`
   const started = await server.post<Run>(path, {
     command: command.length === 1 ? command[0] : command,
     attach: isOnTerminal,
+    stdin: isPiped,
     ...(values.timeout !== undefined && { timeout: Number(values.timeout) }),
   })
   const at = `${path}/${started.id}`
+  if (isPiped) void sendInput(server, at)
   const ended = isOnTerminal ? await attach(server, at) : await watch(server, at, values.json)
   if (values.json) printJsonLine(ended)
   return statusOf(ended)

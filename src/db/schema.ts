@@ -113,6 +113,8 @@ export const runs = sqliteTable(
     timeout: integer().notNull(),
     /** It has a terminal, and starts once a client has attached. */
     attach: flag().notNull().default(false),
+    /** Its input is that of the first client, for which it waits as well; without a terminal. */
+    stdin: flag().notNull().default(false),
     status: text({ enum: runStatuses }).notNull().default('pending'),
     exitCode: integer(),
     errorCode: text(),

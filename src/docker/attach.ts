@@ -9,6 +9,8 @@ export type Attached = {
   output: AsyncIterable<Uint8Array>
   /** `taken` is called when the engine has accepted the input. */
   write(input: Uint8Array, taken: () => void): void
+  /** Ends its input, unless that is a terminal's. */
+  end?(): void
   resize(size: TerminalSize): Promise<void>
   close(): Promise<void>
 }
@@ -18,30 +20,41 @@ export const detachKeys = 'ctrl-^,ctrl-@,ctrl-^,ctrl-@'
 
 /**
  * Attaches to the process of a container, now or once it starts: to its output from then on, and with a
- * terminal to its input; without one, input is discarded. Detaching doesn't end the process.
+ * terminal or with `stdin` to its input; otherwise input is discarded. Detaching doesn't end the process, but
+ * for one whose input hasn't ended: it would take what it has for all.
  */
 export async function attachContainer(
   engine: Engine,
   id: string,
-  { tty, signal }: { tty: boolean } & Abortable,
+  { tty, stdin = false, signal }: { tty: boolean; stdin?: boolean } & Abortable,
 ): Promise<Attached> {
   const path = `/containers/${encodeURIComponent(id)}`
-  const query = { stream: true, stdin: tty, stdout: true, stderr: true, detachKeys }
+  const takesInput = tty || stdin
+  const query = { stream: true, stdin: takesInput, stdout: true, stderr: true, detachKeys }
   const connection = await engine.hijack(`${path}/attach`, { query, signal })
   connection.on('error', () => {}) // the reader gets the error
-  signal?.addEventListener('abort', () => connection.destroy(), { once: true })
+  let isOpen = stdin
+  const close = async () => {
+    if (isOpen && !connection.readableEnded)
+      await engine.request('POST', `${path}/kill`).catch(() => {}) // it has ended
+    connection.destroy()
+  }
+  signal?.addEventListener('abort', () => void close(), { once: true })
   return {
     output: tty ? follow(connection) : unframed(connection),
     write(input, taken) {
-      if (tty) connection.write(input, (error) => error ?? taken())
+      if (takesInput) connection.write(input, (error) => error ?? taken())
       else taken()
+    },
+    end() {
+      if (!isOpen) return
+      isOpen = false
+      connection.end()
     },
     async resize({ columns, rows }) {
       if (tty) await engine.request('POST', `${path}/resize`, { query: { w: columns, h: rows } })
     },
-    async close() {
-      connection.destroy()
-    },
+    close,
   }
 }
 

@@ -70,7 +70,9 @@ export type ContainerOptions = {
   init?: boolean
   /** True for a terminal with open input. */
   tty?: boolean
-  /** True for input that ends with the first one attached, and output that isn't logged. */
+  /** True for input that ends with the first one attached. */
+  takesInput?: boolean
+  /** The same, and output that isn't logged. */
   piped?: boolean
   /** SIGTERM or the image's stop signal by default. */
   stopSignal?: string
@@ -120,7 +122,11 @@ export function containerConfig(options: ContainerOptions) {
     ExposedPorts: Object.fromEntries(ports.map((port) => [portKey(port), {}])),
     ...(options.healthCheck && { Healthcheck: healthCheck(options.healthCheck) }),
     ...(options.tty && { Tty: true, OpenStdin: true }),
-    ...(options.piped && { AttachStdin: true, OpenStdin: true, StdinOnce: true }),
+    ...((options.piped || options.takesInput) && {
+      AttachStdin: true,
+      OpenStdin: true,
+      StdinOnce: true,
+    }),
     ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
     HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },

@@ -32,9 +32,9 @@ const endNotice = 20_000
 
 /**
  * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text. A
- * run with `attach` starts when its first client has connected, so that it sees everything; any other shows
- * its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`. Disconnecting
- * doesn't end the run. It counts as one of the user's streams.
+ * run with `attach` or `stdin` starts when its first client has connected, so that it sees everything; any
+ * other shows its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`.
+ * Disconnecting ends only a run whose input isn't complete. It counts as one of the user's streams.
  */
 export function attach(
   c: Context<Env>,
@@ -56,7 +56,11 @@ export function attach(
     async open(signal) {
       refuseEnded(findRun(db, run))
       const id = await unlessAborted(starts.created(run.id), signal)
-      const attached = await docker.attachContainer(id, { tty: run.attach, signal })
+      const attached = await docker.attachContainer(id, {
+        tty: run.attach,
+        stdin: run.stdin,
+        signal,
+      })
       await unlessAborted(starts.attach(run.id), signal)
       return attached
     },

@@ -21,6 +21,7 @@ export const run = componentOf('Run', () => ({
   environmentId: id,
   scheduleId: id.nullable(),
   command: command(),
+  stdin: z.boolean(),
   status: z.enum(runStatuses),
   exitCode: z.int().nullable(),
   error: z
@@ -40,14 +41,14 @@ export const operations: SliceOperations = () => ({
   Runs: {
     'GET /envs/:envId/runs': lists('List runs, newest first', run()),
     'POST /envs/:envId/runs': creates(
-      'Run a command in a new container of the live image; with attach it waits for a client, at most 60 s',
+      'Run a command in a new container of the live image; with attach it waits for a client, at most 60 s, and has a terminal; with stdin it waits as well, and reads what the client sends',
       run(),
     ),
     'GET /envs/:envId/runs/:id': does('Get a run', run()),
     'GET /envs/:envId/runs/:id/status': does('Get a run; an alias', run()),
     'GET /envs/:envId/runs/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
     'GET /envs/:envId/runs/:id/attach': does(
-      'Attach over a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input and a terminal are only for a run that was started with attach. Without a handshake: get the run',
+      'Attach over a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input is only for a run that was started with attach, which has a terminal, or stdin, whose input ends with {"end":true}. Without a handshake: get the run',
       run(),
     ),
     'POST /envs/:envId/runs/:id/cancel': works('Cancel a run that has not ended', run()),

@@ -64,7 +64,7 @@ export const runKind =
           ...{ timeout: run.timeout, subject: 'run', resumes: true },
           async created(containerId, signal) {
             log.flush() // before its own lines
-            if (run.attach) await starts.waitForClient(id, containerId, signal)
+            if (run.attach || run.stdin) await starts.waitForClient(id, containerId, signal)
           },
           started(id) {
             containerId = id
@@ -131,6 +131,7 @@ async function componentOf(
   const { variables } = effective
   const stack = await openStack(deps, { project, environment, image, variables, signal })
   const component = onceIn(app, { name: 'run', image, command: wordsOf(run.command), stack })
+  if (run.stdin) return { ...component, options: { ...component.options, takesInput: true } }
   if (!run.attach) return component
   const { options } = component
   const env = { TERM: 'xterm-256color', ...options.env }

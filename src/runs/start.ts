@@ -16,12 +16,21 @@ import { whileAlive } from '../docker/while-alive.ts'
 import { countActive, getStatus, insertRun } from './store.ts'
 import type { Run } from './store.ts'
 
-/** With `attach` it has a terminal, and waits until someone attaches to it. */
-export const runForm = z.object({
-  command: command(),
-  timeout: whole('seconds', { min: 1, max: 86_400 }).nullish(),
-  attach: flag().default(false),
-})
+/**
+ * With `attach` it has a terminal, and waits until someone attaches to it. With `stdin` it waits as well, and reads
+ * what that client sends.
+ */
+export const runForm = z
+  .object({
+    command: command(),
+    timeout: whole('seconds', { min: 1, max: 86_400 }).nullish(),
+    attach: flag().default(false),
+    stdin: flag().default(false),
+  })
+  .refine(({ attach, stdin }) => !attach || !stdin, {
+    path: ['stdin'],
+    error: 'can’t be combined with attach, whose terminal has input.',
+  })
 
 type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
 
@@ -59,7 +68,7 @@ export async function startRun(
     environment,
     project: { ownerId },
     startedBy,
-    input: { timeout, attach, command },
+    input: { timeout, attach, stdin, command },
   }: {
     environment: Environment
     project: Pick<Project, 'ownerId'>
@@ -87,6 +96,7 @@ export async function startRun(
         command,
         timeout: timeout ?? usualTimeout,
         attach,
+        stdin,
       })
     },
     { behavior: 'immediate' },

@@ -34,6 +34,34 @@ function scriptOnTerminal(
 }
 
 describe('run without a terminal', () => {
+  test('passes on its input to the end, however much it is, and none where there is none', async () => {
+    const { davit, env, lastRun } = await withBusybox()
+    const run = (input: string, ...command: string[]) =>
+      davit(['run', '--project', 'site', ...command], { env, input })
+    expect(await run('one\ntwo\n', 'cat')).toEqual({ status: 0, stdout: 'one\ntwo\n', stderr: '' })
+    const much = 'x'.repeat(99).concat('\n').repeat(30_000)
+    expect((await run(much, 'wc', '-c')).stdout.trim()).toBe(`${much.length}`)
+    expect((await run(much, 'true')).status).toBe(0)
+    expect((await lastRun()).stdin).toBe(true)
+    expect((await run('', 'cat')).stdout).toBe('')
+  })
+
+  test('stops a command whose input is cut short', async () => {
+    const { start, env, lastRun, ended } = await withBusybox()
+    const script = 'echo begun; cat > /dev/null; echo complete'
+    const child = Bun.spawn({
+      ...start(['run', '--project', 'site', 'sh', '-c', script], { env }),
+      ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' },
+    })
+    child.stdin.write('the first half')
+    child.stdin.flush()
+    for await (const chunk of child.stdout)
+      if (Buffer.from(chunk).includes('begun')) child.kill('SIGKILL')
+    await child.exited
+    const run = await ended(await lastRun())
+    expect(run).toMatchObject({ status: 'failed', exitCode: 137 })
+  })
+
   test('passes on both outputs, words as they are, and the exit status', async () => {
     const { run } = await withBusybox()
     const { status, stdout, stderr } = await run(

@@ -11,6 +11,8 @@ const control = z.object({
   resize: z.tuple([z.int().min(1).max(1000), z.int().min(1).max(1000)]).optional(),
   /** Bytes drawn so far. Once a client reports this, no more than a window beyond it is sent. */
   drawn: z.int().min(0).optional(),
+  /** The input ends here. */
+  end: z.literal(true).optional(),
 })
 
 /** Limits in bytes: sent but not drawn yet, and in the socket's own buffer. */
@@ -56,6 +58,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   #early: Uint8Array[] = []
   #size: TerminalSize | null = null
   #isResizing = false
+  #isTyped = false
   #sent = 0
   #drawn: number | null = null
   #typed = 0
@@ -134,6 +137,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
 
   async #relay(terminal: Opened) {
     for (const input of this.#early.splice(0)) this.#pass(input)
+    if (this.#isTyped) terminal.end?.()
     void this.#resize()
     for await (const bytes of terminal.output)
       for (let at = 0; at < bytes.length; at += largestMessage) {
@@ -166,7 +170,11 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
     const said = control.safeParse(jsonOrNull(text))
     if (!said.success)
       return this.end('A text must be JSON such as {"resize":[80,24]}.', 'badMessage')
-    const { resize, drawn } = said.data
+    const { resize, drawn, end } = said.data
+    if (end) {
+      this.#isTyped = true
+      this.#terminal?.end?.()
+    }
     if (resize) {
       this.#size = { columns: resize[0], rows: resize[1] }
       void this.#resize()

@@ -1,0 +1,1 @@
+ALTER TABLE `runs` ADD `stdin` integer DEFAULT false NOT NULL;
