@@ -50,11 +50,10 @@ export async function resetByMail(
   )
 }
 
-export function findReset(db: Tx, token: string) {
+function findReset(db: Tx, token: string) {
   const found = getResetByToken(db, token)
   if (found) return found
-  throw new AppError(
-    'forbidden',
-    'This link was used, has expired or isn’t complete. Ask for another one.',
-  )
+  throw new AppError('forbidden', whyInvalid)
 }
+
+export const whyInvalid = 'This link was used, has expired or isn’t complete.'

@@ -4,16 +4,16 @@ import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import { FormError } from '../web/fields-view.tsx'
-import { Button, PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
 import { sendsAccountMail } from './account-mail.ts'
-import { findReset, mailReset, resetByMail } from './forgotten-password.ts'
+import { mailReset, resetByMail, whyInvalid } from './forgotten-password.ts'
 import { forgottenForm, resetForm } from './forms.ts'
 import { EmailField, NewPassword } from './login-fields.tsx'
+import { getResetByToken } from './reset-store.ts'
 import type { AccountDeps } from './session.ts'
-import { ToLogin } from './views.tsx'
 
 /** Open to everyone: a new password by mail. */
 export const forgottenRoutes = (deps: AccountDeps) => {
@@ -35,7 +35,7 @@ export const forgottenRoutes = (deps: AccountDeps) => {
     })
     .get('/auth/password', (c) => {
       const token = c.req.query('reset') ?? ''
-      findReset(db, token)
+      if (!getResetByToken(db, token)) return show(c, expired, 403)
       return show(c, passwordView(c, { ...emptyDraft, values: { reset: token } }))
     })
     .post('/auth/password', input(resetForm, passwordView), async (c) => {
@@ -66,7 +66,7 @@ const forgottenView = (_: Context, draft: Draft): View => ({
         <EmailField autofocus />
         <Button>Send link</Button>
       </PostForm>
-      <ToLogin />
+      <BackToLogin />
     </>
   ),
 })
@@ -78,7 +78,7 @@ const MailSent = () => (
     <p role="status">
       If this address has an account, a mail with a link is on its way. The link works for an hour.
     </p>
-    <ToLogin />
+    <BackToLogin />
   </>
 )
 
@@ -93,7 +93,25 @@ const passwordView = (_: Context, draft: Draft): View => ({
         <NewPassword label="New password" />
         <Button>Set password</Button>
       </PostForm>
-      <ToLogin />
+      <BackToLogin />
     </>
   ),
 })
+
+const expired: View = {
+  title: 'New password',
+  page: () => (
+    <>
+      <h1>New password</h1>
+      <p role="alert">{whyInvalid}</p>
+      <ButtonLink href="/auth/forgotten">Send another link</ButtonLink>
+      <BackToLogin />
+    </>
+  ),
+}
+
+const BackToLogin = () => (
+  <p class="muted">
+    <a href="/login">Back to the login</a>
+  </p>
+)

@@ -99,7 +99,7 @@ export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
   </>
 )
 
-export const ToLogin = () => (
+const ToLogin = () => (
   <p class="muted">
     Have an account? <a href="/login">Log in</a>
   </p>

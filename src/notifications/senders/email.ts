@@ -67,7 +67,7 @@ export const email = senderOf({
     }),
     accountMail: field(flag().nullish().transform(Boolean), {
       label: 'Also send invitations and password resets',
-      hint: 'To those who are invited, or forgot theirs. Only with a channel of an admin.',
+      hint: 'To people who are invited, or have forgotten their password. For admins only.',
       isFlag: true,
     }),
   }),
