@@ -16,6 +16,7 @@ describe('a run', () => {
       scheduleId: null,
       command: ['sh', '-c', 'echo $GREETING; echo trouble >&2; exit 3'],
       status: 'pending',
+      stdin: false,
       exitCode: null,
       error: null,
       createdAt: expect.any(String),
