@@ -1,10 +1,5 @@
-type Declared = {
-  name: string
-  type: 'gauge' | 'counter' | 'histogram' | 'info'
-  /** The end of its name, in OpenMetrics' base units. */
-  unit?: 'bytes' | 'seconds'
-  help: string
-}
+/** Without the end that its type gives it, such as `_total`; its unit is the end of the name. */
+export type Family = { name: string; type: keyof typeof ends; help: string }
 
 type Labels = Record<string, string | null | undefined>
 
@@ -16,10 +11,10 @@ type Counts = { counts: number[]; count: number; seconds: number }
  * where the names of counters and infos include their ends.
  */
 export class Exposition<Name extends string> {
-  readonly #families: Record<Name, Declared>
+  readonly #families: Record<Name, Family>
   readonly #lines = new Map<Name, string[]>()
 
-  constructor(families: Record<Name, Declared>) {
+  constructor(families: Record<Name, Family>) {
     this.#families = families
   }
 
@@ -46,13 +41,14 @@ export class Exposition<Name extends string> {
   }
 
   *text({ isOpenMetrics }: { isOpenMetrics: boolean }): Generator<string> {
-    for (const [family, declared] of Object.entries<Declared>(this.#families)) {
+    for (const [family, declared] of Object.entries<Family>(this.#families)) {
       const lines = this.#lines.get(family as Name)
       if (!lines) continue
-      const { name: base, type, unit, help } = declared
+      const { name: base, type, help } = declared
       const name = isOpenMetrics ? base : base + ends[type]
       const known = isOpenMetrics || type !== 'info' ? type : 'gauge'
       yield `# TYPE ${name} ${known}\n`
+      const unit = /_(bytes|seconds)$/.exec(base)?.[1]
       if (isOpenMetrics && unit) yield `# UNIT ${name} ${unit}\n`
       yield `# HELP ${name} ${help}\n`
       yield `${lines.join('\n')}\n`

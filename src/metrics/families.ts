@@ -1,188 +1,83 @@
+import type { Family } from './exposition.ts'
+
+const of =
+  (type: Family['type']) =>
+  (name: string, help: string): Family => ({ name, type, help })
+const [gauge, counter, histogram] = [of('gauge'), of('counter'), of('histogram')]
+
 /** What `/metrics` has, in its order. `assets/docs/metrics.md` names them. */
 export const families = {
-  build: { name: 'davit_build', type: 'info', help: 'The version of Davit.' },
-  state: {
-    name: 'davit_state',
-    type: 'gauge',
-    help: 'One sample for each app and service: its label state says how it is.',
-  },
-  containers: {
-    name: 'davit_containers',
-    type: 'gauge',
-    help: 'Containers of the live version by process and state.',
-  },
-  restarts: {
-    name: 'davit_container_restarts',
-    type: 'counter',
-    help: 'How often Docker restarted the containers of a process. A new container begins at 0.',
-  },
-  memory: {
-    name: 'davit_container_memory_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'Memory of the containers of a process without page cache, measured every 10 seconds.',
-  },
-  memoryLimit: {
-    name: 'davit_container_memory_limit_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'Memory that those containers may use together.',
-  },
-  cpu: {
-    name: 'davit_container_cpu_seconds',
-    type: 'counter',
-    unit: 'seconds',
-    help: 'Processor time of the containers of a process.',
-  },
-  received: {
-    name: 'davit_container_network_received_bytes',
-    type: 'counter',
-    unit: 'bytes',
-    help: 'What the containers of a process received.',
-  },
-  sent: {
-    name: 'davit_container_network_sent_bytes',
-    type: 'counter',
-    unit: 'bytes',
-    help: 'What the containers of a process sent.',
-  },
-  requests: {
-    name: 'davit_http_requests',
-    type: 'counter',
-    help: 'Requests through Caddy by class of status; aborted is without a response.',
-  },
-  durations: {
-    name: 'davit_http_request_duration_seconds',
-    type: 'histogram',
-    unit: 'seconds',
-    help: 'Seconds until requests through Caddy had their whole response, within 5 %.',
-  },
-  requestBytes: {
-    name: 'davit_http_request_bytes',
-    type: 'counter',
-    unit: 'bytes',
-    help: 'Bodies of requests through Caddy.',
-  },
-  responseBytes: {
-    name: 'davit_http_response_bytes',
-    type: 'counter',
-    unit: 'bytes',
-    help: 'Bodies of responses through Caddy.',
-  },
-  deployments: {
-    name: 'davit_deployments',
-    type: 'counter',
-    help: 'Deployments that began and ended, by result.',
-  },
-  deploymentDurations: {
-    name: 'davit_deployment_duration_seconds',
-    type: 'histogram',
-    unit: 'seconds',
-    help: 'Seconds from the first step of a deployment to its end.',
-  },
-  certificates: {
-    name: 'davit_certificate_expiry_timestamp_seconds',
-    type: 'gauge',
-    unit: 'seconds',
-    help: 'When the certificate of a host ends, in seconds since 1970.',
-  },
-  planned: {
-    name: 'davit_backup_planned',
-    type: 'gauge',
-    help: '1 if there is a plan of backups.',
-  },
-  backedUp: {
-    name: 'davit_backup_last_success_timestamp_seconds',
-    type: 'gauge',
-    unit: 'seconds',
-    help: 'When the newest backup that succeeded and still exists ended, in seconds since 1970.',
-  },
-  proven: {
-    name: 'davit_backup_last_proof_timestamp_seconds',
-    type: 'gauge',
-    unit: 'seconds',
-    help: 'When a backup that still exists was last proven restorable, in seconds since 1970.',
-  },
-  backupFails: {
-    name: 'davit_backup_failing',
-    type: 'gauge',
-    help: '1 if the last backup failed.',
-  },
-  drained: {
-    name: 'davit_drain_lines_sent',
-    type: 'counter',
-    help: 'Lines that the receiver of a log drain has accepted.',
-  },
-  leftOut: {
-    name: 'davit_drain_lines_dropped',
-    type: 'counter',
-    help: 'Lines that a log drain left out.',
-  },
-  drainWaits: {
-    name: 'davit_drain_lines_waiting',
-    type: 'gauge',
-    help: 'Lines that a log drain has not sent yet.',
-  },
-  drainFails: {
-    name: 'davit_drain_failing',
-    type: 'gauge',
-    help: '1 if the last attempt of a log drain failed.',
-  },
-  jobs: {
-    name: 'davit_jobs',
-    type: 'gauge',
-    help: 'Queued and running jobs by kind.',
-  },
-  docker: {
-    name: 'davit_docker_up',
-    type: 'gauge',
-    help: '1 if Docker responds.',
-  },
-  edge: {
-    name: 'davit_edge_healthy',
-    type: 'gauge',
-    help: '1 if domains are served as they are set.',
-  },
-  diskSize: {
-    name: 'davit_disk_size_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'The disk of the data directory.',
-  },
-  diskFree: {
-    name: 'davit_disk_free_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'What is free on that disk.',
-  },
-  serverMemory: {
-    name: 'davit_server_memory_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'The memory of the server.',
-  },
-  serverMemoryUsed: {
-    name: 'davit_server_memory_used_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'What is used of it, without what can be freed at once.',
-  },
-  ownMemory: {
-    name: 'process_resident_memory_bytes',
-    type: 'gauge',
-    unit: 'bytes',
-    help: 'Memory of Davit itself.',
-  },
-  ownCpu: {
-    name: 'process_cpu_seconds',
-    type: 'counter',
-    unit: 'seconds',
-    help: 'Processor time of Davit itself.',
-  },
-  ownStart: {
-    name: 'process_start_time_seconds',
-    type: 'gauge',
-    unit: 'seconds',
-    help: 'When Davit started, in seconds since 1970.',
-  },
-} as const
+  build: of('info')('davit_build', 'The version of Davit.'),
+  state: gauge(
+    'davit_state',
+    'One sample for each app and service: its label state says how it is.',
+  ),
+  containers: gauge('davit_containers', 'Containers of the live version by process and state.'),
+  restarts: counter(
+    'davit_container_restarts',
+    'How often Docker restarted the containers of a process. A new container begins at 0.',
+  ),
+  memory: gauge(
+    'davit_container_memory_bytes',
+    'Memory of the containers of a process without page cache, measured every 10 seconds.',
+  ),
+  memoryLimit: gauge(
+    'davit_container_memory_limit_bytes',
+    'Memory that those containers may use together.',
+  ),
+  cpu: counter('davit_container_cpu_seconds', 'Processor time of the containers of a process.'),
+  received: counter(
+    'davit_container_network_received_bytes',
+    'What the containers of a process received.',
+  ),
+  sent: counter('davit_container_network_sent_bytes', 'What the containers of a process sent.'),
+  requests: counter(
+    'davit_http_requests',
+    'Requests through Caddy by class of status; aborted is without a response.',
+  ),
+  durations: histogram(
+    'davit_http_request_duration_seconds',
+    'Seconds until requests through Caddy had their whole response, within 5 %.',
+  ),
+  requestBytes: counter('davit_http_request_bytes', 'Bodies of requests through Caddy.'),
+  responseBytes: counter('davit_http_response_bytes', 'Bodies of responses through Caddy.'),
+  deployments: counter('davit_deployments', 'Deployments that began and ended, by result.'),
+  deploymentDurations: histogram(
+    'davit_deployment_duration_seconds',
+    'Seconds from the first step of a deployment to its end.',
+  ),
+  certificates: gauge(
+    'davit_certificate_expiry_timestamp_seconds',
+    'When the certificate of a host ends, in seconds since 1970.',
+  ),
+  planned: gauge('davit_backup_planned', '1 if there is a plan of backups.'),
+  backedUp: gauge(
+    'davit_backup_last_success_timestamp_seconds',
+    'When the newest backup that succeeded and still exists ended, in seconds since 1970.',
+  ),
+  proven: gauge(
+    'davit_backup_last_proof_timestamp_seconds',
+    'When a backup that still exists was last proven restorable, in seconds since 1970.',
+  ),
+  backupFails: gauge('davit_backup_failing', '1 if the last backup failed.'),
+  drained: counter(
+    'davit_drain_lines_sent',
+    'Lines that the receiver of a log drain has accepted.',
+  ),
+  leftOut: counter('davit_drain_lines_dropped', 'Lines that a log drain left out.'),
+  drainWaits: gauge('davit_drain_lines_waiting', 'Lines that a log drain has not sent yet.'),
+  drainFails: gauge('davit_drain_failing', '1 if the last attempt of a log drain failed.'),
+  jobs: gauge('davit_jobs', 'Queued and running jobs by kind.'),
+  docker: gauge('davit_docker_up', '1 if Docker responds.'),
+  edge: gauge('davit_edge_healthy', '1 if domains are served as they are set.'),
+  diskSize: gauge('davit_disk_size_bytes', 'The disk of the data directory.'),
+  diskFree: gauge('davit_disk_free_bytes', 'What is free on that disk.'),
+  serverMemory: gauge('davit_server_memory_bytes', 'The memory of the server.'),
+  serverMemoryUsed: gauge(
+    'davit_server_memory_used_bytes',
+    'What is used of it, without what can be freed at once.',
+  ),
+  ownMemory: gauge('process_resident_memory_bytes', 'Memory of Davit itself.'),
+  ownCpu: counter('process_cpu_seconds', 'Processor time of Davit itself.'),
+  ownStart: gauge('process_start_time_seconds', 'When Davit started, in seconds since 1970.'),
+}
