@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { settingsIn } from '../config.ts'
 import type { Config } from '../config.ts'
 import { copyDatabase, installationIn, verifyDatabase } from '../db/copy.ts'
 import { refuseMissing } from '../db/failures.ts'
@@ -29,7 +30,7 @@ import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
 /** Copies of databases are created in the data directory, where no one else can read them. */
-const workPrefix = 'backup-'
+export const workPrefix = 'backup-'
 
 type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
@@ -185,3 +186,14 @@ const unwritable = (draft: string, cause: unknown) =>
     'Choose a directory that you may write to, on a disk with free space.',
     { cause },
   )
+
+/** Leaves out settings that are useless on another machine, and secrets unless the backup is sealed. */
+export function settingsToKeep(
+  env: Record<string, string | undefined>,
+  { sealed }: { sealed: boolean },
+) {
+  const { plain, secret } = settingsIn(env)
+  const { DAVIT_DATA_DIR: _place, ...told } = plain
+  const { DAVIT_BACKUP_PASSPHRASE: _passphrase, ...kept } = secret
+  return sealed ? { ...told, ...kept } : told
+}

@@ -156,8 +156,10 @@ const Contents = ({ backup }: { backup: Backup }) =>
         databases.map(({ name, tables }) => (
           <details>
             <summary>
-              <code>{name}</code> of <bdi>{component}</bdi> ({engine} {version}):{' '}
-              {counted(tables.length, 'table')}
+              <span>
+                <code>{name}</code> of <bdi>{component}</bdi> ({engine} {version}):{' '}
+                {counted(tables.length, 'table')}
+              </span>
             </summary>
             <table class="table">
               <thead>

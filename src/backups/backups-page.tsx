@@ -32,8 +32,6 @@ type Props = ListProps & {
   user: User
   plan: Plan | null
   overdue: boolean
-  /** True while one is queued or running. */
-  isBusy: boolean
 }
 
 export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
@@ -66,7 +64,7 @@ export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
 }
 
 const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
-  const { items, nextCursor, plan, targets, isBusy } = list
+  const { items, nextCursor, plan, targets } = list
   const path = backupsPath(subject)
   if (targets.length === 0 && items.length === 0)
     return (
@@ -81,8 +79,11 @@ const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
   return (
     <>
       <PlanSection {...{ subject, ...list }} />
-      <section aria-label="Backups">
-        {targets.length > 0 && <BackUpNow {...{ path, plan, targets, isBusy }} />}
+      <section aria-labelledby="backups-heading">
+        <div class="section-head">
+          <h2 id="backups-heading">Backups</h2>
+          {targets.length > 0 && <BackUpNow {...{ path, plan, targets }} />}
+        </div>
         <Live id="backups">
           {items.length === 0 ? (
             <EmptyState title="No backups yet">
@@ -118,12 +119,7 @@ const BackupList = ({ items, targets, progress }: ListProps) => (
   </ul>
 )
 
-const BackUpNow = ({
-  path,
-  plan,
-  targets,
-  isBusy,
-}: Pick<Props, 'plan' | 'targets' | 'isBusy'> & { path: string }) => (
+const BackUpNow = ({ path, plan, targets }: Pick<Props, 'plan' | 'targets'> & { path: string }) => (
   <PostForm action={path} class="form">
     {targets.length > 1 && (
       <SelectField
@@ -134,9 +130,7 @@ const BackUpNow = ({
       />
     )}
     <div class="form-actions start">
-      <Button icon="database" disabled={isBusy}>
-        Back up now
-      </Button>
+      <Button icon="database">Back up now</Button>
     </div>
   </PostForm>
 )

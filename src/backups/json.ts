@@ -130,6 +130,7 @@ export const operations: SliceOperations = () => ({
     'GET /backups': lists('List all your backups, also of what was deleted', backup()),
     ...ofSubject('/services/:id/backups', 'a service'),
     ...ofSubject('/envs/:envId/backups', 'an environment'),
+    ...ofSubject('/settings/backups', 'Davit itself'),
     'GET /backups/:id': does('Get a backup', backup()),
     'GET /backups/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
     'POST /backups/:id/cancel': works('Cancel a backup that hasn’t ended', backup()),

@@ -14,7 +14,7 @@ import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
+import { requireAdmin, userOf } from '../web/user-of.ts'
 import { backupRoutes } from './backup-routes.tsx'
 import { BackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
@@ -24,35 +24,38 @@ import { PlanForm } from './plan-form.tsx'
 import { insertBackupJob } from './start.ts'
 import { deletePlan, getPlan, isOverdue, listUnfinished, pageOfBackups, savePlan } from './store.ts'
 import type { Backup } from './store.ts'
-import { backupsPath, ofEnvironment, ofService } from './subject.ts'
+import { backupsPath, ofDavit, ofEnvironment, ofService } from './subject.ts'
 import type { Subject } from './subject.ts'
 import { listTargets } from './targets/store.ts'
 
-/** Backups and their plan, of services and environments. */
+/** Backups and their plan, of services, environments and Davit itself. */
 export const backupsRoutes = (deps: RouteDeps) => {
   const { db, scheduler, jobs } = deps
   const audit = auditor(db)
   const app = factory.createApp()
-  for (const [path, find] of [
-    [`${servicePattern}/backups`, serviceOf],
-    ['/envs/:envId/backups', environmentOf],
-  ] as const) {
+  for (const [path, find, guard] of [
+    [`${servicePattern}/backups`, serviceOf, pass],
+    ['/envs/:envId/backups', environmentOf, pass],
+    ['/settings/backups', davitOf, requireAdmin],
+  ] as [string, typeof serviceOf, typeof pass][]) {
     const ownFirst = factory.createMiddleware(async function checkSubject(c, next) {
       find(c)
       await next()
     })
     const planView = (c: Context, draft: Draft) => viewOfPlan(c, find(c), draft)
     app
-      .get(path, paged(), (c) => show(c, list(c, find(c), c.req.valid('query'))))
+      .get(path, guard, paged(), (c) => show(c, list(c, find(c), c.req.valid('query'))))
       .post(
         path,
+        guard,
         ownFirst,
         input(backupForm, (c) => list(c, find(c), firstPage)),
         (c) => started(c, find(c, { forChange: true })),
       )
-      .get(`${path}/plan`, (c) => show(c, planView(c, emptyDraft)))
+      .get(`${path}/plan`, guard, (c) => show(c, planView(c, emptyDraft)))
       .put(
         `${path}/plan`,
+        guard,
         ownFirst,
         input(planForm, planView, {
           sent: partial(planForm),
@@ -63,7 +66,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
         }),
         (c) => planned(c, find(c, { forChange: true })),
       )
-      .delete(`${path}/plan`, ownFirst, (c) => {
+      .delete(`${path}/plan`, guard, ownFirst, (c) => {
         const subject = find(c)
         const plan = found('plan', getPlan(db, subject.id) ?? undefined)
         db.transaction(() => {
@@ -122,14 +125,13 @@ export const backupsRoutes = (deps: RouteDeps) => {
     const plan = getPlan(db, id)
     const overdue = plan !== null && isOverdue(db, plan)
     const targets = listTargets(db, ownerId)
-    const isBusy = listUnfinished(db, id).length > 0
     const head = subject.kind === 'environment' ? headOf(deps, subject) : null
     const user = userOf(c)
     return {
       title: `Backups of ${subject.name}`,
       page: () => (
         <BackupsPage
-          {...{ subject, head, user, items, nextCursor, plan, overdue, targets, isBusy }}
+          {...{ subject, head, user, items, nextCursor, plan, overdue, targets }}
           progress={deps.progress}
         />
       ),
@@ -162,11 +164,16 @@ export const backupsRoutes = (deps: RouteDeps) => {
     return ofService((forChange ? liveService : ownService)(deps, c))
   }
 
+  function davitOf(c: Context): Subject {
+    return ofDavit(userOf(c).id)
+  }
+
   function environmentOf(c: Context, { forChange = false } = {}): Subject {
     return ofEnvironment((forChange ? liveEnvironment : ownEnvironment)(deps, c))
   }
 }
 
+const pass = factory.createMiddleware((_, next) => next())
 const firstPage: Page = { limit: 50 }
 
 const about = ({ kind, id, name }: Subject) =>

@@ -56,7 +56,8 @@ function problemOf(
   db: Db,
   { subject, targetId }: { subject: Subject; targetId: string },
 ): PlanProblem | null {
-  if (findUser(db, subject.ownerId).disabledAt) return ownerDisabled
+  const owner = findUser(db, subject.ownerId)
+  if (owner.disabledAt || (subject.kind === 'davit' && owner.role !== 'admin')) return ownerDisabled
   if (!getTarget(db, { id: targetId, ownerId: subject.ownerId })) return targetMissing
   if (listUnfinished(db, subject.id).length > 0) return overlap
   return null
@@ -64,7 +65,7 @@ function problemOf(
 
 const ownerDisabled: PlanProblem = {
   reason: 'owner_disabled',
-  message: 'It was skipped, because the account of its owner is disabled.',
+  message: 'It was skipped: the account of its owner is disabled, or no longer an admin’s.',
 }
 
 const targetMissing: PlanProblem = {

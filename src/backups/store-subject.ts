@@ -8,6 +8,7 @@ import type { BackupDeps, Progress } from './deps.ts'
 import { whileHeld } from './hold.ts'
 import { dataOf } from './data.ts'
 import type { DumpFile } from './data.ts'
+import { storeOwnFile } from './own-file.ts'
 import type { Restic, Snapshot } from './restic/restic.ts'
 import { tagsOf } from './retention.ts'
 import type { Workload } from '../runtime/workload.ts'
@@ -39,7 +40,7 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   const { subject, log, work } = doing
   const { signal } = work
   const workload = workloadOf(subject)
-  if (!workload) throw nothingToStore(subject)
+  if (!workload) return storeDavit(deps, doing)
   const { databases, volumes, unsaved } = await dataOf(deps, { subject, workload }, { signal })
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
   const parts: Part[] = []
@@ -52,6 +53,15 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   if (volumes.length > 0) parts.push(await storeVolumes(deps, doing, { workload, volumes }))
   if (parts.length === 0) throw nothingToStore(subject)
   return storedOf(parts, contents)
+}
+
+async function storeDavit(deps: BackupDeps, doing: Doing): Promise<Stored> {
+  const { signal } = doing.work
+  doing.log.write('Copying Davit’s own data.')
+  return storeOwnFile(deps, {
+    signal,
+    store: async (file, contents) => storedOf([await storeFile(deps, doing, file)], [contents]),
+  })
 }
 
 type Part = StoredFile & Pick<Snapshot, 'addedBytes'>

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { makeBackup } from '../backup/make.ts'
+import { makeBackup, settingsToKeep } from '../backup/make.ts'
 import { describeContents } from '../backup/describe.ts'
-import { parseConfig, settingsIn } from '../config.ts'
+import { parseConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
 import { refuseMissing } from '../db/failures.ts'
@@ -9,7 +9,7 @@ import { connectDocker } from '../docker/index.ts'
 import { readCertificates } from '../runtime/edge-container.ts'
 import { bytes } from '../web/units.ts'
 import { print, readArguments, warn } from './command.ts'
-import type { Command, Environment } from './command.ts'
+import type { Command } from './command.ts'
 import { newPassphrase, passphraseOption } from './ask.ts'
 
 const usage = 'davit backup FILE [--with-logs] [--certificates] [--passphrase-file FILE] [--force]'
@@ -34,7 +34,7 @@ export const backup: Command = async (args, env) => {
     withLogs: asked['with-logs'] ?? false,
     certificates: asked.certificates ? certificatesOf(config) : null,
     force: asked.force ?? false,
-    settings: settingsFor(env, { sealed: passphrase !== null }),
+    settings: settingsToKeep(env, { sealed: passphrase !== null }),
   })
   print(
     `${asked.file}: ${bytes(size)}, ${passphrase === null ? 'not sealed' : 'sealed'}, verified`,
@@ -57,12 +57,4 @@ function certificatesOf({ dataDir, dockerHost }: Config) {
   const instanceId = installationIn(join(dataDir, 'davit.db'))?.id ?? ''
   const docker = connectDocker({ host: dockerHost })
   return readCertificates({ docker, instanceId }, { signal: AbortSignal.timeout(120_000) })
-}
-
-/** Leaves out settings that are useless on another machine, and secrets unless the backup is sealed. */
-function settingsFor(env: Environment, { sealed }: { sealed: boolean }) {
-  const { plain, secret } = settingsIn(env)
-  const { DAVIT_DATA_DIR: _place, ...told } = plain
-  const { DAVIT_BACKUP_PASSPHRASE: _passphrase, ...kept } = secret
-  return sealed ? { ...told, ...kept } : told
 }

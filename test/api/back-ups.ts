@@ -17,16 +17,17 @@ export function slowRestic() {
   return restic.open
 }
 
-/** A service and an environment with a plan and a backup, that has a line in its log. Returns the last one. */
+/** Davit, a service and an environment with a plan and a backup, that has a line in its log. Returns the last one. */
 export async function backedUp(t: TestApp, ada: TestClient, { service, environment, target }: Ids) {
   const plan = { targetId: target, schedule: '0 3 * * *' }
   let last = ''
   const of = { ownerId: ada.user.id, targetId: target, startedBy: 'plan', hold: 'pause' } as const
   for (const [subjectKind, subjectId, path] of [
-    ['service', service, 'services'],
-    ['environment', environment, 'envs'],
+    ['davit', 'davit', '/settings'],
+    ['service', service, `/services/${service}`],
+    ['environment', environment, `/envs/${environment}`],
   ] as const) {
-    await ada.put(`/${path}/${subjectId}/backups/plan`, plan)
+    await ada.put(`${path}/backups/plan`, plan)
     const subject = { subjectKind, subjectId, subjectName: 'web' }
     const { id } = insertBackup(t.db, { ...of, ...subject, status: 'succeeded' })
     t.logs.write({ sourceId: id, logId: id }, [
@@ -48,6 +49,10 @@ export async function backUps(call: Call, t: TestApp, { service, environment, ta
   await call('DELETE /backups/:id', { path: `/backups/${id}` })
   const one = await call('POST /envs/:envId/backups', { body: { targetId: target } })
   await t.jobs.cancel([one.id])
+  await call('PUT /settings/backups/plan', { body: plan })
+  const own = await call('POST /settings/backups', { body: {} })
+  await t.jobs.cancel([own.id])
+  await call('DELETE /settings/backups/plan')
   await call(`DELETE ${pattern}/plan`, { path: `${path}/plan` })
   await call('DELETE /envs/:envId/backups/plan', { path: `/envs/${environment}/backups/plan` })
   t.db.delete(backupPlans).run() // others keep the target from being removed

@@ -1,0 +1,47 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { extract } from '../../src/backup/read.ts'
+import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { simulatedApp } from '../support/app.ts'
+import { aTarget } from './a-target.ts'
+import { SimulatedRestic } from './simulated-restic.ts'
+
+test('Davit’s own data is stored by an admin’s plan, as the file that davit restore reads', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-own-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const restic = new SimulatedRestic()
+  const env = { DAVIT_DATA_DIR: folder, DAVIT_SECRET_KEY: 'a secret of the tests, 32 bytes long' }
+  const t = simulatedApp(env, {
+    openRestic: restic.open,
+    db: openDatabase(join(folder, 'davit.db')),
+    logDb: openLogDatabase(join(folder, 'logs.db')),
+  })
+  const root = t.logInAsAdmin()
+  aTarget(t, root.user.id)
+  const file = join(folder, 'stored')
+  restic.faults.store = (options) =>
+    restic.usual.store({
+      ...options,
+      from: async (to, signal) => {
+        const chunks: Uint8Array[] = []
+        to.on('data', (chunk) => chunks.push(chunk))
+        await options.from(to, signal)
+        await Bun.write(file, Buffer.concat(chunks))
+      },
+    })
+  const { json } = await root.post('/settings/backups', {})
+  await t.jobs.idle()
+  const backup = (await root.get(`/backups/${json.id}`)).json
+  expect(backup).toMatchObject({ status: 'succeeded', error: null, subject: { kind: 'davit' } })
+  expect(backup.contents[0].databases[0].tables).toContainEqual({ name: 'users', rows: 1 })
+  expect(readdirSync(folder).filter((name) => name.startsWith('backup-'))).toEqual([])
+  const directory = join(folder, 'read')
+  mkdirSync(directory)
+  const manifest = await extract(file, { passphrase: null, directory })
+  expect(manifest.files.map(({ name }) => name)).toContain('davit.db')
+  const member = t.logIn('ada@example.com')
+  expect((await member.get('/settings/backups')).status).toBe(403)
+  expect((await member.post('/settings/backups', {})).status).toBe(403)
+})
