@@ -108,7 +108,7 @@ while IFS= read -r line; do
   esac
   [ -n "$name" ] && grep -qxF -- "$name" existing || printf '%s\\n' "$line"
 done > roles.sql &&
-${psql} -f roles.sql`
+${psql} -v VERBOSITY=terse -f roles.sql`
 
 /**
  * Into a database beside, which then takes the other's place at once: until then nothing has changed. The

@@ -42,7 +42,8 @@ export function recipeOf({ id, components, backup, images }: Options): Recipe {
     const engine = backup ? backup.databases[name] : engineOf(image)
     // without a volume its data is gone with its container
     if (!engine || component.oneShot || !component.options.volumes?.length) return []
-    return [{ component: name, engine, env: credentialsOf[engine](valuesOf(component)) }]
+    const env = credentialsOf[engine](valuesOf(component))
+    return env ? [{ component: name, engine, env }] : []
   })
   const dumped = new Set(databases.map(({ component }) => component))
   const without = new Set(backup?.without.map((volume) => volumeNameOf(id, volume)))
@@ -107,7 +108,8 @@ function argumentOf(values: Values, option: string) {
   return variable ? values(variable[1]!) : match?.[2]
 }
 
-const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, string>> = {
+/** Null when there are none: then its files are stored. */
+const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, string> | null> = {
   postgresql(values) {
     const admin = values('POSTGRESQL_POSTGRES_PASSWORD') // of Bitnami's, whose other user has few rights
     return {
@@ -120,11 +122,15 @@ const credentialsOf: Record<BackupEngine, (values: Values) => Record<string, str
       PGCONNECT_TIMEOUT: '15',
     }
   },
-  mysql: (values) => ({
-    MYSQL_HOST: '127.0.0.1',
-    DAVIT_PORT: firstOf(values, 'MYSQL_TCP_PORT') || '3306',
-    MYSQL_PWD: firstOf(values, 'MARIADB_ROOT_PASSWORD', 'MYSQL_ROOT_PASSWORD'),
-  }),
+  mysql(values) {
+    const password = firstOf(values, 'MARIADB_ROOT_PASSWORD', 'MYSQL_ROOT_PASSWORD')
+    const mayBeEmpty = ['MYSQL', 'MARIADB'].flatMap((name) => [
+      `${name}_ALLOW_EMPTY_PASSWORD`,
+      `${name}_ALLOW_EMPTY_ROOT_PASSWORD`,
+    ])
+    if (!password && !firstOf(values, ...mayBeEmpty, 'ALLOW_EMPTY_PASSWORD')) return null
+    return { DAVIT_PORT: firstOf(values, 'MYSQL_TCP_PORT') || '3306', MYSQL_PWD: password }
+  },
   redis: (values) => ({
     DAVIT_PORT: firstOf(values, 'REDIS_PORT_NUMBER', 'VALKEY_PORT_NUMBER') || '6379',
     REDISCLI_AUTH:

@@ -63,19 +63,28 @@ export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
   return stderr
 }
 
+/** Bytes of what is counted. */
+const maxHead = 16 * mebibyte
+
 /** Runs a tool whose output is one JSON value a line, and returns them. */
 export async function linesOf<T>(deps: ToolDeps, tool: Omit<Tool, 'stdout' | 'isMarked'>) {
   const chunks: Uint8Array[] = []
+  let size = 0
   await runTool(deps, {
     ...tool,
     script: `{ ${tool.script}\n} ${marked}`,
     isMarked: true,
     async stdout(from) {
-      for await (const chunk of from) chunks.push(chunk)
+      for await (const chunk of from) {
+        if ((size += chunk.length) > maxHead) throw tooMuch()
+        chunks.push(chunk)
+      }
     },
   })
   return jsonLines<T>(Buffer.concat(chunks).toString())
 }
+
+const tooMuch = () => new Error(`What is counted of a database has more than ${maxHead} bytes.`)
 
 /** Without ending the stream that it writes to. */
 export const passOn = (
@@ -87,36 +96,33 @@ function jsonLines<T>(text: string) {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]))
 }
 
-const maxHead = 16 * mebibyte
-
 /** Splits lines of JSON, which an empty line ends, from the data that follows; that goes to `to`. */
 export async function splitHead<T>(
   from: AsyncIterable<Uint8Array>,
   { to, signal }: { to: Writable; signal: AbortSignal },
 ): Promise<T[]> {
-  let held: Buffer = Buffer.alloc(0)
-  let head: string | null = null
+  const pieces: Buffer[] = []
+  let [size, isOver] = [0, false]
   await pipeline(
     async function* () {
       for await (const chunk of from) {
-        if (head !== null) {
+        if (isOver) {
           yield chunk
           continue
         }
-        held = Buffer.concat([held, chunk])
-        const end = held.indexOf('\n\n')
-        if (end === -1 && held.length > maxHead)
-          throw new Error('The counts of a dump are too long.')
-        if (end === -1) continue
-        head = held.toString('utf8', 0, end)
-        if (held.length > end + 2) yield held.subarray(end + 2)
-        held = Buffer.alloc(0)
+        const last = pieces.at(-1)?.subarray(-1) ?? Buffer.alloc(0) // the line may end in two chunks
+        const end = Buffer.concat([last, chunk]).indexOf('\n\n') - last.length
+        isOver = end >= -last.length
+        pieces.push(Buffer.from(isOver ? chunk.subarray(0, end + 2) : chunk))
+        if ((size += pieces.at(-1)!.length) > maxHead) throw tooMuch()
+        if (isOver && chunk.length > end + 2) yield chunk.subarray(end + 2)
       }
     },
     to,
     { signal, end: false },
   )
-  return jsonLines<T>(head ?? '') // without one the tool has failed, and its exit code is the reason
+  // without its end the tool has failed, and its exit code is the reason
+  return isOver ? jsonLines<T>(Buffer.concat(pieces).toString()) : []
 }
 
 const notRunning = ({ component }: Source) =>

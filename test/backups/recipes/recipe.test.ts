@@ -100,12 +100,13 @@ services:
   time: { image: timescale/timescaledb-ha:pg16, volumes: ['time:/data'], environment: { POSTGRES_USER: t } }
   maria: { image: 'lscr.io/linuxserver/mariadb', volumes: ['maria:/config'], environment: { MYSQL_ROOT_PASSWORD: r } }
   percona: { image: 'percona/percona-server:8.4', volumes: ['percona:/var/lib/mysql'], environment: { MYSQL_ROOT_PASSWORD: p } }
+  random: { image: 'mysql:8', volumes: ['random:/var/lib/mysql'], environment: { MYSQL_RANDOM_ROOT_PASSWORD: '1' } }
   cache: { image: 'redis:7' }
   queue: { image: 'redis:7', command: redis-server --requirepass "qq" --appendonly yes, volumes: ['queue:/data'] }
   documents: { image: mongo, volumes: ['documents:/data/db'], environment: { MONGO_INITDB_ROOT_USERNAME: m, MONGO_INITDB_ROOT_PASSWORD: mm } }
   exporter: { image: prometheuscommunity/postgres-exporter, volumes: ['exporter:/x'] }
 secrets: { password: { content: 'from a file' } }
-volumes: { uploads: {}, shared: {}, vectors: {}, bitnami: {}, time: {}, maria: {}, percona: {}, queue: {}, documents: {}, exporter: {} }
+volumes: { uploads: {}, shared: {}, vectors: {}, bitnami: {}, time: {}, maria: {}, percona: {}, queue: {}, documents: {}, exporter: {}, random: {} }
 `)
   const { databases, volumes } = recipeOf({ id: 'x', components, backup: null })
   const env = Object.fromEntries(databases.map((one) => [one.component, one.env]))
@@ -126,6 +127,7 @@ volumes: { uploads: {}, shared: {}, vectors: {}, bitnami: {}, time: {}, maria: {
   expect(env.documents).toMatchObject({ DAVIT_USER: 'm', DAVIT_CONFIG: '{"password":"mm"}' })
   expect(volumes.toSorted((a, b) => a.volume.localeCompare(b.volume))).toEqual([
     { volume: 'davit-x-exporter', components: ['exporter'] },
+    { volume: 'davit-x-random', components: ['random'] },
     { volume: 'davit-x-shared', components: ['web', 'worker'] },
     { volume: 'davit-x-uploads', components: ['web'] },
   ])
@@ -135,7 +137,7 @@ test('an image of a private registry or with another name is recognised, too', (
   const component = (image: string) =>
     ({
       name: 'db',
-      options: { image, env: {}, volumes: [{ name: 'v', path: '/v' }] },
+      options: { image, env: { MYSQL_ROOT_PASSWORD: 'x' }, volumes: [{ name: 'v', path: '/v' }] },
       files: [],
     }) as never as Component
   const engines = (image: string, images = new Map<string, string>()) =>

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { Writable } from 'node:stream'
+import { splitHead } from '../../../src/backups/recipes/tool.ts'
+
+/** What is read of bytes that arrive in chunks of a size, and what is passed on. */
+async function split(text: string, size: number) {
+  const bytes = Buffer.from(text)
+  const passed: Buffer[] = []
+  const to = new Writable({
+    write(chunk, _, done) {
+      passed.push(Buffer.from(chunk))
+      done()
+    },
+  })
+  async function* from() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  }
+  const head = await splitHead(from(), { to, signal: new AbortController().signal })
+  return { head, data: Buffer.concat(passed).toString() }
+}
+
+test('counts are split from the data after them, in chunks of any size', async () => {
+  const text = '["größe",1]\n["b\\n\\n",2]\n\nPGDMP\n\n\n["not a count",3]\n'
+  for (let size = 1; size < text.length + 4; size++)
+    expect(await split(text, size)).toEqual({
+      head: [
+        ['größe', 1],
+        ['b\n\n', 2],
+      ],
+      data: 'PGDMP\n\n\n["not a count",3]\n',
+    })
+  expect(await split('\n\ndata', 1)).toEqual({ head: [], data: 'data' })
+  expect(await split('["a",1]\n\n', 3)).toEqual({ head: [['a', 1]], data: '' })
+  // a tool that failed while it counted
+  expect(await split('["a",1]\n', 3)).toEqual({ head: [], data: '' })
+})
