@@ -19,7 +19,9 @@ export type Engine = {
   /** The end of its files' names. */
   ending: string
   /** More variables, for one of its databases. */
-  env?: (database?: Pick<DatabaseContents, 'name' | 'create'>) => Record<string, string>
+  env?: (
+    database?: Pick<DatabaseContents, 'name' | 'create' | 'extensions'>,
+  ) => Record<string, string>
   /** Reads what was counted. */
   toDatabase: (lines: unknown[]) => Omit<DatabaseContents, 'name' | 'file'>
 }

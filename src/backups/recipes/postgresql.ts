@@ -112,10 +112,12 @@ ${psql} -v VERBOSITY=terse -f roles.sql`
 
 /**
  * Into a database beside, which then takes the other's place at once: until then nothing has changed. The
- * schema public is searched meanwhile, as when it was made: expressions of indexes may call its functions.
+ * schema public is searched meanwhile, as when it was made: expressions of indexes may call its functions. Only
+ * TimescaleDB has to be told of it.
  */
 const loadOne = `
-cd "$(mktemp -d)" && export PGDATABASE="$DAVIT_MAINTENANCE" &&
+cd "$(mktemp -d)" && export PGDATABASE="$DAVIT_MAINTENANCE" || exit
+timescale() { [ -z "$DAVIT_TIMESCALE" ] || PGDATABASE=${loading} ${psql} -o /dev/null -c "$1" -c "$2"; }
 ${psql} <<'END' &&
 SET client_min_messages = error;
 DROP DATABASE IF EXISTS ${loading};
@@ -123,9 +125,11 @@ DROP DATABASE IF EXISTS ${replaced};
 \\set create \`printf %s "$DAVIT_CREATE"\`
 SELECT format(sql, '${loading}') FROM jsonb_array_elements_text(:'create'::jsonb) sql \\gexec
 END
+timescale "CREATE EXTENSION timescaledb" "SELECT timescaledb_pre_restore()" &&
 { pg_restore -f - && : > whole; } |
   sed "1,60s/^SELECT pg_catalog.set_config('search_path', '', false);/SET search_path = public;/" |
   PGDATABASE=${loading} ${psql} -o /dev/null && [ -e whole ] &&
+timescale "SELECT timescaledb_post_restore()" "" &&
 PGDATABASE=${loading} ${psql} -c 'ANALYZE' &&
 ${psql} <<'END'
 SET client_min_messages = error;
@@ -163,6 +167,7 @@ export const postgresql: Engine = {
   env: (database) => ({
     DAVIT_MAINTENANCE: database?.name === 'postgres' ? 'template1' : 'postgres',
     DAVIT_CREATE: JSON.stringify(database?.create ?? []),
+    DAVIT_TIMESCALE: database?.extensions?.find((name) => name === 'timescaledb') ?? '',
   }),
   toDatabase(lines) {
     const [{ create, extensions }, ...tables] = lines as Counted
