@@ -85,11 +85,16 @@ export class Messages {
 
   #say(text: string) {
     for (const line of text.split('\n'))
-      if (line.trim() !== '') this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
-    if (this.texts.length > most) this.texts.splice(0, this.texts.length - most)
+      if (line.trim() !== '' && !isOfStack(line))
+        this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
+    // the first and the last ones say most
+    if (this.texts.length > most) this.texts.splice(most / 2, this.texts.length - most)
     if (isRetry(text)) this.onRetry(++this.#retries)
   }
 }
+
+/** A line of where in its code restic failed. */
+const isOfStack = (line: string) => /\.(go|s):\d+\b|^(main|runtime)\.\S+$|^goroutine \d/.test(line)
 
 const isRetry = (line: string) => line.includes(', retrying after ')
 

@@ -15,9 +15,10 @@ type Options = {
 export function expired(snapshots: StoredSnapshot[], { keep, keepTag, zone = 'UTC' }: Options) {
   const backups = Map.groupBy(snapshots, backupOf).values().toArray()
   const newestFirst = backups.toSorted((a, b) => timeOf(b) - timeOf(a))
-  const kept = new Set<StoredSnapshot[]>(
-    newestFirst.filter((backup) => backup.some(({ tags }) => tags.includes(keepTag))),
-  )
+  // the newest is kept in any case, as restic does: no plan may leave nothing
+  const isKept = (backup: StoredSnapshot[], at: number) =>
+    at === 0 || backup.some(({ tags }) => tags.includes(keepTag))
+  const kept = new Set(newestFirst.filter(isKept))
   for (const [rule, count] of Object.entries(keep) as [keyof Keep, number][]) {
     const seen = new Set<string>()
     for (const backup of newestFirst) {

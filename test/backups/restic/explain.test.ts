@@ -98,6 +98,15 @@ test.each(seen)('%s (%p) is %s', (text, exitCode, code) => {
   expect(explained(text, exitCode)).toMatchObject({ code })
 })
 
+test('what decides it is found among many lines, and where in its code restic failed isn’t shown', () => {
+  const many = Array.from({ length: 500 }, (_, n) => `pack ${n} is odd`).join('\n')
+  const stack = 'main.init\n\tgithub.com/restic/restic/cmd/restic/cmd_forget.go:67\nruntime.goexit'
+  const { code, message } = explained(`Fatal: repository contains errors\n${many}\n${stack}`, 1)
+  expect(code).toBe('target_damaged')
+  expect(explained(`Fatal: what it says\n${stack}`, 1).message).toEndWith('what it says.')
+  expect(message.length).toBeLessThan(300)
+})
+
 test('no secret is in a failure', () => {
   const { where, secrets } = repository
   expect(where).toBe('https://rest.example.com/path/')

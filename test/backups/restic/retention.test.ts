@@ -47,6 +47,7 @@ test('a day is one of the plan’s zone', () => {
   expect(expired(snapshots, { keep, keepTag: 'proven', zone: 'America/New_York' })).toEqual([])
 })
 
-test('a proven backup is kept, also by one that keeps nothing else', () => {
-  expect(kept({}, { proven: '2026-10-01b' })).toEqual(['2026-10-01a', '2026-10-01b'])
+test('a plan that keeps nothing keeps the newest backup and the proven one', () => {
+  const ids = ['2026-11-30a', '2026-11-30b', '2026-10-01a', '2026-10-01b']
+  expect(kept({}, { proven: '2026-10-01b' })).toEqual(ids)
 })

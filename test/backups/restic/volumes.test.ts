@@ -1,9 +1,8 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { ensureRestic, resticVersions } from '../../support/images/restic.ts'
 import { scene, signal } from './scene.ts'
 
 const s = await scene()
-const restic = s.open({ path: s.folder() })
-beforeAll(() => restic.prepare({ signal }).then(() => {}))
 
 const labels = { 'davit.instance': s.deps.instanceId }
 
@@ -35,33 +34,39 @@ const fill = `mkdir -p sub/deep; echo one >sub/deep/a; ln -s sub/deep/a link; ln
   chown 999:998 .; chmod 2770 .`
 const look = `find . | sort | while read -r f; do stat -c '%n %f %u:%g %s %h' "$f"; done; cat link; readlink link`
 
-test('volumes come back with owners, modes, links, and nothing else', async () => {
-  const [one, two] = [await volume(), await volume()]
-  await inVolume(one, fill)
-  await inVolume(two, 'echo other >file')
-  const before = await inVolume(one, look)
-  const volumes = [
-    { volume: one, path: 'data' },
-    { volume: two, path: 'uploads' },
-  ]
-  const stored = await restic.storeVolumes({ volumes, tags: ['backup=1'], signal })
-  expect(stored.bytes).toBeGreaterThan(0)
-  await inVolume(
-    one,
-    'rm link; echo changed >sub/deep/a; echo more >newer; mkdir .hidden; chmod 777 .',
-  )
-  await inVolume(two, 'rm file')
-  await restic.readVolumes({ snapshot: stored.id, volumes: [volumes[0]!], signal })
-  expect(await inVolume(one, look)).toBe(before)
-  // the one that wasn't asked for stays as it is, and another volume can get what it had
-  expect(await inVolume(two, 'ls -A')).toBe('')
-  const third = await volume()
-  await restic.readVolumes({
-    snapshot: stored.id,
-    volumes: [{ volume: third, path: 'uploads' }],
-    signal,
-  })
-  expect(await inVolume(third, 'cat file')).toBe('other\n')
-  const again = await restic.storeVolumes({ volumes, tags: ['backup=2'], signal })
-  expect(again.addedBytes).toBeLessThan(20_000)
-})
+test.each(resticVersions)(
+  'volumes come back with owners, modes, links, and nothing else (%s)',
+  async (version) => {
+    const config = { ...s.config, resticImage: await ensureRestic(version) }
+    const restic = s.open({ path: s.folder() }, { config })
+    await restic.prepare({ signal })
+    const [one, two] = [await volume(), await volume()]
+    await inVolume(one, fill)
+    await inVolume(two, 'echo other >file')
+    const before = await inVolume(one, look)
+    const volumes = [
+      { volume: one, path: 'data' },
+      { volume: two, path: 'uploads' },
+    ]
+    const stored = await restic.storeVolumes({ volumes, tags: ['backup=1'], signal })
+    expect(stored.bytes).toBeGreaterThan(0)
+    await inVolume(
+      one,
+      'rm link; echo changed >sub/deep/a; echo more >newer; mkdir .hidden; chmod 777 .',
+    )
+    await inVolume(two, 'rm file')
+    await restic.readVolumes({ snapshot: stored.id, volumes: [volumes[0]!], signal })
+    expect(await inVolume(one, look)).toBe(before)
+    // the one that wasn't asked for stays as it is, and another volume can get what it had
+    expect(await inVolume(two, 'ls -A')).toBe('')
+    const third = await volume()
+    await restic.readVolumes({
+      snapshot: stored.id,
+      volumes: [{ volume: third, path: 'uploads' }],
+      signal,
+    })
+    expect(await inVolume(third, 'cat file')).toBe('other\n')
+    const again = await restic.storeVolumes({ volumes, tags: ['backup=2'], signal })
+    expect(again.addedBytes).toBeLessThan(20_000)
+  },
+)

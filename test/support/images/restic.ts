@@ -9,6 +9,9 @@ import { unpackPackages } from '../machine/suite-packages.ts'
 /** By version, where Debian has it. */
 const suites = { '0.14': 'bookworm', '0.18': 'trixie', '0.19': 'sid' } as const
 
+/** The versions that a test is for: the oldest, and nightly the one that is pulled by default, too. */
+export const resticVersions: ResticVersion[] = process.env.TEST_ALL ? ['0.14', '0.18'] : ['0.14']
+
 export type ResticVersion = keyof typeof suites
 
 const include = [
