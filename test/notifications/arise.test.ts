@@ -139,8 +139,10 @@ describe('a container', () => {
       ...{ type: 'container', id: 'f'.repeat(64), action: 'oom', time: new Date() },
       attributes: { 'davit.instance': t.instanceId },
     })
-    t.db.$client.query('UPDATE instances SET state = ? WHERE container_id = ?').run('draining', id)
-    hear('oom')
+    for (const state of ['draining', 'stopped', 'starting']) {
+      t.db.$client.query('UPDATE instances SET state = ? WHERE container_id = ?').run(state, id)
+      hear('oom')
+    }
     expect(kindsOf(t)).toEqual([])
   })
 })

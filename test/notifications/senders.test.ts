@@ -141,11 +141,15 @@ describe.each(httpKinds)('%s', (kind) => {
     expect(away).toMatchObject({ code: 'host_unreachable', retry: true })
   })
 
-  test('follows no redirect', async () => {
+  test('follows no redirect, not even to the same server', async () => {
     const inner = fakeService(accepts)
-    const service = trial(kind, () => Response.redirect(`${inner.origin}/`, 307))
-    const failure = await failureOf(send(kind, service))
-    expect(failure).toMatchObject({ code: 'redirected', retry: false })
+    for (const target of [`${inner.origin}/`, '/elsewhere']) {
+      const headers = { Location: target }
+      const service = trial(kind, () => new Response(null, { status: 307, headers }))
+      const failure = await failureOf(send(kind, service))
+      expect(failure).toMatchObject({ code: 'redirected', retry: false })
+      expect(service.seen).toHaveLength(1)
+    }
     expect(inner.seen).toEqual([])
   })
 
