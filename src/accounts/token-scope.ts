@@ -49,7 +49,7 @@ const writeRoutes = [
 /** Changes that only a logged-in person may make: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
   path.startsWith('/settings/') &&
-  !/^\/settings\/(git|registries|channels|events|prune|activity)(\/|$)/.test(path)
+  !/^\/settings\/(git|registries|targets|channels|events|prune|activity)(\/|$)/.test(path)
 
 /** Each scope includes the ones before it. */
 const ranks: Record<Scope, number> = { metrics: 1, read: 2, deploy: 3, write: 4 }

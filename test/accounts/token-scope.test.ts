@@ -46,7 +46,7 @@ const missing = (scope: string) =>
 const isPersonal = (path: string) =>
   path.startsWith('/auth/') ||
   (path.startsWith('/settings/') &&
-    !/^\/settings\/(git|registries|channels|events|prune|activity)/.test(path))
+    !/^\/settings\/(git|registries|targets|channels|events|prune|activity)/.test(path))
 
 test('read is refused every change there is, and changes nothing', async () => {
   const t = withToken('read')
