@@ -23,6 +23,10 @@ async function server() {
 const { target, psql, sql } = await server()
 await sql(shopOf(100_000))
 
+const isHeld = "SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
+const endSleepers = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()`
+
 const failing = async (work: Promise<unknown>) => {
   const error = await work.then(
     () => null,
@@ -87,14 +91,28 @@ test('a change of a table that comes during a dump waits for it, and not the dum
   await changed
 })
 
+test('a change of a table that comes while rows are counted keeps neither from its end', async () => {
+  // an index that is built anew keeps the rows of its table from being counted, and it from nothing else
+  const building = sql('BEGIN; REINDEX INDEX orders_customer_made_idx; SELECT pg_sleep(600)')
+  building.catch(() => {})
+  const waiting = async () => Number(await sql('SELECT count(*) FROM pg_locks WHERE NOT granted'))
+  await until(async () => (await sql(isHeld)) !== '0')
+  const dumping = dumped({ ...deps, lockTimeoutMs: 60_000 }, target)
+  dumping.catch(() => {})
+  await until(async () => (await waiting()) > 0)
+  const changed = sql('ALTER TABLE products ADD COLUMN later int')
+  await until(async () => (await waiting()) > 1)
+  await sql(endSleepers)
+  const kept = await dumping
+  expect(kept.contents.databases.map(({ name }) => name)).toEqual(['app', 'postgres'])
+  await changed
+})
+
 test('a table that someone else keeps locked fails a dump in time', async () => {
   const locked = sql('BEGIN; LOCK TABLE orders; SELECT pg_sleep(600)').catch(() => {})
-  const isHeld = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock'"
   await until(async () => (await sql(isHeld)) !== '0')
   expect(await failing(dumped({ ...deps, lockTimeoutMs: 300 }, target))).toBe('dump_locked')
-  await sql(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()",
-  )
+  await sql(endSleepers)
   await locked
 })
 
