@@ -125,8 +125,9 @@ async function drain(
 function inputOf(connection: Duplex, output: Output) {
   let pending: ((error?: Error | null) => void) | null = null
   const settle = (error?: Error | null) => {
-    pending?.(error)
-    pending = null
+    const done = pending
+    pending = null // first, since the next chunk may be written at once
+    done?.(error)
   }
   const input = new Writable({
     write(chunk, _, done) {

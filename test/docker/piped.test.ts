@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PipedOptions } from '../../src/docker/piped.ts'
 import { sandbox } from './sandbox.ts'
@@ -65,6 +66,18 @@ test('what is read slowly is read whole, and what is written waits for its reade
   })
   expect(stderr).toBe(`${64 * 2 ** 20}\n`)
   expect(peak).toBeLessThan(40 * 2 ** 20)
+})
+
+test('chunks that wait in a stream are all written', async () => {
+  const { stderr } = await piped('wc -c >&2', {
+    async stdin(to) {
+      await pipeline(
+        Array.from({ length: 5000 }, () => Buffer.alloc(3000)),
+        to,
+      )
+    },
+  })
+  expect(stderr).toBe(`${5000 * 3000}\n`)
 })
 
 test('an output without its mark was cut, also with exit code 0', async () => {
