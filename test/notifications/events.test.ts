@@ -78,6 +78,22 @@ describe('who is told', () => {
   })
 })
 
+test('what a deleted user gives away is told to the heir, and nothing else of theirs', async () => {
+  const s = scene({ starts: false })
+  const [root, eve] = [s.t.logInAsAdmin(), s.t.logIn('eve@example.com')]
+  const { json: project } = await s.ada.post('/projects', {
+    ...{ name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' },
+  })
+  s.channel('http://127.0.0.1:1')
+  s.emit({ projectId: project.id, title: 'of the project' })
+  s.emit({ kind: 'login_new', title: 'a login' })
+  const given = await root.delete(`/settings/users/${s.ada.user.id}`, { heirId: eve.user.id })
+  expect(given.status).toBe(200)
+  const shown = (await eve.get('/settings/events')).json.items
+  expect(shown).toMatchObject([{ title: 'of the project', deliveries: [] }])
+  expect([s.rows(), s.events().length]).toEqual([[], 1])
+})
+
 describe('what flaps', () => {
   const bad = { kind: 'unhealthy', of: 'unhealthy shop' } as const
   const good = { ...bad, level: 'resolved', title: 'well again', text: 'It responds.' } as const
