@@ -2,8 +2,9 @@ import type { Child } from 'hono/jsx'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
 import { EmptyState, MoreLink, PageHead, Trouble } from '../web/components.tsx'
+import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
-import { SelectField } from '../web/fields-view.tsx'
+import { FormError, SelectField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
@@ -32,6 +33,7 @@ type Props = ListProps & {
   user: User
   plan: Plan | null
   overdue: boolean
+  draft: Draft
 }
 
 export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
@@ -64,7 +66,7 @@ export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
 }
 
 const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
-  const { items, nextCursor, plan, targets } = list
+  const { items, nextCursor, plan, targets, draft } = list
   const path = backupsPath(subject)
   if (targets.length === 0 && items.length === 0)
     return (
@@ -82,7 +84,7 @@ const Backups = ({ subject, ...list }: Omit<Props, 'head' | 'user'>) => {
       <section aria-labelledby="backups-heading">
         <div class="section-head">
           <h2 id="backups-heading">Backups</h2>
-          {targets.length > 0 && <BackUpNow {...{ path, plan, targets }} />}
+          {targets.length > 0 && <BackUpNow {...{ path, plan, targets, draft }} />}
         </div>
         <Live id="backups">
           {items.length === 0 ? (
@@ -119,8 +121,14 @@ const BackupList = ({ items, targets, progress }: ListProps) => (
   </ul>
 )
 
-const BackUpNow = ({ path, plan, targets }: Pick<Props, 'plan' | 'targets'> & { path: string }) => (
-  <PostForm action={path} class="form">
+const BackUpNow = ({
+  path,
+  plan,
+  targets,
+  draft,
+}: Pick<Props, 'plan' | 'targets' | 'draft'> & { path: string }) => (
+  <PostForm action={path} class="form" draft={draft}>
+    <FormError />
     {targets.length > 1 && (
       <SelectField
         name="target_id"
@@ -135,7 +143,12 @@ const BackUpNow = ({ path, plan, targets }: Pick<Props, 'plan' | 'targets'> & { 
   </PostForm>
 )
 
-const PlanSection = ({ subject, plan, overdue, targets }: Omit<Props, 'head' | 'user'>) => {
+const PlanSection = ({
+  subject,
+  plan,
+  overdue,
+  targets,
+}: Pick<Props, 'subject' | 'plan' | 'overdue' | 'targets'>) => {
   const path = `${backupsPath(subject)}/plan`
   return (
     <Live as="section" id="backup-plan" aria-labelledby="plan-heading">

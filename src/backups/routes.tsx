@@ -49,7 +49,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
         path,
         guard,
         ownFirst,
-        input(backupForm, (c) => list(c, find(c), firstPage)),
+        input(backupForm, (c, draft) => list(c, find(c), firstPage, draft)),
         (c) => started(c, find(c, { forChange: true })),
       )
       .get(`${path}/plan`, guard, (c) => show(c, planView(c, emptyDraft)))
@@ -118,7 +118,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
     return moveOn(c, { to: backupsPath(subject), said: 'Plan saved.', json })
   }
 
-  function list(c: Context, subject: Subject, page: Page) {
+  function list(c: Context, subject: Subject, page: Page, draft = emptyDraft) {
     const { id, kind, ownerId } = subject
     const of = { id, kind }
     const { items, nextCursor } = pageOf(pageOfBackups(db, { of, ownerId, ...page }), page)
@@ -131,7 +131,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
       title: `Backups of ${subject.name}`,
       page: () => (
         <BackupsPage
-          {...{ subject, head, user, items, nextCursor, plan, overdue, targets }}
+          {...{ subject, head, user, items, nextCursor, plan, overdue, targets, draft }}
           progress={deps.progress}
         />
       ),
