@@ -60,7 +60,8 @@ const kinds: Kind[] = [
   },
   {
     code: 'target_not_found',
-    means: /bind source path does not exist|\bchdir .*no such file|sftp: .*not exist/i,
+    means:
+      /bind source path does not exist|create repository at sftp:.*: file does not exist|\bchdir .*no such file|sftp: .*not exist/i,
     says: 'has no such directory',
     hint: 'Create the directory, or correct its path.',
   },
@@ -147,7 +148,9 @@ export function explain(
 
 /** The line that decides it, or the last one. */
 function quoteOf(text: string, kind: Kind | undefined) {
-  const lines = text.split('\n').filter((line) => !/^(Is there a repository|\[0:\d\d\])/.test(line))
+  const lines = text
+    .split('\n')
+    .filter((line) => !/^(Is there a repository|davit-host-key |\[0:\d\d\])/.test(line))
   const line = lines.findLast((one) => kind?.means.test(one)) ?? lines.at(-1) ?? ''
   const short = line.length > 300 ? `${line.slice(0, 300)}…` : line
   return short ? `: ${short.replace(/^Fatal: /, '').replace(/[.\s]*$/, '')}.` : '.'

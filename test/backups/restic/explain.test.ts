@@ -24,6 +24,11 @@ const seen: [string, number | null, string][] = [
     1,
     'target_unreachable',
   ],
+  [
+    'Fatal: create repository at sftp:davit-target:/proc/none failed: file does not exist\n\ndavit-host-key ssh-ed25519 AAAA',
+    1,
+    'target_not_found',
+  ],
   [`${opening}Stat: The specified bucket does not exist\n${where}`, 1, 'target_bucket_missing'],
   [
     'Stat(<config/>) returned error, retrying after 637ms: Stat: The request signature we calculated does not match the signature you provided. Check your key and signing method.',
