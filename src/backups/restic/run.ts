@@ -91,9 +91,10 @@ export const removeStaleLocks = (opened: Opened, { signal }: Pick<Command, 'sign
 
 const unlockScript = `exec 2>&1
 ids=$(restic "$@" --no-lock list locks) || exit
-locks=$(for id in $ids; do restic "$@" --no-lock cat lock "$id" || exit; done) || exit
-others=$(printf %s "$locks" | grep '"hostname"' | grep -vc "\\"$HOSTNAME\\"")
-[ "$others" = 0 ] && all=--remove-all
+all=--remove-all
+for id in $ids; do
+case $(restic "$@" --no-lock cat lock "$id") in *"\\"$HOSTNAME\\""*) ;; *) all= ;; esac
+done
 restic "$@" unlock $all`
 
 function inTurn(opened: Opened, command: Command) {
