@@ -36,14 +36,14 @@ export function noteTrouble(deps: TroubleDeps, { id, action, attributes: labels 
 /** Reports what is over, and of a container that became unhealthy while Davit was down. */
 export function noteInspected(deps: TroubleDeps, { id, labels, state, health }: Container) {
   if (state !== 'running' || deps.observed.isLooping(id)) return
-  tell(deps, { id, labels }, (of, open) => [
-    ...(health === 'unhealthy' && !open.includes('unhealthy') ? [unhealthy(of)] : []),
+  const isSick = health === 'unhealthy'
+  const told = (of: Named, open: Trouble[]) => [
+    ...(isSick && !open.includes('unhealthy') ? [unhealthy(of)] : []),
     ...open.flatMap((kind) =>
-      kind === 'unhealthy' && (health === 'unhealthy' || health === 'starting')
-        ? []
-        : [troubleEnded(kind, of)],
+      kind === 'unhealthy' && (isSick || health === 'starting') ? [] : [troubleEnded(kind, of)],
     ),
-  ])
+  ]
+  tell(deps, { id, labels }, told, { onlyEnds: !isSick })
 }
 
 /** Call it when a workload got new containers: what was wrong with the old ones is over. */
@@ -63,25 +63,25 @@ function tell(
   { db, instanceId }: TroubleDeps,
   { id, labels }: Of,
   told: (of: Named, open: Trouble[]) => Told[],
+  /** True when nothing is told unless something was wrong. */
+  { onlyEnds = false } = {},
 ) {
   const said = readLabels(labels)
   const workloadId = said.environmentId || said.serviceId
   if (said.instanceId !== instanceId || !workloadId) return
   const instance = listLiveInstances(db, workloadId).find((one) => one.containerId === id)
   if (!instance || !isWanted(instance)) return
+  const key = `${workloadId} ${instance.component} ${instance.slot}`
+  const open = listOpenOf(db, prefixesOf(key)).map(({ kind }) => kind as Trouble)
+  if (onlyEnds && open.length === 0) return // as after most inspections
   const place = placeContainers({ db, instanceId }, [{ id, labels }])({ id, labels })
   const about = place.kind === 'own' && eventPlace(place)
   if (!about) return
   const { subject } = about
   const isApp = about.environmentId !== null
-  const key = `${workloadId} ${instance.component} ${instance.slot}`
   const process = instance.component === web ? null : instance.component || null
-  db.transaction(
-    (tx) => {
-      const open = listOpenOf(tx, prefixesOf(key)).map(({ kind }) => kind as Trouble)
-      for (const one of told({ subject, process, isApp }, open))
-        emit(tx, { ...about, ...one, of: `${one.kind} ${key}` })
-    },
-    { behavior: 'immediate' },
-  )
+  db.transaction((tx) => {
+    for (const one of told({ subject, process, isApp }, open))
+      emit(tx, { ...about, ...one, of: `${one.kind} ${key}` })
+  })
 }
