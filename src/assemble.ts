@@ -201,6 +201,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   jobs.handle('backup', async () =>
     (await import('./backups/backup-job.ts')).backupKind({ ...working, openRestic }),
   )
+  jobs.handle('proof', async () =>
+    (await import('./backups/proof/proof-job.ts')).proofKind({ ...working, openRestic }),
+  )
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)
   const checks = new CheckWatch(working)

@@ -93,6 +93,7 @@ export const actions = {
   'service.disallowed': 'revoked host access of the service',
   'backup.started': 'backed up',
   'backup.cancelled': 'cancelled a backup of',
+  'backup.proved': 'tested a backup of',
   'backup.deleted': 'deleted a backup of',
   'backups.planned': 'planned the backups of',
   'backups.unplanned': 'removed the backup plan of',

@@ -1,9 +1,9 @@
 import type { Kind, Work } from '../jobs/task.ts'
 import { LogWriter } from '../logs/log-writer.ts'
-import { nothingHidden } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { bytes, counted } from '../web/units.ts'
 import type { BackupDeps } from './deps.ts'
+import { insertProof, isProofDue } from './proof/proof-job.ts'
 import { release } from './hold.ts'
 import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
@@ -12,7 +12,7 @@ import { storeSubject } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
 import { endBackup, getBackup, logOf, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
-import { findSubject } from './subject.ts'
+import { findSubject, maskOf } from './subject.ts'
 
 /** Backups are jobs with the same id. One that Davit’s end interrupted begins again. */
 export const backupKind =
@@ -52,8 +52,10 @@ export const backupKind =
       async after(_, signal) {
         const now = getBackup(db, id)
         if (!now) return
-        if (now.status === 'succeeded') await applyRetention(deps, now, { signal })
-        else if (now.startedAt)
+        if (now.status === 'succeeded') {
+          if (isProofDue(db, now) && insertProof(db, now)) deps.jobs.wake()
+          await applyRetention(deps, now, { signal })
+        } else if (now.startedAt)
           await forgetUnfinished(deps, now, { restic: await openRepository(deps, now), signal })
         await removeOldRows(deps, now.subjectId)
       },
@@ -96,9 +98,6 @@ async function resume(deps: BackupDeps, { id, shutdown }: { id: string; shutdown
     throw error
   }
 }
-
-const maskOf = ({ masks }: BackupDeps, { subjectKind, subjectId }: Backup) =>
-  subjectKind === 'davit' ? nothingHidden : masks.of(subjectId)
 
 const errorOf = ({ code, message, hint }: Failure) => ({
   ...{ errorCode: code, errorMessage: message, errorHint: hint },

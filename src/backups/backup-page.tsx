@@ -23,6 +23,7 @@ type Props = {
   isCancelling: boolean
   /** False once what it is of was deleted. */
   isThere: boolean
+  isProving: boolean
 }
 
 type PageProps = Props & {
@@ -56,7 +57,7 @@ export const BackupPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   )
 }
 
-const Status = ({ backup, target, progress, isCancelling, isThere }: Props) => {
+const Status = ({ backup, target, progress, isCancelling, isThere, isProving }: Props) => {
   const { status, startedAt, finishedAt } = backup
   const list = { kind: backup.subjectKind, id: backup.subjectId }
   return (
@@ -81,9 +82,13 @@ const Status = ({ backup, target, progress, isCancelling, isThere }: Props) => {
         <RunBadge status={status} />
         {status === 'running' && progress && <span class="muted">{progressIn(progress)}</span>}
         {isCancelling && !isEnded(status) && <span class="muted">being cancelled</span>}
-        <Proof backup={backup} />
+        {isProving ? (
+          <span class="muted">being restored for a test</span>
+        ) : (
+          <Proof backup={backup} />
+        )}
         <div class="actions">
-          <Actions {...{ backup, isCancelling, hasTarget: target !== undefined }} />
+          <Actions {...{ backup, isCancelling, isProving, hasTarget: target !== undefined }} />
         </div>
       </div>
       <dl class="facts">
@@ -118,32 +123,43 @@ const Status = ({ backup, target, progress, isCancelling, isThere }: Props) => {
 }
 
 const Actions = ({
-  backup: { id, status },
+  backup: { id, status, subjectKind },
   isCancelling,
+  isProving,
   hasTarget,
-}: Pick<Props, 'backup' | 'isCancelling'> & { hasTarget: boolean }) => {
-  if (!isEnded(status))
+}: Pick<Props, 'backup' | 'isCancelling' | 'isProving'> & { hasTarget: boolean }) => {
+  if (!isEnded(status) || isProving)
     return (
       <PostForm action={`/backups/${id}/cancel`}>
         <Button variant="destructive" disabled={isCancelling}>
-          Cancel backup
+          {isProving ? 'Cancel test' : 'Cancel backup'}
         </Button>
       </PostForm>
     )
   if (!hasTarget) return null
+  const isProvable = status === 'succeeded' && subjectKind !== 'davit'
   return (
-    <PostForm
-      action={`/backups/${id}`}
-      method="DELETE"
-      question={{
-        text: 'Delete this backup from its target? It can’t be restored any more.',
-        answer: 'Delete backup',
-      }}
-    >
-      <Button icon="trash-2" quiet variant="ghost">
-        Delete…
-      </Button>
-    </PostForm>
+    <>
+      {isProvable && (
+        <PostForm action={`/backups/${id}/prove`}>
+          <Button icon="check" variant="outline">
+            Prove now
+          </Button>
+        </PostForm>
+      )}
+      <PostForm
+        action={`/backups/${id}`}
+        method="DELETE"
+        question={{
+          text: 'Delete this backup from its target? It can’t be restored any more.',
+          answer: 'Delete backup',
+        }}
+      >
+        <Button icon="trash-2" quiet variant="ghost">
+          Delete…
+        </Button>
+      </PostForm>
+    </>
   )
 }
 

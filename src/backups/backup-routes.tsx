@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { getJob } from '../jobs/store.ts'
+import { getJob, listJobIds, proofsOf } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
@@ -16,8 +16,9 @@ import { BackupPage } from './backup-page.tsx'
 import { AllBackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
 import { backupJson } from './json.ts'
+import { insertProof } from './proof/proof-job.ts'
 import { removeBackup } from './retention.ts'
-import { findBackup, getBackup, isEnded, logOf, pageOfBackups } from './store.ts'
+import { findBackup, getBackup, isBeingProven, isEnded, logOf, pageOfBackups } from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
 import { listTargets } from './targets/store.ts'
@@ -62,14 +63,29 @@ export const backupRoutes = (deps: RouteDeps) => {
       })
     })
     .post('/backups/:id/cancel', async (c) => {
-      const { id } = own(c)
-      const work = deps.jobs.cancelFor(userOf(c).email, [id], {
+      const { id, status } = own(c)
+      const proofs = listJobIds(db, { subjectIds: [proofsOf(id)] })
+      const ids = isEnded(status) && proofs.length > 0 ? proofs : [id]
+      const work = deps.jobs.cancelFor(userOf(c).email, ids, {
         refusal: () => 'This backup has already ended, so it can’t be cancelled.',
       })
       audit(c, 'backup.cancelled', about(own(c)))
       await accepted(c, work)
-      const said = 'The backup is being cancelled.'
+      const said = 'It is being cancelled.'
       return moveOn(c, { to: `/backups/${id}`, said, json: () => jsonOf(own(c)) })
+    })
+    .post('/backups/:id/prove', (c) => {
+      const backup = own(c)
+      if (backup.status !== 'succeeded' || backup.goneAt)
+        throw new AppError('conflict', 'Only a complete backup can be proven.')
+      if (backup.subjectKind === 'davit')
+        throw new AppError('conflict', 'A backup of Davit itself can’t be proven.')
+      if (!insertProof(db, backup))
+        throw new AppError('conflict', 'This backup is being proven already.')
+      deps.jobs.wake()
+      audit(c, 'backup.proved', about(backup))
+      const said = 'The backup is being restored for a test.'
+      return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(backup) })
     })
     .delete('/backups/:id', async (c) => {
       const backup = own(c)
@@ -91,15 +107,16 @@ export const backupRoutes = (deps: RouteDeps) => {
     const progress = deps.progress.get(backup.id) ?? null
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
     const isThere = subjectOf(backup) !== undefined
+    const isProving = isBeingProven(db, backup.id)
     return show(c, {
       title: `Backup of ${backup.subjectName}`,
       page: () => (
         <BackupPage
-          {...{ backup, target, progress, isCancelling, isThere, extent, lines, chosen }}
+          {...{ backup, target, progress, isCancelling, isThere, isProving, extent, lines, chosen }}
         />
       ),
       json: () => jsonOf(backup),
-      live: { about: backup.id, isCarried: !isEnded(backup.status) },
+      live: { about: backup.id, isCarried: !isEnded(backup.status) || isProving },
     })
   }
 
@@ -112,7 +129,7 @@ export const backupRoutes = (deps: RouteDeps) => {
   }
 
   function jsonOf(backup: Backup) {
-    return backupJson(backup, deps.progress.get(backup.id) ?? null)
+    return backupJson(deps, backup)
   }
 
   function accepted(c: Context, work: Promise<unknown>) {

@@ -30,17 +30,15 @@ export type Data = {
   unsaved: string[]
 }
 
-type Workload = NonNullable<ReturnType<typeof workloadOf>>
+type Of = { subject: Subject; workload: NonNullable<ReturnType<typeof workloadOf>> }
 
 export async function dataOf(
   deps: BackupDeps,
-  { subject, workload }: { subject: Subject; workload: Workload },
+  { subject, workload }: Of,
   { signal }: { signal: AbortSignal },
 ): Promise<Data> {
   const { id, kind, ownerId } = workload
-  const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
-  const images = renamedImages(deps.db, components)
-  const recipe = recipeOf({ id, components, images, backup: await declaredIn(deps, subject) })
+  const { components, recipe } = await recipeIn(deps, { subject, workload })
   const containers = await containersOf(deps, workload, { signal })
   const mounted = components.flatMap(({ options }) => options.volumes ?? [])
   // those of an earlier version, as long as they exist: an update may have renamed one
@@ -57,6 +55,15 @@ export async function dataOf(
     volumes: [...recipe.volumes.map(({ volume }) => volume), ...earlier].sort(),
     unsaved: recipe.unsaved,
   }
+}
+
+/** How the live version of a workload is backed up. */
+export async function recipeIn(deps: BackupDeps, { subject, workload }: Of) {
+  const { id } = workload
+  const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
+  const images = renamedImages(deps.db, components)
+  const recipe = recipeOf({ id, components, images, backup: await declaredIn(deps, subject) })
+  return { components, recipe }
 }
 
 /** The one that runs, beside which may be one that has ended. */

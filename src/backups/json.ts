@@ -16,9 +16,10 @@ import {
   works,
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
+import type { Db } from '../db/index.ts'
 import type { StoredContents } from '../db/schema.ts'
 import type { Progress } from './deps.ts'
-import { backupSubjects, runStatuses, volumeHolds } from './store.ts'
+import { backupSubjects, isBeingProven, runStatuses, volumeHolds } from './store.ts'
 import type { Backup, Plan } from './store.ts'
 
 const database = () =>
@@ -66,6 +67,8 @@ export const backup = componentOf('Backup', () => ({
   proven: z
     .object({ at: time, seconds: z.int(), rows: z.int().nullable(), error: z.string().nullable() })
     .nullable(),
+  /** True while a test restore is queued or running. */
+  proving: z.boolean(),
   /** While it runs; the total is null while it is unknown, as for a dump. */
   progress: z.object({ file: z.string(), bytes: z.int(), total: z.int().nullable() }).nullable(),
   error: jobFailure().nullable(),
@@ -84,7 +87,10 @@ export const plan = componentOf('BackupPlan', () => ({
   problem: z.object({ reason: z.string(), message: z.string() }).nullable(),
 }))
 
-export function backupJson(row: Backup, progress: Progress | null) {
+export function backupJson(
+  { db, progress }: { db: Db; progress: Map<string, Progress> },
+  row: Backup,
+) {
   const { errorCode: code, errorMessage: message, errorHint: hint } = row
   const { provenAt: at, provenSeconds: seconds, provenRows: rows, provenError: error } = row
   return shown(backup, {
@@ -92,7 +98,8 @@ export function backupJson(row: Backup, progress: Progress | null) {
     contents: row.contents && row.contents.map(contentsJson),
     subject: { kind: row.subjectKind, id: row.subjectId, name: row.subjectName },
     proven: at && { at, seconds: seconds ?? 0, rows, error },
-    progress,
+    proving: isBeingProven(db, row.id),
+    progress: progress.get(row.id) ?? null,
     error: code ? { step: null, code, message: message ?? '', hint } : null,
   })
 }
@@ -133,7 +140,14 @@ export const operations: SliceOperations = () => ({
     ...ofSubject('/settings/backups', 'Davit itself'),
     'GET /backups/:id': does('Get a backup', backup()),
     'GET /backups/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
-    'POST /backups/:id/cancel': works('Cancel a backup that hasn’t ended', backup()),
+    'POST /backups/:id/cancel': works(
+      'Cancel a backup that hasn’t ended, or its test restore',
+      backup(),
+    ),
+    'POST /backups/:id/prove': does(
+      'Restore a backup into a throw-away server without network, and compare it with what was stored',
+      backup(),
+    ),
     'DELETE /backups/:id': works('Delete a backup from its target', nothing),
   },
 })

@@ -157,7 +157,7 @@ export const backupsRoutes = (deps: RouteDeps) => {
   }
 
   function jsonOf(backup: Backup) {
-    return backupJson(backup, deps.progress.get(backup.id) ?? null)
+    return backupJson(deps, backup)
   }
 
   function serviceOf(c: Context, { forChange = false } = {}): Subject {

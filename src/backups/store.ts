@@ -4,7 +4,7 @@ import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
 import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '../db/schema.ts'
-import { endJob } from '../jobs/store.ts'
+import { endJob, hasJob, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -70,6 +70,28 @@ export const getLastGood = (db: Tx, subjectId: string): Backup | null =>
     and(eq(backups.subjectId, subjectId), eq(backups.status, 'succeeded'), isNull(backups.goneAt)),
     desc(backups.id),
   ) ?? null
+
+export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
+
+const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
+
+/** When one of the subject’s backups was last proven, whether it is still there or not. */
+export const getProofOf = (db: Tx, subjectId: string): Date | null =>
+  getRow(db, backups, and(eq(backups.subjectId, subjectId), isProven), desc(backups.provenAt))
+    ?.provenAt ?? null
+
+/** Those of the same subject and target that were proven. */
+export const listProven = (db: Tx, { subjectId, targetId }: Backup) =>
+  listRows(
+    db,
+    backups,
+    and(
+      eq(backups.subjectId, subjectId),
+      eq(backups.targetId, targetId),
+      isNull(backups.goneAt),
+      isProven,
+    ),
+  )
 
 /** Backups whose containers are paused or stopped. */
 export const listHolding = (db: Db) => listRows(db, backups, isNotNull(backups.held))

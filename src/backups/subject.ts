@@ -2,6 +2,8 @@ import type { Db } from '../db/index.ts'
 import type { backupSubjects } from '../db/schema.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { nothingHidden } from '../logs/masks.ts'
+import type { Masks } from '../logs/masks.ts'
 import type { Project } from '../projects/store.ts'
 import type { Workload } from '../runtime/workload.ts'
 import { getService } from '../services/store.ts'
@@ -57,6 +59,12 @@ export function workloadOf(subject: Subject): Workload | null {
   if (subject.kind === 'davit') return null
   return { id, ownerId, kind: 'app', projectId: subject.project.id }
 }
+
+/** Hides its secrets in a log. */
+export const maskOf = (
+  { masks }: { masks: Masks },
+  { subjectKind, subjectId }: { subjectKind: SubjectKind; subjectId: string },
+) => (subjectKind === 'davit' ? nothingHidden : masks.of(subjectId))
 
 /** The page that lists its backups. */
 export const backupsPath = ({ kind, id }: SubjectKey) =>

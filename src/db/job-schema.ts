@@ -14,6 +14,7 @@ export const jobKinds = [
   'stop',
   'clean-up',
   'backup',
+  'proof',
 ] as const
 
 /** Kinds of work of which only a few run at a time. */

@@ -61,6 +61,8 @@ export type ContainerOptions = {
   capabilities?: string[]
   /** Named volumes only: a path of the host can't be mounted. */
   volumes?: { name: string; path: string; readOnly?: boolean }[]
+  /** Paths of volumes without a name, which are removed with it. */
+  scratch?: string[]
   tmpfs?: { path: string; options: string }[]
   /** True for a read-only root file system. */
   readOnly?: boolean
@@ -120,6 +122,9 @@ export function containerConfig(options: ContainerOptions) {
     ...(options.workingDir !== undefined && { WorkingDir: options.workingDir }),
     ...(options.hostname !== undefined && { Hostname: options.hostname }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [portKey(port), {}])),
+    ...(options.scratch && {
+      Volumes: Object.fromEntries(options.scratch.map((path) => [path, {}])),
+    }),
     ...(options.healthCheck && { Healthcheck: healthCheck(options.healthCheck) }),
     ...(options.tty && { Tty: true, OpenStdin: true }),
     ...((options.piped || options.takesInput) && {

@@ -20,6 +20,9 @@ export const insertJob = (
 /** The subject of a workload’s backups, which hold up none of its other jobs. */
 export const backupsOf = (workloadId: string) => `backups of ${workloadId}`
 
+/** The subject of the test restores of a backup. */
+export const proofsOf = (backupId: string) => `proofs of ${backupId}`
+
 /** Undefined once it has ended. */
 export const getJob = (db: Tx, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 

@@ -246,3 +246,19 @@ export const newVersion = (of: { version: string; own: string }): Told => ({
   text: `This server runs ${of.own}.`,
   todo: 'Run “davit upgrade” on the server. It makes a backup first, and goes back if the new version fails.',
 })
+
+export const backupUnproven = (of: Of & { message: string; hint: string }): Told => ({
+  kind: 'backup_unproven',
+  level: 'failure',
+  title: `The backup of ${of.subject} can’t be restored`,
+  text: `Davit restored it for a test, which failed. ${of.message}`,
+  todo: of.hint,
+})
+
+export const backupProven = ({ subject }: Of): Told => ({
+  kind: 'backup_unproven',
+  level: 'resolved',
+  title: `A backup of ${subject} was restored for a test`,
+  text: 'It has all that was stored.',
+  todo: null,
+})

@@ -3,6 +3,7 @@ import { backupPlans } from '../../src/db/schema.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import type { Ids } from '../support/everything.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 import { SimulatedRestic } from '../backups/simulated-restic.ts'
 
 type Call = (route: string, step?: { path?: string; body?: object }) => Promise<{ id: string }>
@@ -10,10 +11,7 @@ type Call = (route: string, step?: { path?: string; body?: object }) => Promise<
 /** One that doesn’t open its repository before it is cancelled. */
 export function slowRestic() {
   const restic = new SimulatedRestic()
-  restic.faults.ready = ({ signal }) =>
-    new Promise((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-    )
+  restic.faults.ready = ({ signal }) => unlessAborted(new Promise<never>(() => {}), signal)
   return restic.open
 }
 
@@ -47,6 +45,8 @@ export async function backUps(call: Call, t: TestApp, { service, environment, ta
   const { id } = await call(`POST ${pattern}`, { path, body: {} })
   await call('POST /backups/:id/cancel', { path: `/backups/${id}/cancel` })
   await call('DELETE /backups/:id', { path: `/backups/${id}` })
+  await call('POST /backups/:id/prove')
+  await call('POST /backups/:id/cancel')
   const one = await call('POST /envs/:envId/backups', { body: { targetId: target } })
   await t.jobs.cancel([one.id])
   await call('PUT /settings/backups/plan', { body: plan })

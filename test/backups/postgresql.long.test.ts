@@ -1,5 +1,13 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listTargets } from '../../src/backups/targets/store.ts'
@@ -64,7 +72,7 @@ test('a PostgreSQL is backed up by button and by its plan, with its tables and r
     ],
   })
   expect(first.files.map(({ file }: { file: string }) => file)).toEqual([
-    'db/roles.sql',
+    'db-roles.sql',
     'db/app.dump',
     'db/postgres.dump',
   ])
@@ -72,3 +80,37 @@ test('a PostgreSQL is backed up by button and by its plan, with its tables and r
   const second = await backUp()
   expect(second).toMatchObject({ status: 'succeeded', rows: 5100 })
 })
+
+test('a backup is restored where nothing else is, and compared with what was stored', async () => {
+  const { t, root, path, folder } = await aShop()
+  const { json } = await root.post(path, {})
+  await t.jobs.ended(json.id)
+  const prove = async () => {
+    const { status, json: asked } = await root.post(`/backups/${json.id}/prove`, {})
+    expect([status, asked.proving]).toEqual([200, true])
+    expect((await root.post(`/backups/${json.id}/prove`, {})).status).toBe(409)
+    await t.jobs.idle()
+    return (await root.get(`/backups/${json.id}`)).json
+  }
+  expect(await prove()).toMatchObject({ proving: false, proven: { rows: 5000, error: null } })
+  const labels = ['davit.kind=backup']
+  expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
+  const events = async () =>
+    (await root.get('/settings/events')).json.items.map(({ kind }: any) => kind)
+  expect(await events()).not.toContain('backup_unproven')
+
+  // one byte of the largest pack
+  const [pack] = listPacks(folder).sort((a, b) => statSync(b).size - statSync(a).size)
+  const bytes = readFileSync(pack!)
+  bytes[bytes.length >> 1]! ^= 1
+  chmodSync(pack!, 0o600)
+  writeFileSync(pack!, bytes)
+  const { proven } = await prove()
+  expect(proven.error).toBeString()
+  expect(await events()).toContain('backup_unproven')
+})
+
+const listPacks = (folder: string) =>
+  readdirSync(join(folder, 'data'), { recursive: true, withFileTypes: true }).flatMap((one) =>
+    one.isFile() ? join(one.parentPath, one.name) : [],
+  )

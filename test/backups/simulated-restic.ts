@@ -7,7 +7,8 @@ import { Failure } from '../../src/platform/errors.ts'
 type Restic = Awaited<ReturnType<BackupDeps['openRestic']>>
 type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: number }
 
-type Call = 'ready' | 'store' | 'storeVolumes' | 'list' | 'forget' | 'retain'
+type Call =
+  'ready' | 'store' | 'storeVolumes' | 'measureVolumes' | 'list' | 'tag' | 'forget' | 'retain'
 
 /** Decides when a call is done, and whether. */
 type Turn = <T>(
@@ -68,6 +69,15 @@ export class SimulatedRestic {
         progress?.({ bytes: 1, total: 1000 })
         return turn('restic store', { signal, changes: true }, () => this.add(one))
       },
+      measureVolumes: ({ snapshot, signal }) =>
+        turn('restic restore', { signal }, () => this.#find(snapshot).bytes),
+      tag: ({ snapshots, add = [], remove = [], signal }) =>
+        turn('restic tag', { signal, changes: true }, () => {
+          for (const id of snapshots) {
+            const one = this.#find(id)
+            one.tags = [...one.tags.filter((tag) => !remove.includes(tag)), ...add]
+          }
+        }),
       list: ({ tag, signal }) =>
         turn('restic list', { signal }, () =>
           this.snapshots
@@ -84,6 +94,10 @@ export class SimulatedRestic {
           return over.map(({ id }) => id)
         }),
     }
+  }
+
+  #find(snapshot: string) {
+    return this.snapshots.find(({ id }) => id === snapshot)!
   }
 
   #remove(ids: string[]) {

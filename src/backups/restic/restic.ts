@@ -118,6 +118,25 @@ export function openRestic(deps: ResticDeps, target: Target) {
     })
   }
 
+  /** Restores volumes where nothing uses them, and returns the bytes of their files. */
+  async function measureVolumes({
+    snapshot,
+    progress,
+    signal,
+  }: SnapshotOf & { progress?: Storing['progress'] }): Promise<number> {
+    const current = await currentId(opened, { snapshot, signal })
+    const { messages } = await runRestic(opened, {
+      args: ['--json', 'restore', current, '--target', volumesFolder],
+      script: `restic "$@" 2>&1 && printf 'davit-bytes %s\\n' "$(find ${volumesFolder} -type f -exec cat {} + | wc -c)"`,
+      scratch: [volumesFolder],
+      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
+      progress,
+      signal,
+    })
+    const line = messages.texts.findLast((text) => text.startsWith('davit-bytes '))
+    return Number(line?.split(' ')[1])
+  }
+
   async function tag({
     snapshots,
     add = [],
@@ -191,6 +210,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     read,
     storeVolumes,
     readVolumes,
+    measureVolumes,
     list,
     tag,
     forget,

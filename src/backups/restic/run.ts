@@ -49,6 +49,7 @@ type Command = {
   stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   progress?: ((progress: Progress) => void) | undefined
   volumes?: ContainerOptions['volumes']
+  scratch?: ContainerOptions['scratch']
   capabilities?: string[]
   /** Shell lines that are run in place of restic with these arguments. */
   script?: string
@@ -185,7 +186,16 @@ async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>)
 
 function optionsOf(opened: Opened, command: Command) {
   const { instanceId, target, repository } = opened
-  const { args, stdin, stdout, script, volumes = [], capabilities = [], env } = command
+  const {
+    args,
+    stdin,
+    stdout,
+    script,
+    volumes = [],
+    scratch = [],
+    capabilities = [],
+    env,
+  } = command
   const run = script ?? (stdin ? storingRun : stdout ? markedRun : 'restic "$@" 2>&1')
   const end = instanceId.slice(-12)
   const hostname = `davit-${end}` // by which it knows its own locks
@@ -205,6 +215,7 @@ function optionsOf(opened: Opened, command: Command) {
     capabilities: [...new Set([...repository.capabilities, ...capabilities])],
     ownVolumes: [{ name: `davit-${end}-restic-${target.id}`, path: '/cache' }],
     volumes,
+    scratch,
     tmpfs: [
       { path: '/tmp', options: 'size=1g,mode=1777' },
       // restic sets its times, too

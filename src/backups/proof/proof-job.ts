@@ -1,0 +1,103 @@
+import type { Db, Tx } from '../../db/index.ts'
+import { newId } from '../../db/new-id.ts'
+import type { End, Kind } from '../../jobs/task.ts'
+import { endJob, hasJob, insertJob, proofsOf } from '../../jobs/store.ts'
+import { LogWriter } from '../../logs/log-writer.ts'
+import { emit } from '../../notifications/emit.ts'
+import { report } from '../../platform/journal.ts'
+import { counted } from '../../web/units.ts'
+import type { BackupDeps } from '../deps.ts'
+import { openRepository } from '../repository.ts'
+import { getBackup, getPlan, getProofOf, listProven, logOf, setBackup } from '../store.ts'
+import type { Backup } from '../store.ts'
+import { maskOf } from '../subject.ts'
+import { backupProven, backupUnproven } from '../../notifications/texts.ts'
+import { prove } from './prove.ts'
+
+/** Stores a job that proves a backup; wake the jobs after the commit. Null while there is one. */
+export function insertProof(db: Tx, { id: backupId, ownerId }: Pick<Backup, 'id' | 'ownerId'>) {
+  const subjectId = proofsOf(backupId)
+  if (hasJob(db, subjectId)) return null
+  return insertJob(db, {
+    ...{ id: newId(), kind: 'proof', subjectId, ownerId, slot: 'backup' },
+    input: backupId,
+  })
+}
+
+/** In milliseconds. */
+const week = 7 * 86_400_000
+
+/** Whether the plan has this backup proven, now that it was made. */
+export function isProofDue(db: Db, { subjectId, subjectKind }: Backup): boolean {
+  if (subjectKind === 'davit') return false // it is a file that its own restore verifies
+  const { prove: when = 'never' } = getPlan(db, subjectId) ?? {}
+  if (when !== 'weekly') return when === 'each'
+  const last = getProofOf(db, subjectId)
+  return !last || last.getTime() < Date.now() - week
+}
+
+/** A proof writes to the log of its backup. */
+export const proofKind =
+  (deps: BackupDeps): Kind =>
+  ({ id: jobId, input }) => {
+    const { db } = deps
+    const backup = getBackup(db, input ?? '')
+    if (!backup || backup.goneAt) return undefined
+    const log = new LogWriter(deps, logOf(backup))
+    let rows: number | null = null
+    const began = performance.now()
+    return {
+      log,
+      doing: 'a backup was restored for a test',
+      again: 'prove it again',
+      async run({ signal }) {
+        log.mask = await maskOf(deps, backup)
+        deps.changes.touch(backup.id)
+        rows = await prove(deps, { backup, log, signal })
+        await keepProven(deps, backup, { signal })
+      },
+      end(end) {
+        const seconds = Math.max(1, Math.round((performance.now() - began) / 1000))
+        db.transaction((tx) => {
+          endJob(tx, jobId)
+          storeProof(tx, backup, { end, seconds, rows })
+        })
+        deps.changes.touch(backup.id)
+        if (end.status === 'failed') log.write(`${end.failure.message} ${end.failure.hint}`)
+        if (end.status === 'cancelled') log.write('The test was cancelled.')
+        if (end.status === 'done') log.write(`Proven restorable in ${counted(seconds, 'second')}.`)
+      },
+    }
+  }
+
+function storeProof(
+  tx: Tx,
+  backup: Backup,
+  { end, seconds, rows }: { end: End; seconds: number; rows: number | null },
+) {
+  if (end.status === 'cancelled' || !getBackup(tx, backup.id)) return
+  const error = end.status === 'failed' ? `${end.failure.message} ${end.failure.hint}` : null
+  setBackup(tx, backup.id, {
+    ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },
+  })
+  const { subjectName: subject, subjectId, ownerId, id } = backup
+  const told =
+    end.status === 'failed'
+      ? backupUnproven({ subject, ...end.failure })
+      : backupProven({ subject })
+  emit(tx, { ...told, subject, ownerId, of: `unproven ${subjectId}`, href: `/backups/${id}` })
+}
+
+/** The newest one that was proven is never removed by retention: its snapshots have a tag. */
+async function keepProven(deps: BackupDeps, backup: Backup, { signal }: { signal: AbortSignal }) {
+  const restic = await openRepository(deps, backup)
+  const snapshotsOf = ({ files }: Backup) => files.map(({ snapshot }) => snapshot)
+  await restic.tag({ snapshots: snapshotsOf(backup), add: ['proven'], signal })
+  const older = listProven(deps.db, backup).filter(({ id }) => id < backup.id)
+  try {
+    await restic.tag({ snapshots: older.flatMap(snapshotsOf), remove: ['proven'], signal })
+  } catch (error) {
+    if (signal.aborted) throw error
+    report('an older proven backup is still kept', error, { backup: backup.id })
+  }
+}

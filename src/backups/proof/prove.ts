@@ -1,0 +1,103 @@
+import type { LogWriter } from '../../logs/log-writer.ts'
+import { Failure } from '../../platform/errors.ts'
+import { checkRoom } from '../../runtime/check-room.ts'
+import { bytes, counted } from '../../web/units.ts'
+import { partLabel } from '../../docker/labels.ts'
+import { recipeIn } from '../data.ts'
+import type { BackupDeps } from '../deps.ts'
+import { containersOf } from '../hold.ts'
+import { fileReader } from '../read-file.ts'
+import { differenceOf, inspect, load } from '../recipes/index.ts'
+import type { Contents } from '../recipes/index.ts'
+import { openRepository } from '../repository.ts'
+import type { Restic } from '../restic/restic.ts'
+import type { Backup } from '../store.ts'
+import { findSubject, workloadOf } from '../subject.ts'
+import { withTestServer } from './test-server.ts'
+
+type Proving = { backup: Backup; restic: Restic; log: LogWriter; signal: AbortSignal }
+
+/**
+ * Restores a backup from its target where nothing else is, and compares it with what was stored. Throws a
+ * Failure when it isn't the same. Returns the rows that were counted; null without a database.
+ */
+export async function prove(
+  deps: BackupDeps,
+  { backup, log, signal }: Omit<Proving, 'restic'>,
+): Promise<number | null> {
+  const { folder } = await deps.docker.machine({ signal })
+  if (!deps.docker.remote)
+    await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: backup.bytes ?? 0 })
+  log.write('Restoring it for a test.')
+  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  await restic.ready({ signal })
+  const proving = { backup, restic, log, signal }
+  const rows: number[] = []
+  for (const contents of backup.contents ?? [])
+    rows.push(await proveDatabases(deps, proving, contents as Contents))
+  for (const { file, snapshot, bytes: size, volumes } of backup.files) {
+    if (!volumes) continue
+    const found = await restic.measureVolumes({ snapshot, signal })
+    if (found !== size) throw differs(`${file} have ${bytes(found)} in place of ${bytes(size)}`)
+    log.write(`Restored ${bytes(found)} of volumes.`)
+  }
+  return backup.contents && rows.reduce((sum, one) => sum + one, 0)
+}
+
+/** Loads the databases of a component into a server of its own image, and counts their rows. */
+async function proveDatabases(
+  deps: BackupDeps,
+  { backup, restic, log, signal }: Proving,
+  contents: Contents,
+): Promise<number> {
+  const { component: name } = contents
+  const server = await serverOf(deps, { backup, name, signal })
+  const read = fileReader(backup, restic)
+  return withTestServer(deps, { ...server, signal }, async (containerId) => {
+    const call = { source: server.source, containerId, ownerId: backup.ownerId, signal }
+    await load(deps, { ...call, contents, read })
+    const found = await inspect(deps, call)
+    const difference = differenceOf(contents, found)
+    if (difference !== null) throw differs(difference)
+    const names = new Set(contents.databases.map((one) => one.name))
+    const tables = found.databases.flatMap((one) => (names.has(one.name) ? one.tables : []))
+    const rows = tables.reduce((sum, one) => sum + one.rows, 0)
+    log.write(
+      `Restored ${name}: ${counted(tables.length, 'table')}, ${counted(rows, 'row')}, as stored.`,
+    )
+    return rows
+  })
+}
+
+/** As it runs now: the same image, and the variables that a first start reads. */
+async function serverOf(
+  deps: BackupDeps,
+  { backup, name, signal }: { backup: Backup; name: string; signal: AbortSignal },
+) {
+  const { subjectKind: kind, subjectId: id, ownerId } = backup
+  const subject = findSubject(deps.db, { kind, id, ownerId })
+  const workload = subject && workloadOf(subject)
+  if (!workload) throw nothingLike(name)
+  const { components, recipe } = await recipeIn(deps, { subject, workload })
+  const component = components.find((one) => one.name === name)
+  const source = recipe.databases.find((one) => one.component === name)
+  if (!component || !source) throw nothingLike(name)
+  const containers = await containersOf(deps, workload, { signal })
+  const own = containers.filter(({ labels }) => labels[partLabel] === name)
+  const one = own.find(({ state }) => state === 'running') ?? own[0]
+  return { component, source, ownerId, image: one?.imageId ?? component.options.image }
+}
+
+const differs = (difference: string) =>
+  new Failure(
+    'proof_differs',
+    `What was restored isn’t what was stored: ${difference}.`,
+    'Don’t rely on this backup. Back up again; if that can’t be restored either, try another target.',
+  )
+
+const nothingLike = (component: string) =>
+  new Failure(
+    'proof_no_server',
+    `Nothing like ${component} runs any more, so its dump has no server to be restored into.`,
+    'Restore it into a new service to try it.',
+  )

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Docker } from '../../docker/index.ts'
+import { Failure } from '../../platform/errors.ts'
+import type { Component } from '../../runtime/component.ts'
+import { withTestContainer } from '../../runtime/test-container.ts'
+import { versionOf } from '../recipes/index.ts'
+import type { Source } from '../recipes/index.ts'
+
+export type TestServer = {
+  component: Component
+  /** The image that its real one runs. */
+  image: string
+  source: Source
+  ownerId: string
+  signal: AbortSignal
+}
+
+type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof versionOf>[0]
+
+/** Milliseconds for a server to be ready, and between two looks. */
+const startTimeout = 180_000
+const interval = 500
+
+/** Runs an empty server as a component of a service would, and passes on its container once it is ready. */
+export function withTestServer<Result>(
+  deps: Deps,
+  server: TestServer,
+  work: (containerId: string) => Promise<Result>,
+): Promise<Result> {
+  return withTestContainer(deps, server, async (id) => {
+    try {
+      await untilReady(deps, server, id)
+      return await work(id)
+    } catch (error) {
+      server.signal.throwIfAborted()
+      throw (await whyEnded(deps.docker, id, server.component)) ?? error
+    }
+  })
+}
+
+/** Its first start restarts it, so only what its own tool says counts. */
+async function untilReady(deps: Deps, { source, ownerId, signal }: TestServer, id: string) {
+  const deadline = performance.now() + startTimeout
+  for (;;) {
+    try {
+      await versionOf(deps, { source, containerId: id, ownerId, signal })
+      return
+    } catch (error) {
+      if (!(error instanceof Failure) || performance.now() > deadline) throw error
+      const container = await deps.docker.inspectContainer(id, { signal })
+      if (container?.state !== 'running') throw error
+    }
+    await sleep(interval, undefined, { signal })
+  }
+}
+
+/** Null while it runs. */
+async function whyEnded(docker: Docker, id: string, { name }: Component) {
+  const container = await docker.inspectContainer(id).catch(() => null)
+  if (!container || container.state === 'running') return null
+  return container.oomKilled
+    ? new Failure(
+        'proof_memory',
+        `The server that ${name} was restored into ran out of memory.`,
+        'Give the service more memory: the restored copy has the same limit.',
+      )
+    : new Failure(
+        'proof_server',
+        `The server that ${name} was restored into ended with exit code ${container.exitCode}.`,
+        'Check that the service itself starts with empty volumes.',
+      )
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { aService } from './scene.ts'
+
+/** Proves a backup to the end. */
+async function prove({ ada, t }: Awaited<ReturnType<typeof aService>>, id: string) {
+  const { status } = await ada.post(`/backups/${id}/prove`, {})
+  await t.jobs.idle()
+  const { json } = await ada.get(`/backups/${id}`)
+  return { ...json, answer: status }
+}
+
+test('volumes are restored beside the real ones, and their bytes compared', async () => {
+  const scene = await aService()
+  const { restic, backUp } = scene
+  const { id, proven } = await backUp()
+  expect(proven).toBeNull()
+  expect(await prove(scene, id)).toMatchObject({
+    proving: false,
+    proven: { error: null, rows: null },
+  })
+  expect(restic.snapshots[0]!.tags).toContain('proven')
+
+  restic.faults.measureVolumes = async () => 999
+  const { proven: failed } = await prove(scene, id)
+  expect(failed.error).toBeString()
+  const events = await scene.ada.get('/settings/events')
+  expect(events.json.items[0]).toMatchObject({ kind: 'backup_unproven', level: 'failure' })
+
+  delete restic.faults.measureVolumes
+  await prove(scene, id)
+  const { json } = await scene.ada.get('/settings/events')
+  expect(json.items[0]).toMatchObject({ kind: 'backup_unproven', level: 'resolved' })
+})
+
+test('only the newest proven backup is kept beyond the plan', async () => {
+  const scene = await aService()
+  const { restic, backUp, plan } = scene
+  await plan({ keepLast: 1, prove: 'never' })
+  const first = await backUp()
+  await prove(scene, first.id)
+  const second = await backUp()
+  const third = await backUp()
+  expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${third.id}`])
+  expect(second.proven).toBeNull()
+  await prove(scene, third.id)
+  const last = await backUp()
+  expect(restic.backups).toEqual([`backup=${third.id}`, `backup=${last.id}`])
+})
+
+test('a plan has each backup proven, or one a week', async () => {
+  const scene = await aService()
+  const { backUp, plan, ada } = scene
+  const isProven = async ({ id }: { id: string }) =>
+    (await ada.get(`/backups/${id}`)).json.proven !== null
+  await plan({ prove: 'each' })
+  expect(await isProven(await backUp())).toBe(true)
+  expect(await isProven(await backUp())).toBe(true)
+  await plan({ prove: 'weekly' })
+  expect(await isProven(await backUp())).toBe(false)
+})
+
+test('a proof can be cancelled, which says nothing of the backup', async () => {
+  const scene = await aService()
+  const { restic, backUp, ada, t } = scene
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  restic.faults.measureVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  expect((await ada.post(`/backups/${id}/prove`, {})).json.proving).toBe(true)
+  await began.promise
+  expect((await ada.post(`/backups/${id}/prove`, {})).status).toBe(409)
+  await ada.post(`/backups/${id}/cancel`, {})
+  await t.jobs.idle()
+  expect((await ada.get(`/backups/${id}`)).json).toMatchObject({ proving: false, proven: null })
+})
+
+test('a backup that failed can’t be proven', async () => {
+  const scene = await aService()
+  scene.restic.faults.storeVolumes = async () => {
+    throw new Error('away')
+  }
+  const { id } = await scene.backUp()
+  expect((await prove(scene, id)).answer).toBe(409)
+})
