@@ -157,6 +157,21 @@ export const heavyApps: RealApp[] = [
     page: 'src/index.html',
     without: ['/app'],
   },
+  {
+    name: 'docusaurus',
+    kind: 'Docusaurus',
+    images: [node, caddy],
+    page: 'docs/index.md',
+    without: ['/app'],
+  },
+  {
+    name: 'vue-cli',
+    kind: 'Vue CLI',
+    images: [node, caddy],
+    page: 'public/index.html',
+    path: '/shop/7',
+    without: ['/app'],
+  },
 ]
 
 /** What is built with the package managers and frameworks of npm. */
