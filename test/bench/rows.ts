@@ -1,3 +1,4 @@
+import { benchBackupStream } from './backup-stream.ts'
 import { benchCollection } from './collection.ts'
 import { benchContainerLogs } from './container-logs.ts'
 import { benchContainers } from './containers.ts'
@@ -61,6 +62,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       services: benchServices,
       links: benchLinks,
       terminal: benchTerminal,
+      'backup-stream': benchBackupStream,
     },
   },
 ]
