@@ -79,13 +79,13 @@ export const deviceAnswerRoutes = ({ db }: AccountDeps) => {
       const { code, answer, currentPassword } = c.var.input
       const { id: userId } = userOf(c)
       const login = getWaiting(db, code)
-      if (!login) throw invalidField('code', 'is of no login that waits. Run davit login again.')
+      if (!login) throw over()
       if (!answer) return moveOn(c, { to: `${path}?code=${code}`, json: () => ({}) })
       const { id, name } = login
       if (answer === 'allow') {
         await confirmPassword(db, { userId, currentPassword, address: c.var.address })
         db.transaction(() => {
-          allowDeviceLogin(db, { id, userId })
+          if (!allowDeviceLogin(db, { id, userId })) throw over() // while the password was checked
           audit(c, 'device.allowed', { object: { kind: 'device', id, name } })
         })
       } else refuseDeviceLogin(db, id)
@@ -110,6 +110,8 @@ export const deviceAnswerRoutes = ({ db }: AccountDeps) => {
     }
   }
 }
+
+const over = () => invalidField('code', 'is of no login that waits. Run davit login again.')
 
 const Code = ({ draft }: { draft: Draft }) => (
   <Form action={path} draft={draft} buttons={<Button>Continue</Button>}>

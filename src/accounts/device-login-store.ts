@@ -53,11 +53,20 @@ export const getWaiting = (db: Db, code: string) =>
     and(eq(deviceLogins.codeHash, hashToken(code)), isNull(deviceLogins.userId), isOpen()),
   )
 
+const isWaiting = (id: string) =>
+  and(eq(deviceLogins.id, id), isNull(deviceLogins.userId), isOpen())
+
+/** False once it is over, or someone else has allowed it. */
 export const allowDeviceLogin = (db: Db, { id, userId }: { id: string; userId: string }) =>
-  db.update(deviceLogins).set({ userId }).where(eq(deviceLogins.id, id)).run()
+  db
+    .update(deviceLogins)
+    .set({ userId })
+    .where(isWaiting(id))
+    .returning({ id: deviceLogins.id })
+    .get() !== undefined
 
 export const refuseDeviceLogin = (db: Db, id: string) =>
-  db.delete(deviceLogins).where(eq(deviceLogins.id, id)).run()
+  db.delete(deviceLogins).where(isWaiting(id)).run()
 
 /** Creates the token once the login is allowed, which then ends; null while it waits. */
 export const takeDeviceToken = (db: Db, secret: string) =>

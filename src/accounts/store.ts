@@ -6,6 +6,7 @@ import { deleteFound, getRow, listRows, preparedOnce } from '../db/queries.ts'
 import {
   apiTokens,
   invites,
+  deviceLogins,
   passwordResets,
   projects,
   services,
@@ -154,8 +155,11 @@ export const deleteOtherSessions = (db: Tx, { id, userId }: { id: string; userId
     .where(and(eq(sessions.userId, userId), ne(sessions.id, id)))
     .run()
 
-export const deleteSessionsOf = (db: Tx, userId: string) =>
+/** With the logins of computers that wouldn't have their token until they ask again. */
+export function deleteSessionsOf(db: Tx, userId: string) {
   db.delete(sessions).where(eq(sessions.userId, userId)).run()
+  db.delete(deviceLogins).where(eq(deviceLogins.userId, userId)).run()
+}
 
 export const deleteExpiredSessions = (db: Tx) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
@@ -183,7 +187,7 @@ export const tolerance = 24 * 3_600_000
 export function resetFutureTimes(db: Tx) {
   const now = new Date()
   const from = new Date(now.getTime() + tolerance)
-  for (const table of [sessions, apiTokens, invites, passwordResets])
+  for (const table of [sessions, apiTokens, deviceLogins, invites, passwordResets])
     db.update(table)
       .set({
         expiresAt: sql`${table.expiresAt} - ${table.createdAt} + ${now.getTime()}`,

@@ -97,3 +97,28 @@ test('a network has few logins that wait, and those that are too old are forgott
   for (const name of ['', 'a\nb', 'x'.repeat(61)])
     expect((await computer.post('/auth/device', { name })).status).toBe(422)
 })
+
+test('only the first of two who allow it at once has it, and no one is told otherwise', async () => {
+  const { t, ada, take, answer } = await waiting()
+  const eve = t.logIn('eve@example.com')
+  const passwordHash = await hashPassword(password) // which takes a while to compare
+  t.db.update(users).set({ passwordHash }).run()
+  const allow = { answer: 'allow', currentPassword: password }
+  const statuses = (await Promise.all([answer(ada, allow), answer(eve, allow)])).map(
+    ({ status }) => status,
+  )
+  expect(statuses.toSorted()).toEqual([200, 422])
+  expect((await take()).email).toBe(statuses[0] === 200 ? ada.user.email : eve.user.email)
+  const { items } = (await t.logInAsAdmin().get('/settings/audit?action=device.allowed')).json
+  expect(items).toHaveLength(1)
+  expect((await answer(eve, { answer: 'refuse' })).json.errors[0].field).toBe('code')
+})
+
+test('a new password ends what was allowed and isn’t taken yet', async () => {
+  const { t, ada, take, answer } = await waiting()
+  await answer(ada)
+  const body = { password: 'another long passphrase', currentPassword: null }
+  expect((await ada.put('/settings/password', body)).status).toBe(200)
+  expect(await take()).toMatchObject({ status: 404 })
+  expect(t.db.select().from(deviceLogins).all()).toEqual([])
+})

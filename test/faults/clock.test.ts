@@ -40,6 +40,8 @@ test('a login made while the clock ran years ahead ends in time', async () => {
   const client = t.logIn(ada.email)
   const idle = t.logIn('bob@example.com')
   const token = (await client.post('/settings/tokens', token30)).json.token
+  const { secret } = (await client.post('/auth/device', { name: 'laptop' })).json
+  const take = async () => (await client.post('/auth/device/token', { secret })).status
   const use = (path: string) =>
     t.app.request(path, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
@@ -48,6 +50,9 @@ test('a login made while the clock ran years ahead ends in time', async () => {
   expect((await client.get('/projects')).status).toBe(200)
   resetFutureTimes(t.db)
   expect((await use('/projects')).status).toBe(200)
+  expect(await take()).toBe(200)
+  ahead(day)
+  expect(await take()).toBe(404)
   ahead(31 * day)
   expect((await use('/projects')).status).toBe(401)
   expect((await idle.get('/projects')).status).toBe(401)
