@@ -69,7 +69,7 @@ const kinds: Kind[] = [
     code: 'target_missing',
     exit: 10,
     means:
-      /repository does not exist|unable to open config file:.*(key does not exist|no such file|file does not exist|not found|\b404\b)/i,
+      /repository does not exist|unable to open config file:.*(does not exist|no such file|not found|\b404\b)/i,
     says: 'has no repository of Davit',
     hint: 'It was deleted, or the target points elsewhere. If its backups are really lost, test the target under Settings, Targets: that creates a new repository.',
   },

@@ -12,6 +12,7 @@ const seen: [string, number | null, string][] = [
   ['Fatal: wrong password or no key found', 12, 'target_key'],
   [`${opening}Stat: The specified key does not exist.\n${where}`, 1, 'target_missing'],
   [`${opening}stat /target/config: no such file or directory\n${where}`, 1, 'target_missing'],
+  [`${opening}<config/> does not exist\n${where}`, 1, 'target_missing'],
   ['Fatal: repository does not exist', 10, 'target_missing'],
   // restic 0.14 says so whatever the cause is
   [
