@@ -150,7 +150,9 @@ export function explain(
 function quoteOf(text: string, kind: Kind | undefined) {
   const lines = text
     .split('\n')
-    .filter((line) => !/^(Is there a repository|davit-host-key |\[0:\d\d\])/.test(line))
+    .filter(
+      (line) => !/^(Is there a repository|davit-host-key |(rest|s3|sftp):|\[0:\d\d\])/.test(line),
+    )
   const line = lines.findLast((one) => kind?.means.test(one)) ?? lines.at(-1) ?? ''
   const short = line.length > 300 ? `${line.slice(0, 300)}…` : line
   return short ? `: ${short.replace(/^Fatal: /, '').replace(/[.\s]*$/, '')}.` : '.'
