@@ -1,17 +1,33 @@
 import type { Tx } from '../db/index.ts'
+import { getEnvironmentIn } from '../environments/store.ts'
 import { emit } from '../notifications/emit.ts'
-import { backupFailed, backupInTime, backupOverdue, backupWorks } from '../notifications/texts.ts'
+import {
+  backupFailed,
+  backupInTime,
+  backupOverdue,
+  backupProven,
+  backupUnproven,
+  backupWorks,
+} from '../notifications/texts.ts'
+import type { Failure } from '../platform/errors.ts'
 import { getLastGood } from './store.ts'
 import type { Backup, Plan } from './store.ts'
-import { backupsPath } from './subject.ts'
+import { backupsPath, findSubject } from './subject.ts'
 import type { Subject, SubjectKind } from './subject.ts'
 
 type Of = { ownerId: string; kind: SubjectKind; id: string; name: string }
 
-const aboutOf = ({ ownerId, kind, id, name: subject }: Of) => ({
+const aboutOf = (tx: Tx, { ownerId, kind, id, name: subject }: Of) => ({
   ...{ ownerId: kind === 'davit' ? null : ownerId, subject },
   ...(kind === 'service' && { serviceId: id }),
-  ...(kind === 'environment' && { environmentId: id }),
+  ...(kind === 'environment' && {
+    environmentId: id,
+    projectId: getEnvironmentIn(tx, id)?.project.id ?? null,
+  }),
+})
+
+const ofBackup = ({ subjectKind: kind, subjectId: id, subjectName: name, ownerId }: Backup) => ({
+  ...{ kind, id, name, ownerId },
 })
 
 /** Tells that the backups of a subject fail, once until one succeeds. Call it in the transaction of its end. */
@@ -20,8 +36,8 @@ export function noteEnd(
   backup: Backup,
   { status, errorMessage, errorHint = null }: Pick<Backup, 'status'> & Partial<Backup>,
 ) {
-  const { subjectKind: kind, subjectId: id, subjectName: name, ownerId } = backup
-  const about = { ...aboutOf({ kind, id, name, ownerId }), href: `/backups/${backup.id}` }
+  const { subjectId: id, subjectName: name } = backup
+  const about = { ...aboutOf(tx, ofBackup(backup)), href: `/backups/${backup.id}` }
   const of = { subject: name }
   if (errorMessage) {
     const told = backupFailed({ ...of, message: errorMessage, hint: errorHint })
@@ -34,7 +50,24 @@ export function noteEnd(
 export function noteOverdue(tx: Tx, subject: Subject, { problem }: Pick<Plan, 'problem'>) {
   const last = getLastGood(tx, subject.id)?.createdAt ?? null
   const told = backupOverdue({ subject: subject.name, why: problem?.message ?? null, last })
-  emit(tx, { ...aboutOf(subject), ...told, href: backupsPath(subject), of: overdue(subject.id) })
+  emit(tx, {
+    ...aboutOf(tx, subject),
+    ...told,
+    href: backupsPath(subject),
+    of: overdue(subject.id),
+  })
+}
+
+/** Tells that a backup can’t be restored, once until one of the subject can. Also of what was deleted since. */
+export function noteProof(tx: Tx, backup: Backup, failure: Failure | null) {
+  const { id, subjectId, subjectName: subject, ownerId } = backup
+  const { kind } = ofBackup(backup)
+  const isThere = findSubject(tx, { kind, id: subjectId, ownerId }) !== undefined
+  const about = isThere ? aboutOf(tx, ofBackup(backup)) : { ownerId, subject }
+  const told = failure
+    ? backupUnproven({ subject, message: failure.message, hint: failure.hint })
+    : backupProven({ subject })
+  emit(tx, { ...about, ...told, of: `unproven ${subjectId}`, href: `/backups/${id}` })
 }
 
 const failing = (id: string) => `backup ${id}`

@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts'
+import type { Tx } from '../db/index.ts'
 import type { backupSubjects } from '../db/schema.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -39,7 +39,7 @@ export const ofDavit = (ownerId: string): Subject => ({
 
 /** Undefined once it was deleted, or is being deleted. */
 export function findSubject(
-  db: Db,
+  db: Tx,
   { kind, id, ownerId }: SubjectKey & { ownerId: string },
 ): Subject | undefined {
   if (kind === 'davit') return ofDavit(ownerId)

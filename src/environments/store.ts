@@ -54,7 +54,7 @@ export function findLiveEnvironment(db: Db, key: { id: string; projectId: string
 }
 
 /** With its project, whoever owns it: for admins. */
-export const getEnvironmentIn = (db: Db, id: string) =>
+export const getEnvironmentIn = (db: Tx, id: string) =>
   db
     .select({ environment: environments, project: projects })
     .from(environments)

@@ -35,7 +35,7 @@ export function findService(db: Db, { id, ownerId }: { id: string; ownerId: stri
 }
 
 /** Undefined once it was deleted. */
-export const getService = (db: Db, id: string) => getRow(db, services, eq(services.id, id))
+export const getService = (db: Tx, id: string) => getRow(db, services, eq(services.id, id))
 
 /** Newest first, with one more row than the page, which shows that more follow. */
 export const listServices = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>

@@ -123,3 +123,17 @@ test('a backup that its target doesn’t let go stays in the list', async () => 
   expect((await s.ada.delete(`/backups/${backup.id}`)).status).toBe(502)
   expect((await s.ada.get(s.path)).json.items).toHaveLength(1)
 })
+
+test('a channel for one project is told of failed backups of its environments', async () => {
+  const { t, ada, targetId } = await aService()
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const { json: environment } = await ada.post(`/projects/${project.id}/envs`, { name: 'second' })
+  const chat = { kind: 'browser', name: 'site', events: ['backup_failed'], projects: [project.id] }
+  expect((await ada.post('/settings/channels', chat)).status).toBe(201)
+  await ada.post(`/envs/${environment.id}/backups`, { targetId }) // it has nothing to store
+  await t.jobs.idle()
+  const [event] = (await ada.get('/settings/events')).json.items
+  expect(event).toMatchObject({ projectId: project.id, environmentId: environment.id })
+  expect(event.deliveries).toMatchObject([{ channel: 'site' }])
+})

@@ -25,7 +25,13 @@ test('volumes are restored beside the real ones, and their bytes compared', asyn
   const { proven: failed } = await prove(scene, id)
   expect(failed.error).toBeString()
   const events = await scene.ada.get('/settings/events')
-  expect(events.json.items[0]).toMatchObject({ kind: 'backup_unproven', level: 'failure' })
+  const { kind, level, text, serviceId } = events.json.items[0]
+  const { id: subjectId } = scene.service
+  expect({ kind, level, serviceId }).toEqual({
+    ...{ kind: 'backup_unproven', level: 'failure', serviceId: subjectId },
+  })
+  expect(text).toContain('999')
+  expect(text).not.toContain('undefined')
 
   delete restic.faults.measureVolumes
   await prove(scene, id)

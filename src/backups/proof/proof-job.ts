@@ -3,15 +3,14 @@ import { newId } from '../../db/new-id.ts'
 import type { End, Kind } from '../../jobs/task.ts'
 import { endJob, hasJob, insertJob, proofsOf } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
-import { emit } from '../../notifications/emit.ts'
 import { report } from '../../platform/journal.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
+import { noteProof } from '../notice.ts'
 import { openRepository } from '../repository.ts'
 import { getBackup, getPlan, getProofOf, listProven, logOf, setBackup } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { maskOf } from '../subject.ts'
-import { backupProven, backupUnproven } from '../../notifications/texts.ts'
 import { prove } from './prove.ts'
 
 /** Stores a job that proves a backup; wake the jobs after the commit. Null while there is one. */
@@ -80,12 +79,7 @@ function storeProof(
   setBackup(tx, backup.id, {
     ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },
   })
-  const { subjectName: subject, subjectId, ownerId, id } = backup
-  const told =
-    end.status === 'failed'
-      ? backupUnproven({ subject, ...end.failure })
-      : backupProven({ subject })
-  emit(tx, { ...told, subject, ownerId, of: `unproven ${subjectId}`, href: `/backups/${id}` })
+  noteProof(tx, backup, end.status === 'failed' ? end.failure : null)
 }
 
 /** The newest one that was proven is never removed by retention: its snapshots have a tag. */
