@@ -76,6 +76,7 @@ test('a copy button copies, and says so', async () => {
   const { page, url, complaints } = await opened()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
   await page.goto('/settings/invites')
+  await page.getByRole('link', { name: 'New invitation' }).click()
   await page.getByRole('button', { name: 'Create invitation' }).click()
   await page.getByRole('button', { name: 'Copy the link' }).click()
   await page.locator('#announcer', { hasText: 'Copied.' }).waitFor({ state: 'attached' })

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { unlessAborted } from '../../src/platform/pause.ts'
+import { until } from '../support/until.ts'
 import { aService } from './scene.ts'
 
 /** Proves a backup to the end. */
@@ -78,6 +79,7 @@ test('a proof can be cancelled, which says nothing of the backup', async () => {
   expect((await ada.post(`/backups/${id}/prove`, {})).json.proving).toBe(true)
   await began.promise
   expect((await ada.post(`/backups/${id}/prove`, {})).status).toBe(409)
+  expect((await ada.delete(`/backups/${id}`)).status).toBe(409)
   await ada.post(`/backups/${id}/cancel`, {})
   await t.jobs.idle()
   expect((await ada.get(`/backups/${id}`)).json).toMatchObject({ proving: false, proven: null })
@@ -90,4 +92,27 @@ test('a backup that failed can’t be proven', async () => {
   }
   const { id } = await scene.backUp()
   expect((await prove(scene, id)).answer).toBe(409)
+})
+
+test('a backup that its plan removes while it is proven raises no alarm', async () => {
+  const scene = await aService()
+  const { restic, backUp, plan, ada, t } = scene
+  await plan({ keepLast: 1, prove: 'never' })
+  const { id } = await backUp()
+  const goOn = Promise.withResolvers<void>()
+  const began = Promise.withResolvers<void>()
+  restic.faults.measureVolumes = async (options) => {
+    began.resolve()
+    await goOn.promise
+    return restic.usual.measureVolumes(options)
+  }
+  await ada.post(`/backups/${id}/prove`, {})
+  await began.promise
+  const { json } = await ada.post(scene.path, {})
+  await until(async () => !restic.backups.includes(`backup=${id}`))
+  goOn.resolve()
+  await t.jobs.idle()
+  expect((await ada.get(`/backups/${json.id}`)).json.status).toBe('succeeded')
+  const { items } = (await ada.get('/settings/events')).json
+  expect(items.filter(({ kind }: { kind: string }) => kind === 'backup_unproven')).toEqual([])
 })
