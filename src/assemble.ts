@@ -204,6 +204,9 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   jobs.handle('proof', async () =>
     (await import('./backups/proof/proof-job.ts')).proofKind({ ...working, openRestic }),
   )
+  jobs.handle('restore', async () =>
+    (await import('./backups/restore/restore-job.ts')).restoreKind({ ...working, openRestic }),
+  )
   const cleanUps = new CleanUps(working)
   const images = new ImageWatch(working)
   const checks = new CheckWatch(working)

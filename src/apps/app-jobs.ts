@@ -82,7 +82,7 @@ function refuseDeploying(db: Db, { id, name }: { id: string; name: string }) {
   if (listJobsOf(db, id).every(({ kind }) => isAppJob(kind))) return
   throw new AppError(
     'conflict',
-    `A deployment to ${name} is running. Wait until it has ended, or cancel it.`,
+    `A deployment to ${name} is running, or a restore. Wait until it has ended, or cancel it.`,
   )
 }
 

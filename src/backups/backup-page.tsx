@@ -2,6 +2,7 @@ import type { Chosen } from '../logs/filter-choice.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
+import type { Draft } from '../web/draft.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { Person } from '../web/person.tsx'
@@ -11,6 +12,7 @@ import { bytes, counted } from '../web/units.ts'
 import { progressIn, Proof, summaryOf } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
 import { isEnded } from './store.ts'
+import { RestoreSection } from './restore/restore-section.tsx'
 import type { Backup } from './store.ts'
 import { backupsPath } from './subject.ts'
 import type { TargetRow } from './targets/store.ts'
@@ -24,15 +26,17 @@ type Props = {
   /** False once what it is of was deleted. */
   isThere: boolean
   isProving: boolean
+  isRestoring: boolean
 }
 
 type PageProps = Props & {
   extent: { first: number; last: number }
   lines: Line[]
   chosen: Chosen
+  draft: Draft
 }
 
-export const BackupPage = ({ extent, lines, chosen, ...of }: PageProps) => {
+export const BackupPage = ({ extent, lines, chosen, draft, ...of }: PageProps) => {
   const { backup } = of
   const path = `/backups/${backup.id}/logs`
   const hasEnded = isEnded(backup.status)
@@ -40,6 +44,9 @@ export const BackupPage = ({ extent, lines, chosen, ...of }: PageProps) => {
     <>
       <Status {...of} />
       <Contents backup={backup} />
+      {backup.status === 'succeeded' && backup.subjectKind !== 'davit' && of.isThere && (
+        <RestoreSection {...{ backup, draft }} isRestoring={of.isRestoring} />
+      )}
       <LogViewer
         path={path}
         page={`/backups/${backup.id}`}
@@ -57,7 +64,15 @@ export const BackupPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   )
 }
 
-const Status = ({ backup, target, progress, isCancelling, isThere, isProving }: Props) => {
+const Status = ({
+  backup,
+  target,
+  progress,
+  isCancelling,
+  isThere,
+  isProving,
+  isRestoring,
+}: Props) => {
   const { status, startedAt, finishedAt } = backup
   const list = { kind: backup.subjectKind, id: backup.subjectId }
   return (
@@ -88,7 +103,9 @@ const Status = ({ backup, target, progress, isCancelling, isThere, isProving }: 
           <Proof backup={backup} />
         )}
         <div class="actions">
-          <Actions {...{ backup, isCancelling, isProving, hasTarget: target !== undefined }} />
+          <Actions
+            {...{ backup, isCancelling, isProving, isRestoring, hasTarget: target !== undefined }}
+          />
         </div>
       </div>
       <dl class="facts">
@@ -126,13 +143,14 @@ const Actions = ({
   backup: { id, status, subjectKind },
   isCancelling,
   isProving,
+  isRestoring,
   hasTarget,
-}: Pick<Props, 'backup' | 'isCancelling' | 'isProving'> & { hasTarget: boolean }) => {
-  if (!isEnded(status) || isProving)
+}: Omit<Props, 'target' | 'progress' | 'isThere'> & { hasTarget: boolean }) => {
+  if (!isEnded(status) || isProving || isRestoring)
     return (
       <PostForm action={`/backups/${id}/cancel`}>
         <Button variant="destructive" disabled={isCancelling}>
-          {isProving ? 'Cancel test' : 'Cancel backup'}
+          {isRestoring ? 'Cancel restore' : isProving ? 'Cancel test' : 'Cancel backup'}
         </Button>
       </PostForm>
     )

@@ -1,26 +1,42 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { getJob, listJobIds, proofsOf } from '../jobs/store.ts'
+import { getJob, hasJob, listJobIds, proofsOf } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
-import { AppError, Failure } from '../platform/errors.ts'
+import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { BackupPage } from './backup-page.tsx'
 import { AllBackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
+import { restoreForm } from './forms.ts'
 import { backupJson } from './json.ts'
 import { insertProof } from './proof/proof-job.ts'
+import { insertRestore } from './restore/restore-job.ts'
 import { removeBackup } from './retention.ts'
-import { findBackup, getBackup, isBeingProven, isEnded, logOf, pageOfBackups } from './store.ts'
+import {
+  findBackup,
+  getBackup,
+  isBeingProven,
+  isBeingRestored,
+  isEnded,
+  listRestores,
+  logOf,
+  pageOfBackups,
+} from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
+import type { Subject } from './subject.ts'
 import { listTargets } from './targets/store.ts'
 
 /** A backup, whose subject may have been deleted, and the list of all. */
@@ -49,7 +65,9 @@ export const backupRoutes = (deps: RouteDeps) => {
         json: () => ({ items: items.map(jsonOf), nextCursor }),
       })
     })
-    .get('/backups/:id', query(shownQuery), (c) => one(c, c.req.valid('query')))
+    .get('/backups/:id', query(shownQuery), async (c) =>
+      show(c, await view(c, c.req.valid('query'), emptyDraft)),
+    )
     .get('/backups/:id/logs', ownFirst, query(jobLogQuery), (c) => {
       const backup = own(c)
       return answerJobLog(c, deps, {
@@ -64,8 +82,8 @@ export const backupRoutes = (deps: RouteDeps) => {
     })
     .post('/backups/:id/cancel', async (c) => {
       const { id, status } = own(c)
-      const proofs = listJobIds(db, { subjectIds: [proofsOf(id)] })
-      const ids = isEnded(status) && proofs.length > 0 ? proofs : [id]
+      const more = isEnded(status) ? listUses(own(c)) : []
+      const ids = more.length > 0 ? more : [id]
       const work = deps.jobs.cancelFor(userOf(c).email, ids, {
         refusal: () => 'This backup has already ended, so it can’t be cancelled.',
       })
@@ -87,6 +105,32 @@ export const backupRoutes = (deps: RouteDeps) => {
       const said = 'The backup is being restored for a test.'
       return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(backup) })
     })
+    .post(
+      '/backups/:id/restore',
+      ownFirst,
+      input(restoreForm, (c, draft) => view(c, {}, draft)),
+      (c) => {
+        const backup = own(c)
+        const { database, backupFirst: isBackedUp } = c.var.input
+        const by = userOf(c).email
+        db.transaction(
+          () => {
+            const subject = restorable(backup)
+            insertRestore(db, backup, {
+              subject,
+              by,
+              database: named(backup, database),
+              isBackedUp,
+            })
+            audit(c, 'backup.restored', about(backup))
+          },
+          { behavior: 'immediate' },
+        )
+        deps.jobs.wake()
+        const said = 'Restore queued.'
+        return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(own(c)) })
+      },
+    )
     .delete('/backups/:id', async (c) => {
       const backup = own(c)
       if (!isEnded(backup.status))
@@ -103,7 +147,7 @@ export const backupRoutes = (deps: RouteDeps) => {
       return moveOn(c, { to, said: 'Backup deleted.', json: () => ({}) })
     })
 
-  async function one(c: Context, chosen: ShownQuery) {
+  async function view(c: Context, chosen: ShownQuery, draft: Draft): Promise<View> {
     const backup = own(c)
     const log = logOf(backup)
     const extent = getExtent(logDb, log)
@@ -113,16 +157,39 @@ export const backupRoutes = (deps: RouteDeps) => {
     const isCancelling = getJob(db, backup.id)?.cancelRequested === true
     const isThere = subjectOf(backup) !== undefined
     const isProving = isBeingProven(db, backup.id)
-    return show(c, {
+    const isRestoring = isBeingRestored(db, backup)
+    return {
       title: `Backup of ${backup.subjectName}`,
       page: () => (
         <BackupPage
-          {...{ backup, target, progress, isCancelling, isThere, isProving, extent, lines, chosen }}
+          {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
+          {...{ extent, lines, chosen, draft }}
         />
       ),
       json: () => jsonOf(backup),
-      live: { about: backup.id, isCarried: !isEnded(backup.status) || isProving },
-    })
+      live: { about: backup.id, isCarried: !isEnded(backup.status) || isProving || isRestoring },
+    }
+  }
+
+  /** Ids of jobs that prove or restore it, and of the backup that such a restore waits for. */
+  function listUses(backup: Backup) {
+    const restores = listRestores(db, backup)
+    const before = restores.length > 0 ? backup.restore?.before : null
+    const proofs = listJobIds(db, { subjectIds: [proofsOf(backup.id)] })
+    return [...proofs, ...restores, ...(before ? [before] : [])]
+  }
+
+  /** Throws unless it can replace what its subject has. */
+  function restorable(backup: Backup): Subject {
+    const { status, goneAt, subjectId, subjectName, subjectKind } = backup
+    const subject = subjectOf(backup)
+    if (status !== 'succeeded' || goneAt || subjectKind === 'davit')
+      throw new AppError('conflict', 'Only a complete backup can be restored.')
+    if (!subject)
+      throw new AppError('conflict', `${subjectName} was deleted. Read the backup with restic.`)
+    if (hasJob(db, subjectId) || isBeingRestored(db, backup))
+      throw new AppError('conflict', `${subjectName} is being changed. Wait until that has ended.`)
+    return subject
   }
 
   function own(c: Context) {
@@ -147,6 +214,13 @@ export const backupRoutes = (deps: RouteDeps) => {
 const removalTimeout = 3_600_000
 
 const keyOf = ({ subjectKind: kind, subjectId: id }: Backup) => ({ kind, id })
+
+function named({ contents }: Backup, database: string | null | undefined) {
+  if (!database) return null
+  const names = (contents ?? []).flatMap(({ databases }) => databases.map(({ name }) => name))
+  if (names.includes(database)) return database
+  throw invalidField('database', 'must be a database of the backup.')
+}
 
 const about = ({ id, subjectName: name }: Backup) => ({
   object: { kind: 'backup' as const, id, name },

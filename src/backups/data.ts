@@ -48,7 +48,7 @@ export async function dataOf(
     databases: recipe.databases.map((source) => ({
       component: source.component,
       dump: (each, signal) => {
-        const containerId = idOf(containers, source.component)
+        const containerId = containerIn(containers, source.component)
         return dump(deps, { source, containerId, ownerId, each, signal })
       },
     })),
@@ -67,7 +67,7 @@ export async function recipeIn(deps: BackupDeps, { subject, workload }: Of) {
 }
 
 /** The one that runs, beside which may be one that has ended. */
-function idOf(containers: Container[], component: string) {
+export function containerIn(containers: Container[], component: string) {
   const own = containers.filter(({ labels }) => labels[partLabel] === component)
   return (own.find(({ state }) => state === 'running') ?? own[0])?.id ?? component
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { whole } from '../web/fields.ts'
+import { flag, line, whole } from '../web/fields.ts'
 import { choiceField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
@@ -42,6 +42,12 @@ export const planForm = z.object({
     { hint: 'Into a container that is removed afterwards.', initial: 'weekly' },
   ).nullish(),
   hold,
+})
+
+export const restoreForm = z.object({
+  /** By default all that the backup has. */
+  database: line('a database of the backup', { max: 255 }).nullish(),
+  backupFirst: flag().default(true),
 })
 
 /** By default the target and the rest are those of the plan. */

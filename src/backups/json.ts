@@ -67,6 +67,17 @@ export const backup = componentOf('Backup', () => ({
   proven: z
     .object({ at: time, seconds: z.int(), rows: z.int().nullable(), error: z.string().nullable() })
     .nullable(),
+  /** The last one over what it is of; `before` is the backup that was made of that. */
+  restore: z
+    .object({
+      at: time,
+      by: z.string(),
+      status: z.enum(runStatuses),
+      database: z.string().nullable(),
+      before: id.nullable(),
+      error: z.string().nullable(),
+    })
+    .nullable(),
   /** True while a test restore is queued or running. */
   proving: z.boolean(),
   /** While it runs; the total is null while it is unknown, as for a dump. */
@@ -146,6 +157,10 @@ export const operations: SliceOperations = () => ({
     ),
     'POST /backups/:id/prove': does(
       'Restore a backup into a throw-away server without network, and compare it with what was stored',
+      backup(),
+    ),
+    'POST /backups/:id/restore': does(
+      'Replace the data of its service or environment by that of a backup, after a backup of today’s',
       backup(),
     ),
     'DELETE /backups/:id': works('Delete a backup from its target', nothing),

@@ -102,7 +102,7 @@ function storeVolumes(
 }
 
 /** As in its settings or its file. */
-const shortName = ({ id }: Workload, volume: string) =>
+export const shortName = ({ id }: Workload, volume: string) =>
   volume.startsWith(`davit-${id}-`) ? volume.slice(`davit-${id}-`.length) : volume
 
 function progressOf({ progress, changes }: BackupDeps, { backup }: Doing, file: string) {

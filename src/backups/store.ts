@@ -4,7 +4,7 @@ import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
 import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '../db/schema.ts'
-import { endJob, hasJob, proofsOf } from '../jobs/store.ts'
+import { endJob, hasJob, listJobsOf, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -72,6 +72,15 @@ export const getLastGood = (db: Tx, subjectId: string): Backup | null =>
   ) ?? null
 
 export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
+
+/** Ids of jobs that restore it. */
+export const listRestores = (db: Tx, { id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) =>
+  listJobsOf(db, subjectId).flatMap((job) =>
+    job.kind === 'restore' && job.input === id ? [job.id] : [],
+  )
+
+export const isBeingRestored = (db: Tx, backup: Pick<Backup, 'id' | 'subjectId'>) =>
+  listRestores(db, backup).length > 0
 
 const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
 

@@ -84,6 +84,19 @@ export type HeldContainer = {
   by: 'pause' | 'stop'
 }
 
+/** The last restore of a backup over what it is of. */
+export type StoredRestore = {
+  at: string
+  /** The user's e-mail address. */
+  by: string
+  status: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+  /** Null for all that it has. */
+  database: string | null
+  /** The backup that was made before, of what was replaced. */
+  before: string | null
+  error: string | null
+}
+
 /** They outlive their subject. */
 export const backups = sqliteTable(
   'backups',
@@ -117,6 +130,7 @@ export const backups = sqliteTable(
     provenSeconds: integer(),
     provenRows: integer(),
     provenError: text(),
+    restore: text({ mode: 'json' }).$type<StoredRestore>(),
     /** When retention or a user removed it from the target; the row stays for a while. */
     goneAt: time(),
     createdAt: createdAt(),

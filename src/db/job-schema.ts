@@ -15,6 +15,7 @@ export const jobKinds = [
   'clean-up',
   'backup',
   'proof',
+  'restore',
 ] as const
 
 /** Kinds of work of which only a few run at a time. */

@@ -45,6 +45,8 @@ export async function backUps(call: Call, t: TestApp, { service, environment, ta
   const { id } = await call(`POST ${pattern}`, { path, body: {} })
   await call('POST /backups/:id/cancel', { path: `/backups/${id}/cancel` })
   await call('DELETE /backups/:id', { path: `/backups/${id}` })
+  await call('POST /backups/:id/restore', { body: { backupFirst: true } })
+  await call('POST /backups/:id/cancel')
   await call('POST /backups/:id/prove')
   await call('POST /backups/:id/cancel')
   const one = await call('POST /envs/:envId/backups', { body: { targetId: target } })

@@ -110,6 +110,40 @@ test('a backup is restored where nothing else is, and compared with what was sto
   expect(await events()).toContain('backup_unproven')
 })
 
+test('a restore brings back what was there, after a backup of what it replaces', async () => {
+  const { t, root, path, sql } = await aShop()
+  const { json } = await root.post(path, {})
+  await t.jobs.ended(json.id)
+  await sql('CREATE TABLE later AS SELECT 1 AS n')
+  await sql('DROP TABLE orders')
+  const { status, text } = await root.post(`/backups/${json.id}/restore`, {})
+  expect(status, text).toBe(200)
+  expect((await root.post(`/backups/${json.id}/restore`, {})).status).toBe(409)
+  await t.jobs.idle()
+  const { restore } = (await root.get(`/backups/${json.id}`)).json
+  expect(restore).toMatchObject({ status: 'succeeded', database: null, error: null })
+  expect(await sql('SELECT count(*), max(id) FROM orders')).toBe('5000|5000')
+  expect(await sql("SELECT to_regclass('later') IS NULL")).toBe('t')
+
+  const back = { database: 'app', backupFirst: false }
+  expect((await root.post(`/backups/${restore.before}/restore`, back)).status).toBe(200)
+  await t.jobs.idle()
+  expect((await root.get(`/backups/${restore.before}`)).json.restore).toMatchObject({
+    ...{ status: 'succeeded', database: 'app', before: null },
+  })
+  expect(await sql('SELECT n FROM later')).toBe('1')
+  expect(await sql("SELECT to_regclass('orders') IS NULL")).toBe('t')
+
+  // a newer major version is refused before anything is touched
+  t.db.$client.run(
+    `UPDATE backups SET contents = replace(contents, '"version":"', '"version":"99') WHERE id = '${json.id}'`,
+  )
+  await root.post(`/backups/${json.id}/restore`, { backupFirst: false })
+  await t.jobs.idle()
+  expect((await root.get(`/backups/${json.id}`)).json.restore.status).toBe('failed')
+  expect(await sql('SELECT n FROM later')).toBe('1')
+})
+
 const listPacks = (folder: string) =>
   readdirSync(join(folder, 'data'), { recursive: true, withFileTypes: true }).flatMap((one) =>
     one.isFile() ? join(one.parentPath, one.name) : [],

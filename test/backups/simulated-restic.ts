@@ -8,7 +8,15 @@ type Restic = Awaited<ReturnType<BackupDeps['openRestic']>>
 type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: number }
 
 type Call =
-  'ready' | 'store' | 'storeVolumes' | 'measureVolumes' | 'list' | 'tag' | 'forget' | 'retain'
+  | 'ready'
+  | 'store'
+  | 'storeVolumes'
+  | 'measureVolumes'
+  | 'readVolumes'
+  | 'list'
+  | 'tag'
+  | 'forget'
+  | 'retain'
 
 /** Decides when a call is done, and whether. */
 type Turn = <T>(
@@ -20,6 +28,8 @@ type Turn = <T>(
 /** A repository in memory. A call that is set on `faults` stands in for the usual one. */
 export class SimulatedRestic {
   readonly snapshots: Stored[] = []
+  /** The snapshots that volumes were restored from. */
+  readonly restored: string[] = []
   readonly faults: Partial<Restic> = {}
   readonly usual = this.#calls(async (_, __, work) => work())
   readonly open = this.opener(async (_, __, work) => work())
@@ -71,6 +81,10 @@ export class SimulatedRestic {
       },
       measureVolumes: ({ snapshot, signal }) =>
         turn('restic restore', { signal }, () => this.#find(snapshot).bytes),
+      readVolumes: ({ snapshot, signal }) =>
+        turn('restic restore', { signal, changes: true }, () => {
+          this.restored.push(this.#find(snapshot).id)
+        }),
       tag: ({ snapshots, add = [], remove = [], signal }) =>
         turn('restic tag', { signal, changes: true }, () => {
           for (const id of snapshots) {

@@ -108,6 +108,7 @@ export const ownedRoutes: Record<
   'GET /backups/:id': { id: 'backup' },
   'GET /backups/:id/logs': { id: 'backup' },
   'POST /backups/:id/cancel': { id: 'backup', answers: 409 }, // it has ended
+  'POST /backups/:id/restore': { id: 'backup', answers: 409 }, // it failed
   'POST /backups/:id/prove': { id: 'backup', answers: 409 }, // it failed
   'DELETE /backups/:id': { id: 'backup' },
   'GET /envs/:envId/backups': {},

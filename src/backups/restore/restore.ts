@@ -1,0 +1,183 @@
+import type { Work } from '../../jobs/task.ts'
+import type { LogWriter } from '../../logs/log-writer.ts'
+import { Failure } from '../../platform/errors.ts'
+import { volumesOf } from '../../runtime/remove.ts'
+import type { Workload } from '../../runtime/workload.ts'
+import { bytes, counted } from '../../web/units.ts'
+import { containerIn, recipeIn } from '../data.ts'
+import type { BackupDeps } from '../deps.ts'
+import { containersOf, whileHeld } from '../hold.ts'
+import { fileReader } from '../read-file.ts'
+import { inspect, load, refuseNewer, versionOf } from '../recipes/index.ts'
+import type { Contents, Target } from '../recipes/index.ts'
+import { openRepository } from '../repository.ts'
+import type { Restic } from '../restic/restic.ts'
+import { shortName } from '../store-subject.ts'
+import type { Backup } from '../store.ts'
+import { findSubject, workloadOf } from '../subject.ts'
+import type { Subject } from '../subject.ts'
+
+type Restoring = {
+  backup: Backup
+  /** Null for all that it has. */
+  database: string | null
+  log: LogWriter
+  work: Pick<Work, 'signal' | 'shutdown'>
+}
+
+/**
+ * Replaces the data of a service or environment by that of a backup. All that can be refused is refused before
+ * anything is replaced. Each database changes places at once; volumes are replaced while what writes to them is
+ * stopped. It can be repeated.
+ */
+export async function restore(deps: BackupDeps, restoring: Restoring) {
+  const { backup, database, log, work } = restoring
+  const { signal } = work
+  const { subjectKind: kind, subjectId: id, ownerId } = backup
+  const subject = findSubject(deps.db, { kind, id, ownerId })
+  const workload = subject && workloadOf(subject)
+  if (!workload) throw noSubject(backup)
+  log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
+  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  await restic.ready({ signal })
+  const servers = await serversFor(deps, { ...restoring, subject, workload })
+  const volumes = database === null ? await mountsFor(deps, { backup, workload }) : []
+  for (const server of servers) await restoreInto(deps, { ...restoring, restic, ...server })
+  if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
+}
+
+type Server = { target: Target; contents: Contents }
+
+/** The servers that run, each of a version that reads the dump. */
+async function serversFor(
+  deps: BackupDeps,
+  {
+    backup,
+    database,
+    subject,
+    workload,
+    work,
+  }: Restoring & { subject: Subject; workload: Workload },
+): Promise<Server[]> {
+  const { signal } = work
+  const { recipe } = await recipeIn(deps, { subject, workload })
+  const containers = await containersOf(deps, workload, { signal })
+  const servers: Server[] = []
+  for (const contents of (backup.contents ?? []) as Contents[]) {
+    const { component, databases } = contents
+    if (database !== null && !databases.some(({ name }) => name === database)) continue
+    const source = recipe.databases.find((one) => one.component === component)
+    if (!source) throw nothingLike(component)
+    const containerId = containerIn(containers, component)
+    const target = { source, containerId, ownerId: backup.ownerId }
+    const { engine } = source
+    refuseNewer(contents, { engine, version: await versionOf(deps, { ...target, signal }) })
+    servers.push({ target, contents })
+  }
+  return servers
+}
+
+async function restoreInto(
+  deps: BackupDeps,
+  {
+    backup,
+    database,
+    log,
+    work: { signal },
+    restic,
+    target,
+    contents,
+  }: Restoring & Server & { restic: Restic },
+) {
+  const { component } = contents
+  log.write(`Loading ${database ?? 'the databases'} of ${component}.`)
+  const only = database === null ? {} : { database }
+  await load(deps, { ...target, contents, ...only, read: fileReader(backup, restic), signal })
+  const { databases } = await inspect(deps, { ...target, signal })
+  const tables = databases.flatMap((one) =>
+    database === null || one.name === database ? one.tables : [],
+  )
+  const rows = tables.reduce((sum, one) => sum + one.rows, 0)
+  log.write(`${component} has ${counted(tables.length, 'table')} and ${counted(rows, 'row')} now.`)
+}
+
+/** Volumes that the backup has and the subject, too. */
+async function mountsFor(
+  deps: BackupDeps,
+  { backup, workload }: { backup: Backup; workload: Workload },
+) {
+  const { id, kind } = workload
+  const there = await volumesOf(
+    deps,
+    kind === 'service' ? { serviceId: id } : { environmentId: id },
+  )
+  return backup.files.flatMap(({ snapshot, bytes: size, volumes: names }) =>
+    names
+      ? {
+          ...{ snapshot, bytes: size },
+          volumes: names.map((name) => {
+            const volume = there.find((one) => shortName(workload, one) === name)
+            if (!volume) throw noVolume(name)
+            return { volume, path: `/${name}` }
+          }),
+        }
+      : [],
+  )
+}
+
+/** Half of them would be worse than the old ones, so only Davit’s end or a user stops it. */
+async function restoreVolumes(
+  deps: BackupDeps,
+  {
+    backup,
+    log,
+    work,
+    restic,
+    workload,
+    volumes: stored,
+  }: Restoring & {
+    restic: Restic
+    workload: Workload
+    volumes: Awaited<ReturnType<typeof mountsFor>>
+  },
+) {
+  const { signal } = work
+  const names = stored.flatMap(({ volumes }) => volumes.map(({ volume }) => volume))
+  const held = { backup: { id: backup.id, hold: 'stop' as const }, workload, volumes: names }
+  await whileHeld(deps, { ...held, log, work }, async () => {
+    for (const { snapshot, volumes, bytes: size } of stored) {
+      log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
+      await restic.readVolumes({ snapshot, volumes, signal }).catch((error) => {
+        throw signal.aborted || !(error instanceof Failure) ? error : halfWritten(error)
+      })
+    }
+  })
+}
+
+const halfWritten = ({ message, hint }: Failure) =>
+  new Failure(
+    'restore_incomplete',
+    `Its volumes are incomplete: ${message}`,
+    `${hint} Then restore again, or restore the backup that was made before.`,
+  )
+
+const noSubject = ({ subjectName }: Backup) =>
+  new Failure(
+    'restore_no_subject',
+    `${subjectName} was deleted.`,
+    'Read the backup with restic, as the documentation says.',
+  )
+
+const nothingLike = (component: string) =>
+  new Failure(
+    'restore_no_server',
+    `There is no database ${component} any more that the dump could be loaded into.`,
+    'Add it again under that name, or read the backup with restic.',
+  )
+
+const noVolume = (name: string) =>
+  new Failure(
+    'restore_no_volume',
+    `There is no volume ${name} any more, and nothing was changed.`,
+    'Add it again under that name, or read the backup with restic.',
+  )

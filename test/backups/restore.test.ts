@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { away } from './simulated-restic.ts'
+import { aService } from './scene.ts'
+
+type Scene = Awaited<ReturnType<typeof aService>>
+
+async function restore({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
+  const { status } = await ada.post(`/backups/${id}/restore`, body)
+  await t.jobs.idle()
+  const { json } = await ada.get(`/backups/${id}`)
+  return { answer: status, ...json.restore }
+}
+
+test('volumes are replaced while what writes to them is stopped, after a backup', async () => {
+  const scene = await aService()
+  const { restic, backUp, states } = scene
+  const { id, files } = await backUp()
+  const seen: string[][] = []
+  restic.faults.readVolumes = async (options) => {
+    seen.push(await states())
+    await restic.usual.readVolumes!(options)
+  }
+  const done = await restore(scene, id)
+  expect(done).toMatchObject({ answer: 200, status: 'succeeded', error: null, database: null })
+  expect(seen).toEqual([['exited']])
+  expect(await states()).toEqual(['running'])
+  expect(restic.restored).toEqual([files[0].snapshot])
+  expect(restic.backups).toEqual([`backup=${id}`, `backup=${done.before}`])
+})
+
+test('nothing is replaced when the backup before it fails, unless that is left out', async () => {
+  const scene = await aService()
+  const { restic, backUp, states } = scene
+  const { id } = await backUp()
+  restic.faults.storeVolumes = async () => {
+    throw away()
+  }
+  expect(await restore(scene, id)).toMatchObject({ status: 'failed' })
+  expect(restic.restored).toEqual([])
+  const { before, status } = await restore(scene, id, { backupFirst: false })
+  expect([before, status]).toEqual([null, 'succeeded'])
+  expect(await states()).toEqual(['running'])
+})
+
+test('a service runs again when its volumes couldn’t be replaced, and the restore says so', async () => {
+  const scene = await aService()
+  const { restic, backUp, states } = scene
+  const { id } = await backUp()
+  restic.faults.readVolumes = async () => {
+    throw away()
+  }
+  const { status, error } = await restore(scene, id)
+  expect(status).toBe('failed')
+  expect(error).toContain('incomplete')
+  expect(await states()).toEqual(['running'])
+})
+
+test('one restore at a time, which can be cancelled', async () => {
+  const scene = await aService()
+  const { restic, backUp, ada, t, states, service } = scene
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  restic.faults.readVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
+  await began.promise
+  expect((await ada.post(`/backups/${id}/restore`, {})).status).toBe(409)
+  expect((await ada.post(`/services/${service.id}/restart`, {})).status).toBe(409)
+  await ada.post(`/backups/${id}/cancel`, {})
+  await t.jobs.idle()
+  expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('cancelled')
+  expect(await states()).toEqual(['running'])
+})
+
+test('what isn’t a complete backup of something that is there can’t be restored', async () => {
+  const scene = await aService()
+  const { backUp, ada, t, service } = scene
+  const { id } = await backUp()
+  const wrong = await ada.post(`/backups/${id}/restore`, { database: 'other' })
+  expect([wrong.status, wrong.json.errors[0].field]).toEqual([422, 'database'])
+  await ada.delete(`/services/${service.id}`)
+  await t.jobs.idle()
+  expect((await restore(scene, id)).answer).toBe(409)
+})
