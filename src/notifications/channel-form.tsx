@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { invalidField } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import type { Env } from '../web/factory.ts'
 import { Checkboxes } from '../web/fields-view.tsx'
 import { line, lines } from '../web/fields.ts'
@@ -73,7 +73,7 @@ type Chosen = {
 export function refuseOthers(
   db: Db,
   { events, projects, accountMail }: Chosen,
-  { ownerId, row }: { ownerId: string; row?: Channel | undefined },
+  { ownerId, row, isToken }: { ownerId: string; row?: Channel | undefined; isToken: boolean },
 ) {
   const before: readonly string[] = row?.events ?? []
   const added = serverKinds.find((kind) => events.includes(kind) && !before.includes(kind))
@@ -81,6 +81,12 @@ export function refuseOthers(
     throw invalidField('events', `can’t have ${added}, which is for admins.`)
   if (accountMail && !row?.accountMail && !isAdminNow(db, ownerId))
     throw invalidField('accountMail', 'can only be set by an admin.')
+  // whoever gets these mails can log in as anyone, which no token may
+  if (isToken && (accountMail || row?.accountMail))
+    throw new AppError(
+      'forbidden',
+      'API tokens can’t change who sends password resets. Log in in a browser.',
+    )
   const own = new Set(listOwnProjects(db, ownerId).map(({ id }) => id))
   const foreign = projects?.find((id) => !own.has(id) && !row?.projects?.includes(id))
   if (foreign) throw invalidField('projects', 'must be ids of your projects.')

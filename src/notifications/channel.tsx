@@ -112,8 +112,8 @@ export const channel = resource({
     more: ({ db }, c, row) => (
       <Choices {...{ row, c }} projects={listOwnProjects(db, userOf(c).id)} />
     ),
-    async check({ db, outbox }, input, { ownerId, row }) {
-      refuseOthers(db, input, { ownerId, row })
+    async check({ db, outbox }, input, { ownerId, row, isToken }) {
+      refuseOthers(db, input, { ownerId, row, isToken })
       if (row) outbox.retryNow(row.id)
       const projects = input.projects?.length ? input.projects : null
       const { generated } = senderOf(input.kind) ?? {}

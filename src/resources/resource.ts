@@ -45,6 +45,8 @@ export type Parent<Deps> = {
 type By<Stored> = {
   ownerId: string
   signal: AbortSignal
+  /** True for an API token, which may do less than a person. */
+  isToken: boolean
   /** Only for a change: the row before it. */
   row?: Stored
 }

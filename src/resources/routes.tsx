@@ -158,7 +158,8 @@ export function resourceRoutes<
       throw new AppError('forbidden', 'This kind is for admins.', {
         fields: [{ field: 'kind', message: 'is for admins.' }],
       })
-    const by = { ownerId: ownerOf(c), signal: c.req.raw.signal, ...(row && { row }) }
+    const request = { signal: c.req.raw.signal, isToken: !!c.var.token }
+    const by = { ownerId: ownerOf(c), ...request, ...(row && { row }) }
     const { columns, ...rest } = (await create.check?.(deps, input, by)) ?? {}
     return { values: { ...(input as object), ...columns }, ...rest }
   }

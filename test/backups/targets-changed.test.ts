@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { getTarget, openTarget } from '../../src/backups/targets/store.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { asToken } from '../accounts/visitor.ts'
+import { tokenOf } from '../deployments/uploading.ts'
 import { simulatedApp } from '../support/app.ts'
 import { path, privateKey, rest, s3, scene, sftp, snake } from './target-scene.ts'
 
@@ -29,6 +31,22 @@ describe('a target that is changed', () => {
     expect((await ada.put(path, { bucket: 'others' })).status).toBe(200)
     expect(tried).toMatchObject([{ bucket: 'others', secretKey: 'a secret key', password: key }])
     expect(openTarget(t, row())).toMatchObject(tried[0]!)
+  })
+
+  test('isn’t moved by a token while Davit itself is backed up to it', async () => {
+    const { t, root } = scene()
+    const { json } = await root.post(path, s3)
+    const plan = { targetId: json.id, schedule: '0 3 * * *' }
+    const call = asToken(t.app, tokenOf(t, root.user.id))
+    const change = (body: object) => {
+      const headers = { 'Content-Type': 'application/json' }
+      return call('PUT', `${path}/${json.id}`, { body: JSON.stringify(body), headers })
+    }
+    expect((await change({ bucket: 'others' })).status).toBe(200)
+    expect((await root.put('/settings/backups/plan', plan)).status).toBe(200)
+    expect((await change({ bucket: 'elsewhere' })).status).toBe(403)
+    expect((await change({ name: 'another name' })).status).toBe(200)
+    expect((await root.put(`${path}/${json.id}`, { bucket: 'elsewhere' })).status).toBe(200)
   })
 
   test('needs its secrets again for another host, and keeps the key of its repository', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { auditEvents, channels } from '../../src/db/schema.ts'
 import { opened } from '../../src/notifications/channel-store.ts'
+import { asToken } from '../accounts/visitor.ts'
+import { tokenOf } from '../deployments/uploading.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { receiver } from './scene.ts'
 
@@ -75,6 +77,27 @@ describe('a channel', () => {
     const moved = await ada.put(`${path}/${json.id}`, { url: 'http://127.0.0.1:1' })
     expect(moved).toMatchObject({ status: 422, json: { errors: [{ field: 'token' }] } })
     expect((await ada.put(`${path}/${json.id}`, { topic: 'other' })).status).toBe(200)
+  })
+
+  test('that sends password resets is a matter of a person, not of a token', async () => {
+    const t = testApp()
+    const root = t.logInAsAdmin()
+    const send = asToken(t.app, tokenOf(t, root.user.id))
+    const mail = {
+      ...{ kind: 'email', name: 'mail', events: ['unhealthy'], accountMail: true },
+      ...{ host: 'smtp.example.com', port: 587, security: 'starttls', trust: 'authorities' },
+      ...{ from: 'davit@example.com', to: ['ops@example.com'] },
+    }
+    const of = (body: object) => ({
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect((await send('POST', path, of(mail))).status).toBe(403)
+    expect((await send('POST', path, of({ ...mail, accountMail: false }))).status).toBe(201)
+    const { json } = await root.post(path, { ...mail, name: 'resets' })
+    for (const change of [{ host: 'smtp.example.org' }, { accountMail: false }])
+      expect((await send('PUT', `${path}/${json.id}`, of(change))).status).toBe(403)
+    expect((await root.get(`${path}/${json.id}`)).json.host).toBe('smtp.example.com')
   })
 
   test('is refused with wrong fields', async () => {

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { newId } from '../../db/new-id.ts'
 import { targets } from '../../db/schema.ts'
-import { invalidField } from '../../platform/errors.ts'
+import { AppError, invalidField } from '../../platform/errors.ts'
 import { rowJson } from '../../resources/json.ts'
 import { resource } from '../../resources/resource.ts'
 import { unsealed } from '../../resources/store.ts'
 import { usersOfTarget } from '../repository.ts'
-import { hasBackupsOn } from '../store.ts'
+import { getPlan, hasBackupsOn } from '../store.ts'
+import { davitId } from '../subject.ts'
 import { targetForm } from './form.ts'
 import { openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
@@ -44,7 +45,7 @@ export const target = resource({
     submit: 'Try out and add',
     form: ({ config }: TargetDeps) => targetForm(config),
     schema: () => json().extend({ password: z.string() }),
-    async check(deps, input, { ownerId, signal, row }) {
+    async check(deps, input, { ownerId, signal, row, isToken }) {
       const before = row && readable(deps, row)
       const id = row?.id ?? newId()
       const fields = { ...before, ...input, id, ownerId } as OpenTarget
@@ -59,6 +60,7 @@ export const target = resource({
       // another host has another key
       if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
+      if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
       const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
       const hasKey = input.password != null && input.password !== before?.password
       const missing = isMoved ? notMoved(wanted) : hasKey ? noRepository() : null
@@ -87,6 +89,13 @@ export const target = resource({
     warning: 'What is stored there stays, but Davit can’t restore it any more without its key.',
   },
 })
+
+/** With Davit’s backup comes everyone’s password hash and every key, which no token may send elsewhere. */
+const ofDavit = () =>
+  new AppError(
+    'forbidden',
+    'API tokens can’t change where Davit itself is backed up. Log in in a browser.',
+  )
 
 const noRepository = () =>
   invalidField('password', 'is of no repository there. Leave it empty for a new one.')
