@@ -30,6 +30,7 @@ import {
   isBeingProven,
   isBeingRestored,
   isEnded,
+  isInUse,
   listRestores,
   logOf,
   pageOfBackups,
@@ -135,11 +136,8 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (!isEnded(backup.status))
         throw new AppError('conflict', 'This backup hasn’t ended. Cancel it first.')
-      if (isBeingProven(db, backup.id))
-        throw new AppError(
-          'conflict',
-          'This backup is being restored for a test. Cancel that first.',
-        )
+      if (isInUse(db, backup))
+        throw new AppError('conflict', 'This backup is being restored. Cancel that first.')
       const signal = AbortSignal.any([deps.streams.shutdown, AbortSignal.timeout(removalTimeout)])
       audit(c, 'backup.deleted', about(backup))
       await accepted(c, removeBackup(deps, backup, { signal }).catch(refuse))

@@ -4,7 +4,7 @@ import { deleteSome } from '../logs/store.ts'
 import type { BackupDeps } from './deps.ts'
 import { openRepository } from './repository.ts'
 import type { Restic } from './restic/restic.ts'
-import { deleteBackup, getPlan, listOld, listOn, setBackup, setPlan } from './store.ts'
+import { deleteBackup, getPlan, isInUse, listOld, listOn, setBackup, setPlan } from './store.ts'
 import type { Backup } from './store.ts'
 
 /** Failed, cancelled and removed backups that are kept of a subject, with their logs. */
@@ -47,7 +47,9 @@ export async function applyRetention(deps: BackupDeps, backup: Backup, { signal 
   const restic = await openRepository(deps, backup)
   try {
     const tag = `subject=${subjectId}`
-    const how = { keep: { last, daily, weekly, monthly }, keepTag: 'proven', zone: plan.zone }
+    const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
+    const keepTags = ['proven', ...inUse.map((one) => `backup=${one.id}`)]
+    const how = { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone }
     const removed = new Set(await restic.retain({ tag, ...how, signal }))
     // the snapshots of a backup are of no use without each other
     const gone = listOn(db, { subjectId, targetId }).filter(

@@ -82,6 +82,10 @@ export const listRestores = (db: Tx, { id, subjectId }: Pick<Backup, 'id' | 'sub
 export const isBeingRestored = (db: Tx, backup: Pick<Backup, 'id' | 'subjectId'>) =>
   listRestores(db, backup).length > 0
 
+/** A backup that is made before a restore must not let the one that is restored be removed. */
+export const isInUse = (db: Tx, backup: Pick<Backup, 'id' | 'subjectId'>) =>
+  isBeingProven(db, backup.id) || isBeingRestored(db, backup)
+
 const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))
 
 /** When one of the subject’s backups was last proven, whether it is still there or not. */

@@ -85,3 +85,20 @@ test('what isn’t a complete backup of something that is there can’t be resto
   await t.jobs.idle()
   expect((await restore(scene, id)).answer).toBe(409)
 })
+
+test('the backup before a restore doesn’t let the plan remove what is to be restored', async () => {
+  const scene = await aService()
+  const { restic, ada, backUp, plan } = scene
+  await plan({ keepLast: 1, prove: 'never' })
+  const { id } = await backUp()
+  let answer = 0
+  restic.faults.readVolumes = async (options) => {
+    answer = (await ada.delete(`/backups/${id}`)).status
+    await restic.usual.readVolumes!(options)
+  }
+  const { status, before } = await restore(scene, id)
+  expect([status, answer]).toEqual(['succeeded', 409])
+  expect(restic.backups).toEqual([`backup=${id}`, `backup=${before}`])
+  const last = await backUp()
+  expect(restic.backups).toEqual([`backup=${last.id}`])
+})

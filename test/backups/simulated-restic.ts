@@ -100,10 +100,12 @@ export class SimulatedRestic {
         ),
       forget: ({ snapshots, signal }) =>
         turn('restic forget', { signal, changes: true }, () => this.#remove(snapshots)),
-      retain: ({ tag, keep, keepTag, signal }) =>
+      retain: ({ tag, keep, keepTags, signal }) =>
         turn('restic retain', { signal, changes: true }, () => {
           const mine = this.snapshots.filter(({ tags }) => tags.includes(tag)).toReversed()
-          const over = mine.slice(keep.last).filter(({ tags }) => !tags.includes(keepTag))
+          const over = mine
+            .slice(keep.last)
+            .filter(({ tags }) => !tags.some((tag) => keepTags.includes(tag)))
           this.#remove(over.map(({ id }) => id))
           return over.map(({ id }) => id)
         }),

@@ -74,8 +74,7 @@ function storeProof(
   backup: Backup,
   { end, seconds, rows }: { end: End; seconds: number; rows: number | null },
 ) {
-  const now = getBackup(tx, backup.id)
-  if (end.status === 'cancelled' || !now || now.goneAt) return // removed under it, which says nothing
+  if (end.status === 'cancelled' || !getBackup(tx, backup.id)) return
   const error = end.status === 'failed' ? `${end.failure.message} ${end.failure.hint}` : null
   setBackup(tx, backup.id, {
     ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },

@@ -163,11 +163,11 @@ export function openRestic(deps: ResticDeps, target: Target) {
   async function retain({
     tag,
     keep,
-    keepTag,
+    keepTags,
     zone,
     signal,
-  }: Abortable & { tag: string; keep: Keep; keepTag: string; zone?: string }) {
-    const removed = expired(await list({ tag, signal }), { keep, keepTag, zone })
+  }: Abortable & { tag: string; keep: Keep; keepTags: string[]; zone?: string }) {
+    const removed = expired(await list({ tag, signal }), { keep, keepTags, zone })
     await forget({ snapshots: removed, signal })
     return removed
   }

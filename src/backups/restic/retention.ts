@@ -5,19 +5,19 @@ export type Keep = { last: number; daily: number; weekly: number; monthly: numbe
 
 type Options = {
   keep: Keep
-  /** Backups with this tag are kept in any case. */
-  keepTag: string
+  /** Backups with one of these tags are kept in any case. */
+  keepTags: string[]
   /** In which days begin and end. */
   zone?: string | undefined
 }
 
 /** Ids of the snapshots whose backup needn't be kept. All snapshots of a backup stay or go together. */
-export function expired(snapshots: StoredSnapshot[], { keep, keepTag, zone = 'UTC' }: Options) {
+export function expired(snapshots: StoredSnapshot[], { keep, keepTags, zone = 'UTC' }: Options) {
   const backups = Map.groupBy(snapshots, backupOf).values().toArray()
   const newestFirst = backups.toSorted((a, b) => timeOf(b) - timeOf(a))
   // the newest is kept in any case, as restic does: no plan may leave nothing
   const isKept = (backup: StoredSnapshot[], at: number) =>
-    at === 0 || backup.some(({ tags }) => tags.includes(keepTag))
+    at === 0 || backup.some(({ tags }) => keepTags.some((tag) => tags.includes(tag)))
   const kept = new Set(newestFirst.filter(isKept))
   for (const [rule, count] of Object.entries(keep) as [keyof Keep, number][]) {
     const seen = new Set<string>()

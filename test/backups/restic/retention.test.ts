@@ -21,7 +21,7 @@ function kept(keep: Partial<typeof none>, options: { zone?: string; proven?: str
     ...one,
     tags: one.id === options.proven ? [...one.tags, 'proven'] : one.tags,
   }))
-  const gone = expired(snapshots, { keep: { ...none, ...keep }, keepTag: 'proven', ...options })
+  const gone = expired(snapshots, { keep: { ...none, ...keep }, keepTags: ['proven'], ...options })
   return snapshots.filter(({ id }) => !gone.includes(id)).map(({ id }) => id)
 }
 
@@ -43,8 +43,8 @@ test('a day is one of the plan’s zone', () => {
     ...daily(1, '23:30').map((one) => ({ ...one, id: `${one.id}late`, tags: ['backup=late'] })),
   ]
   const keep = { ...none, daily: 2 }
-  expect(expired(snapshots, { keep, keepTag: 'proven' })).toHaveLength(2)
-  expect(expired(snapshots, { keep, keepTag: 'proven', zone: 'America/New_York' })).toEqual([])
+  expect(expired(snapshots, { keep, keepTags: ['proven'] })).toHaveLength(2)
+  expect(expired(snapshots, { keep, keepTags: ['proven'], zone: 'America/New_York' })).toEqual([])
 })
 
 test('a plan that keeps nothing keeps the newest backup and the proven one', () => {
