@@ -70,9 +70,9 @@ export const Proof = ({ backup }: { backup: Backup }) => {
   )
   return (
     <span>
-      Proven restorable <Ago at={provenAt} />:{' '}
-      {tables.length > 0 && `${counted(tables.length, 'table')}, `}
-      {provenRows !== null && `${counted(provenRows, 'row')}, `}in{' '}
+      Proven restorable <Ago at={provenAt} />
+      {tables.length > 0 && `: ${counted(tables.length, 'table')}`}
+      {tables.length > 0 && provenRows !== null && `, ${counted(provenRows, 'row')}`}, in{' '}
       {duration((provenSeconds ?? 0) * 1000)}
     </span>
   )

@@ -89,7 +89,7 @@ function storeVolumes(
   const mounts = volumes.map((volume) => ({ volume, path: `/${shortName(workload, volume)}` }))
   const names = mounts.map(({ path }) => path.slice(1))
   const store = async () => {
-    log.write(`Storing the ${counted(names.length, 'volume')} ${names.join(', ')}.`)
+    log.write(`Storing ${counted(names.length, 'volume')}: ${names.join(', ')}.`)
     const tags = tagsOf(backup)
     const progress = progressOf(deps, doing, 'volumes')
     const { id, bytes, addedBytes } = await restic.storeVolumes({

@@ -20,22 +20,6 @@ export const RestoreSection = ({ backup, isRestoring, draft }: Props) => {
   return (
     <Live as="section" id="restore" aria-labelledby="restore-heading">
       <h2 id="restore-heading">Restore</h2>
-      <p class="muted">
-        Replaces the data of <bdi>{subjectName}</bdi> by this backup: {summaryOf(backup)}. Databases
-        that it doesn’t have stay. What writes to a volume is stopped meanwhile.
-      </p>
-      {restore && (
-        <p dir="auto">
-          <RunBadge status={restore.status} /> <Ago at={new Date(restore.at)} />
-          {restore.before && (
-            <>
-              {' '}
-              after <a href={`/backups/${restore.before}`}>a backup of what was there before</a>
-            </>
-          )}
-          {restore.error && `: ${restore.error}`}
-        </p>
-      )}
       <PostForm
         action={`/backups/${id}/restore`}
         class="form"
@@ -46,6 +30,22 @@ export const RestoreSection = ({ backup, isRestoring, draft }: Props) => {
         }}
       >
         <FormError />
+        <p class="muted">
+          Replaces the data of <bdi>{subjectName}</bdi> by this backup: {summaryOf(backup)}.
+          Databases that it doesn’t have stay. What writes to a volume is stopped meanwhile.
+        </p>
+        {restore && (
+          <p dir="auto">
+            <RunBadge status={restore.status} /> <Ago at={new Date(restore.at)} />
+            {restore.before && (
+              <>
+                {' '}
+                after <a href={`/backups/${restore.before}`}>a backup of what was there before</a>
+              </>
+            )}
+            {restore.error && `: ${restore.error}`}
+          </p>
+        )}
         {databases.length > 1 && (
           <SelectField
             name="database"
