@@ -12,7 +12,7 @@ import { storeSubject } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
 import { endBackup, getBackup, logOf, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
-import { findSubject, maskOf } from './subject.ts'
+import { findSubject, maskedBy, maskOf } from './subject.ts'
 
 /** Backups are jobs with the same id. One that Davit’s end interrupted begins again. */
 export const backupKind =
@@ -38,7 +38,11 @@ export const backupKind =
         const problem = await resume(deps, { id, shutdown: signal })
         const failure = end.status === 'failed' ? end.failure : problem
         const status = end.status === 'done' ? 'succeeded' : end.status
-        const outcome = { status, ...stored, ...(failure && errorOf(failure)) } as const
+        const outcome = {
+          status,
+          ...stored,
+          ...(failure && errorOf(maskedBy(log, failure))),
+        } as const
         const isStored = db.transaction(() => {
           const isFirst = endBackup(db, id, outcome)
           if (isFirst && end.status !== 'cancelled') noteEnd(db, backup, outcome)

@@ -2,8 +2,10 @@ import type { Tx } from '../db/index.ts'
 import type { backupSubjects } from '../db/schema.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import type { LogWriter } from '../logs/log-writer.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
+import { Failure } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Workload } from '../runtime/workload.ts'
 import { getService } from '../services/store.ts'
@@ -65,6 +67,10 @@ export const maskOf = (
   { masks }: { masks: Masks },
   { subjectKind, subjectId }: { subjectKind: SubjectKind; subjectId: string },
 ) => (subjectKind === 'davit' ? nothingHidden : masks.of(subjectId))
+
+/** It may quote what a tool said, and goes where no log does. */
+export const maskedBy = ({ mask: { mask } }: LogWriter, { code, message, hint }: Failure) =>
+  new Failure(code, mask(message), hint)
 
 /** The page that lists its backups. */
 export const backupsPath = ({ kind, id }: SubjectKey) =>

@@ -167,6 +167,7 @@ const forms: Record<string, Form> = {
     valid: () => ({ name: unique() }),
     untold: ['secretKey', 'key', 'userPassword', 'password'],
   },
+  'POST /backups/:id/restore': { id: 'backup', brief: true, valid: () => ({}) },
   'POST /services/:id/backups': { id: 'service', valid: () => ({}) },
   'POST /envs/:envId/backups': { brief: true, valid: () => ({}) },
   'POST /settings/backups': { brief: true, valid: () => ({}) },

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Failure } from '../../src/platform/errors.ts'
 import { away } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
@@ -136,4 +137,28 @@ test('a channel for one project is told of failed backups of its environments', 
   const [event] = (await ada.get('/settings/events')).json.items
   expect(event).toMatchObject({ projectId: project.id, environmentId: environment.id })
   expect(event.deliveries).toMatchObject([{ channel: 'site' }])
+})
+
+test('no secret that a tool quotes is told as the reason', async () => {
+  const { t, ada, restic, targetId } = await aService()
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const { json: environment } = await ada.post(`/projects/${project.id}/envs`, { name: 'second' })
+  const [envPath, value] = [`/envs/${environment.id}`, 'hunter2-and-more']
+  await ada.post(`${envPath}/variables`, { key: 'PASSWORD', value, secret: true })
+  restic.faults.ready = async () => {
+    throw new Failure('dump_failed', `mongodb://root:${value}@db refuses it.`, 'Look.')
+  }
+  const { json } = await ada.post(`${envPath}/backups`, { targetId })
+  await t.jobs.idle()
+  const seen = await Promise.all(
+    [`/backups/${json.id}`, '/settings/events', `/backups/${json.id}/logs`].map((path) =>
+      ada.get(path),
+    ),
+  )
+  expect(seen[0]!.json.error.code).toBe('dump_failed')
+  for (const { text } of seen) {
+    expect(text).toContain('mongodb://root:')
+    expect(text).not.toContain(value)
+  }
 })

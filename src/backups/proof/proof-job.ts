@@ -1,8 +1,9 @@
 import type { Db, Tx } from '../../db/index.ts'
 import { newId } from '../../db/new-id.ts'
-import type { End, Kind } from '../../jobs/task.ts'
+import type { Kind } from '../../jobs/task.ts'
 import { endJob, hasJob, insertJob, proofsOf } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
+import type { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
@@ -10,7 +11,7 @@ import { noteProof } from '../notice.ts'
 import { openRepository } from '../repository.ts'
 import { getBackup, getPlan, getProofOf, listProven, logOf, setBackup } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { maskOf } from '../subject.ts'
+import { maskedBy, maskOf } from '../subject.ts'
 import { prove } from './prove.ts'
 
 /** Stores a job that proves a backup; wake the jobs after the commit. Null while there is one. */
@@ -56,13 +57,14 @@ export const proofKind =
         await keepProven(deps, backup, { signal })
       },
       end(end) {
+        const failure = end.status === 'failed' ? maskedBy(log, end.failure) : null
         const seconds = Math.max(1, Math.round((performance.now() - began) / 1000))
         db.transaction((tx) => {
           endJob(tx, jobId)
-          storeProof(tx, backup, { end, seconds, rows })
+          if (end.status !== 'cancelled') storeProof(tx, backup, { failure, seconds, rows })
         })
         deps.changes.touch(backup.id)
-        if (end.status === 'failed') log.write(`${end.failure.message} ${end.failure.hint}`)
+        if (failure) log.write(`${failure.message} ${failure.hint}`)
         if (end.status === 'cancelled') log.write('The test was cancelled.')
         if (end.status === 'done') log.write(`Proven restorable in ${counted(seconds, 'second')}.`)
       },
@@ -72,14 +74,14 @@ export const proofKind =
 function storeProof(
   tx: Tx,
   backup: Backup,
-  { end, seconds, rows }: { end: End; seconds: number; rows: number | null },
+  { failure, seconds, rows }: { failure: Failure | null; seconds: number; rows: number | null },
 ) {
-  if (end.status === 'cancelled' || !getBackup(tx, backup.id)) return
-  const error = end.status === 'failed' ? `${end.failure.message} ${end.failure.hint}` : null
+  if (!getBackup(tx, backup.id)) return
+  const error = failure && `${failure.message} ${failure.hint}`
   setBackup(tx, backup.id, {
     ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },
   })
-  noteProof(tx, backup, end.status === 'failed' ? end.failure : null)
+  noteProof(tx, backup, failure)
 }
 
 /** The newest one that was proven is never removed by retention: its snapshots have a tag. */

@@ -12,7 +12,7 @@ import { release } from '../hold.ts'
 import { insertBackupJob } from '../start.ts'
 import { getBackup, getPlan, logOf, setBackup } from '../store.ts'
 import type { Backup } from '../store.ts'
-import { maskOf } from '../subject.ts'
+import { maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { restore } from './restore.ts'
 
@@ -65,7 +65,8 @@ export const restoreKind =
       },
       end(end) {
         const status = end.status === 'done' ? 'succeeded' : end.status
-        const error = end.status === 'failed' ? `${end.failure.message} ${end.failure.hint}` : null
+        const failure = end.status === 'failed' ? maskedBy(log, end.failure) : null
+        const error = failure && `${failure.message} ${failure.hint}`
         db.transaction((tx) => {
           endJob(tx, jobId)
           set({ status, error })
