@@ -1,6 +1,7 @@
 import { apps } from '../deployments/observe.ts'
 import type { HeldContainer } from '../db/schema.ts'
 import type { Container, Docker } from '../docker/index.ts'
+import { stopping } from '../jobs/task.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { Failure } from '../platform/errors.ts'
@@ -15,7 +16,7 @@ import type { Workload } from '../runtime/workload.ts'
 import { services } from '../services/observe.ts'
 import { counted } from '../web/units.ts'
 import type { BackupDeps } from './deps.ts'
-import { getBackup, listHolding, setBackup } from './store.ts'
+import { getBackup, isBeingRestored, listHolding, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
 
 export type HoldDeps = Pick<RuntimeDeps, 'db' | 'docker' | 'instanceId'>
@@ -26,6 +27,8 @@ type Held = {
   volumes: string[]
   log: LogWriter
   work: Pick<Work, 'signal' | 'shutdown'>
+  /** True when nothing may run before the next process has continued the work. */
+  resumes?: boolean
 }
 
 /** Nothing else changes the containers meanwhile, and they run again in any case. */
@@ -42,8 +45,9 @@ export async function whileHeld<Result>(
       await hold(deps, held)
       return await work()
     } finally {
-      const { held = null } = getBackup(deps.db, backup.id) ?? {}
-      await release(deps, backup, { held, shutdown })
+      const { held: now = null } = getBackup(deps.db, backup.id) ?? {}
+      if (!held.resumes || signal.reason !== stopping)
+        await release(deps, backup, { held: now, shutdown })
     }
   }
   const { observe } = workload.kind === 'service' ? services : apps
@@ -65,7 +69,10 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
   const writers = await writersOf(deps, workload, { volumes, signal })
   const unpaused = writers.filter(({ state }) => state !== 'paused').map(({ id }) => id)
   const standing = await standingOf(docker, unpaused)
-  const held = standing.filter(({ wasUp }) => wasUp || by === 'stop').map((one) => ({ ...one, by }))
+  const fresh = standing
+    .filter(({ wasUp }) => wasUp || by === 'stop')
+    .map((one) => ({ ...one, by }))
+  const held = getBackup(db, backup.id)?.held ?? fresh // by a process that was killed
   if (held.length === 0) return
   log.write(`${by === 'stop' ? 'Stopping' : 'Pausing'} ${counted(held.length, 'container')}.`)
   setBackup(db, backup.id, { held: held as HeldContainer[] })
@@ -116,11 +123,14 @@ const notResumed = (problems: string[]) =>
 
 /** At Davit's start, before its jobs: what the last process paused or stopped must not wait for a slot. */
 export async function releaseAll(deps: HoldDeps, { signal }: { signal: AbortSignal }) {
-  for (const { id, held } of listHolding(deps.db))
+  for (const backup of listHolding(deps.db)) {
+    const { id, held } = backup
+    if (isBeingRestored(deps.db, backup)) continue // its volumes may be incomplete
     await release(deps, { id }, { held, shutdown: signal }).catch((error) => {
       if (!signal.aborted)
         report('what a backup held could not be started again', error, { backup: id })
     })
+  }
 }
 
 /** The containers of a workload that can write to one of these volumes. */

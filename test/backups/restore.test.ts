@@ -1,4 +1,10 @@
 import { expect, test } from 'bun:test'
+import { releaseAll } from '../../src/backups/hold.ts'
+import { restoreKind } from '../../src/backups/restore/restore-job.ts'
+import { jobs } from '../../src/db/schema.ts'
+import type { SlotCalls } from '../../src/jobs/slots.ts'
+import type { Job } from '../../src/jobs/store.ts'
+import type { Work } from '../../src/jobs/task.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { away } from './simulated-restic.ts'
 import { aService } from './scene.ts'
@@ -102,3 +108,43 @@ test('the backup before a restore doesn’t let the plan remove what is to be re
   const last = await backUp()
   expect(restic.backups).toEqual([`backup=${last.id}`])
 })
+
+test('what was stopped for a restore stays so over a restart of Davit, which continues it', async () => {
+  const scene = await aService()
+  const { restic, backUp, ada, t, states } = scene
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  restic.faults.readVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  await ada.post(`/backups/${id}/restore`, { backupFirst: false })
+  await began.promise
+  await t.jobs.stop()
+  const { signal } = new AbortController()
+  await releaseAll(t.deps, { signal })
+  expect(await states()).toEqual(['exited'])
+
+  delete restic.faults.readVolumes
+  const { job, task } = restoring(t, id)
+  await task.run(workOf(job))
+  await task.end({ status: 'done' }, signal)
+  expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('succeeded')
+  expect(restic.restored).toHaveLength(1)
+  expect(await states()).toEqual(['running'])
+})
+
+/** Its job as the next process takes it up. */
+function restoring(t: Scene['t'], backupId: string) {
+  const [job] = t.db
+    .select()
+    .from(jobs)
+    .all()
+    .filter(({ input }) => input === backupId)
+  return { job: job!, task: restoreKind(t.deps)(job!)! }
+}
+
+function workOf(job: Job): Work {
+  const { signal } = new AbortController()
+  return { ...({} as SlotCalls), job, signal, undo: signal, shutdown: signal }
+}

@@ -6,7 +6,6 @@ import type { Kind } from '../../jobs/task.ts'
 import { endJob, insertJob } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
-import { neverAborted } from '../../platform/pause.ts'
 import type { BackupDeps } from '../deps.ts'
 import { release } from '../hold.ts'
 import { insertBackupJob } from '../start.ts'
@@ -50,7 +49,6 @@ export const restoreKind =
       const { restore = null } = getBackup(db, backup.id) ?? {}
       if (restore) setBackup(db, backup.id, { restore: { ...restore, ...changes } })
     }
-    const isKilled = { held: backup.held, shutdown: neverAborted() }
     return {
       log,
       doing: 'a backup was restored',
@@ -59,13 +57,17 @@ export const restoreKind =
         log.mask = await maskOf(deps, backup)
         set({ status: 'running' })
         deps.changes.touch(backup.id)
-        await release(deps, backup, isKilled)
         if (after) refuseWithoutBackup(db, after)
         await restore(deps, { backup, database: backup.restore!.database, log, work })
       },
-      end(end) {
+      async end(end, shutdown) {
+        const { held = null } = getBackup(db, backup.id) ?? {}
+        const notResumed = await release(deps, backup, { held, shutdown }).then(
+          () => null,
+          (error) => (error instanceof Failure ? error : Promise.reject(error)),
+        )
         const status = end.status === 'done' ? 'succeeded' : end.status
-        const failure = end.status === 'failed' ? maskedBy(log, end.failure) : null
+        const failure = end.status === 'failed' ? maskedBy(log, end.failure) : notResumed
         const error = failure && `${failure.message} ${failure.hint}`
         db.transaction((tx) => {
           endJob(tx, jobId)

@@ -143,7 +143,12 @@ async function restoreVolumes(
 ) {
   const { signal } = work
   const names = stored.flatMap(({ volumes }) => volumes.map(({ volume }) => volume))
-  const held = { backup: { id: backup.id, hold: 'stop' as const }, workload, volumes: names }
+  const held = {
+    backup: { id: backup.id, hold: 'stop' as const },
+    workload,
+    volumes: names,
+    resumes: true,
+  }
   await whileHeld(deps, { ...held, log, work }, async () => {
     for (const { snapshot, volumes, bytes: size } of stored) {
       log.write(`Replacing ${counted(volumes.length, 'volume')} by ${bytes(size)}.`)
