@@ -1,3 +1,4 @@
+import { findUser } from '../accounts/store.ts'
 import type { StoredContents, StoredFile } from '../db/schema.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
@@ -57,6 +58,8 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
 
 async function storeDavit(deps: BackupDeps, doing: Doing): Promise<Stored> {
   const { signal } = doing.work
+  const { role, disabledAt } = findUser(deps.db, doing.backup.ownerId)
+  if (role !== 'admin' || disabledAt) throw noAdmin()
   doing.log.write('Copying Davit’s own data.')
   return storeOwnFile(deps, {
     signal,
@@ -133,6 +136,13 @@ const emptyDump = (file: string) =>
     'dump_empty',
     `The dump ${file} is empty.`,
     'Check the log of the database, then back up again.',
+  )
+
+const noAdmin = () =>
+  new Failure(
+    'backup_not_allowed',
+    'Davit wasn’t backed up: whoever asked for it is no longer an admin.',
+    'Plan it again as an admin, to a target of yours.',
   )
 
 const nothingToStore = ({ name }: Subject) =>

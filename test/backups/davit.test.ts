@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { extract } from '../../src/backup/read.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { users } from '../../src/db/schema.ts'
 import { simulatedApp } from '../support/app.ts'
 import { aTarget } from './a-target.ts'
 import { SimulatedRestic } from './simulated-restic.ts'
@@ -44,4 +45,20 @@ test('Davit’s own data is stored by an admin’s plan, as the file that davit 
   const member = t.logIn('ada@example.com')
   expect((await member.get('/settings/backups')).status).toBe(403)
   expect((await member.post('/settings/backups', {})).status).toBe(403)
+})
+
+test('it isn’t stored for who is no longer an admin when its turn comes', async () => {
+  const restic = new SimulatedRestic()
+  const t = simulatedApp({}, { openRestic: restic.open })
+  const root = t.logInAsAdmin()
+  const targetId = aTarget(t, root.user.id)
+  restic.faults.ready = async () => {
+    t.db.update(users).set({ role: 'member' }).run()
+    return null
+  }
+  const { json } = await root.post('/settings/backups', { targetId })
+  await t.jobs.idle()
+  const { status, error } = (await root.get(`/backups/${json.id}`)).json
+  expect([status, error.code]).toEqual(['failed', 'backup_not_allowed'])
+  expect(restic.backups).toEqual([])
 })
