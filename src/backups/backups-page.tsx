@@ -249,7 +249,7 @@ export const AllBackupsPage = ({
   isThere,
 }: ListProps & { isThere: (backup: Backup) => boolean }) => (
   <>
-    <PageHead title="Backups" doc="backups" />
+    <PageHead title="Backups" doc="backups" crumbs={[{ href: '/services', name: 'Services' }]} />
     <Live as="section" id="backups" aria-label="Backups">
       {items.length === 0 ? (
         <EmptyState title="No backups yet">

@@ -6,7 +6,10 @@ import { isDiskFull } from './failures.ts'
 const writes = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i
 
 /** No page shows live changes of these tables. */
-const quiet = new Set(['sessions', 'login_failures', 'oauth_attempts', 'installation'])
+const quiet = new Set([
+  ...['sessions', 'login_failures', 'oauth_attempts', 'installation'],
+  ...['device_logins', 'password_resets'],
+])
 
 // of a few hundred statements in the product, each takes about 10 KiB
 Database.MAX_QUERY_CACHE_SIZE = 500

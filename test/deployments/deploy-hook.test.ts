@@ -168,7 +168,7 @@ describe('a token that is limited to a project', () => {
     const fill = (path: string, id: string) =>
       path.replace(/:id(\{[^}]*\}+)?/, id).replace(/:\w+(\{[^}]*\}+)?/g, Bun.randomUUIDv7())
     for (const { method, path } of t.app.routes) {
-      if (method === 'ALL' || /^\/(webhooks|hooks\/registry)\//.test(path)) continue
+      if (method === 'ALL' || /^\/(metrics|webhooks|hooks\/registry)\b/.test(path)) continue
       const name = `${method} ${path}`
       const elsewhere = await hook.call(method, fill(path, other.id))
       if (path !== '/hooks/deploy' && !path.startsWith('/health') && !path.startsWith('/static'))
