@@ -40,6 +40,7 @@ const projectRoutes = [
 
 /** GET routes that do more than read, or show secrets, including those in a user's Compose file. */
 const writeRoutes = [
+  'GET /backups/:id/download',
   'GET /containers/:id/terminal',
   'GET /envs/:envId/runs/:id/attach',
   'GET /services/:id/edit',

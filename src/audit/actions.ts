@@ -94,6 +94,7 @@ export const actions = {
   'backup.started': 'backed up',
   'backup.cancelled': 'cancelled a backup of',
   'backup.proved': 'tested a backup of',
+  'backup.downloaded': 'downloaded a backup of',
   'backup.restored': 'restored a backup of',
   'backup.deleted': 'deleted a backup of',
   'backups.planned': 'planned the backups of',

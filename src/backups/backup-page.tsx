@@ -3,7 +3,7 @@ import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
-import { Button, PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { Person } from '../web/person.tsx'
 import { RunBadge, statusInWords } from '../web/status-badge.tsx'
@@ -232,6 +232,18 @@ const Contents = ({ backup }: { backup: Backup }) =>
                 </span>
               </p>
             </div>
+            {backup.status === 'succeeded' && (
+              <ButtonLink
+                variant="outline"
+                small
+                icon="download"
+                href={`/backups/${backup.id}/download?file=${encodeURIComponent(file)}`}
+                download
+                aria-label={`Download ${file}`}
+              >
+                Download
+              </ButtonLink>
+            )}
           </li>
         ))}
       </ul>

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { getJob, hasJob, listJobIds, proofsOf } from '../jobs/store.ts'
@@ -9,7 +10,9 @@ import { getExtent } from '../logs/store.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
+import { byteFile } from '../web/byte-file.ts'
 import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
@@ -19,10 +22,12 @@ import { userOf } from '../web/user-of.ts'
 import { BackupPage } from './backup-page.tsx'
 import { AllBackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
-import { restoreForm } from './forms.ts'
+import { downloadQuery, restoreForm } from './forms.ts'
 import { backupJson } from './json.ts'
 import { insertProof } from './proof/proof-job.ts'
 import { insertRestore } from './restore/restore-job.ts'
+import { fileReader } from './read-file.ts'
+import { openRepository } from './repository.ts'
 import { removeBackup } from './retention.ts'
 import {
   findBackup,
@@ -80,6 +85,18 @@ export const backupRoutes = (deps: RouteDeps) => {
           isEnd: isEnded,
         },
       })
+    })
+    .get('/backups/:id/download', ownFirst, query(downloadQuery), async (c) => {
+      const backup = own(c)
+      if (backup.subjectKind === 'davit') refuseDavit(c)
+      const file = fileOf(backup, c.req.valid('query').file)
+      const { streams } = deps
+      const restic = await openRepository(deps, backup).catch(refuse)
+      const read = fileReader(backup, restic)
+      audit(c, 'backup.downloaded', about(backup))
+      const write = (to: Writable, signal: AbortSignal) => read(file, to, signal)
+      const name = `${backup.subjectName}-${file}${file === 'volumes' ? '.tar' : ''}`
+      return byteFile(c, { name, streams, write }).catch(refuse)
     })
     .post('/backups/:id/cancel', async (c) => {
       const { id, status } = own(c)
@@ -212,6 +229,20 @@ export const backupRoutes = (deps: RouteDeps) => {
 const removalTimeout = 3_600_000
 
 const keyOf = ({ subjectKind: kind, subjectId: id }: Backup) => ({ kind, id })
+
+function fileOf({ status, goneAt, files }: Backup, file: string | null | undefined) {
+  if (status !== 'succeeded' || goneAt)
+    throw new AppError('conflict', 'Only a complete backup can be downloaded.')
+  const names = files.map((one) => one.file)
+  const chosen = file ?? (names.length === 1 ? names[0] : undefined)
+  if (chosen !== undefined && names.includes(chosen)) return chosen
+  throw invalidField('file', `must be one of ${names.join(', ')}.`)
+}
+
+/** It has the secrets of all users. */
+function refuseDavit({ var: { token } }: Context<Env>) {
+  if (token) throw new AppError('forbidden', 'No token may download a backup of Davit itself.')
+}
 
 function named({ contents }: Backup, database: string | null | undefined) {
   if (!database) return null

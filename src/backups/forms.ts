@@ -44,6 +44,11 @@ export const planForm = z.object({
   hold,
 })
 
+/** May be omitted when the backup has one file only. */
+export const downloadQuery = z.object({
+  file: line('a file of the backup', { max: 400 }).nullish(),
+})
+
 export const restoreForm = z.object({
   /** By default all that the backup has. */
   database: line('a database of the backup', { max: 255 }).nullish(),

@@ -151,6 +151,11 @@ export const operations: SliceOperations = () => ({
     ...ofSubject('/settings/backups', 'Davit itself'),
     'GET /backups/:id': does('Get a backup', backup()),
     'GET /backups/:id/logs': reads('Read, search or follow its log', jobLog(), logLine()),
+    'GET /backups/:id/download': {
+      summary: 'Download a file of a backup, such as a dump; volumes are a tar archive',
+      answers: {},
+      texts: ['application/octet-stream'],
+    },
     'POST /backups/:id/cancel': works(
       'Cancel a backup that hasn’t ended, or its test restore',
       backup(),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { insertBackup } from '../../src/backups/store.ts'
 import { backupPlans } from '../../src/db/schema.ts'
 import type { TestApp } from '../support/app.ts'
@@ -6,12 +7,18 @@ import type { Ids } from '../support/everything.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { SimulatedRestic } from '../backups/simulated-restic.ts'
 
+const checksum = new Bun.CryptoHasher('sha256').update('dump').digest('hex')
+const file = { file: 'app.dump', snapshot: 'a', bytes: 4, checksum }
+
 type Call = (route: string, step?: { path?: string; body?: object }) => Promise<{ id: string }>
 
 /** One that doesn’t open its repository before it is cancelled. */
 export function slowRestic() {
   const restic = new SimulatedRestic()
   restic.faults.ready = ({ signal }) => unlessAborted(new Promise<never>(() => {}), signal)
+  restic.faults.read = async ({ to, signal }) => {
+    await to(Readable.from([Buffer.from('dump')]), signal)
+  }
   return restic.open
 }
 
@@ -27,7 +34,7 @@ export async function backedUp(t: TestApp, ada: TestClient, { service, environme
   ] as const) {
     await ada.put(`${path}/backups/plan`, plan)
     const subject = { subjectKind, subjectId, subjectName: 'web' }
-    const { id } = insertBackup(t.db, { ...of, ...subject, status: 'succeeded' })
+    const { id } = insertBackup(t.db, { ...of, ...subject, status: 'succeeded', files: [file] })
     t.logs.write({ sourceId: id, logId: id }, [
       { time: Date.now(), stream: 'system', text: 'done' },
     ])

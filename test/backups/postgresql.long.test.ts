@@ -114,6 +114,9 @@ test('a restore brings back what was there, after a backup of what it replaces',
   const { t, root, path, sql } = await aShop()
   const { json } = await root.post(path, {})
   await t.jobs.ended(json.id)
+  const headers = { Accept: 'application/json' }
+  const file = await root.send(`/backups/${json.id}/download?file=db/app.dump`, { headers })
+  expect((await file.text()).startsWith('PGDMP')).toBe(true)
   await sql('CREATE TABLE later AS SELECT 1 AS n')
   await sql('DROP TABLE orders')
   const { status, text } = await root.post(`/backups/${json.id}/restore`, {})

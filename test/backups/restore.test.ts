@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Readable } from 'node:stream'
 import { releaseAll } from '../../src/backups/hold.ts'
 import { restoreKind } from '../../src/backups/restore/restore-job.ts'
 import { jobs } from '../../src/db/schema.ts'
@@ -148,3 +149,29 @@ function workOf(job: Job): Work {
   const { signal } = new AbortController()
   return { ...({} as SlotCalls), job, signal, undo: signal, shutdown: signal }
 }
+
+const json = { headers: { Accept: 'application/json' } }
+
+test('a file of a backup is downloaded whole, or breaks off', async () => {
+  const { restic, backUp, ada, t } = await aService()
+  const { id } = await backUp()
+  restic.faults.read = async ({ file, to, signal }) => {
+    await to(Readable.from([Buffer.from(`tar of ${file}`)]), signal)
+  }
+  const got = await ada.send(`/backups/${id}/download`, json)
+  expect(await got.text()).toBe('tar of volumes')
+  expect(got.headers.get('Content-Disposition')).toContain('thing-volumes.tar')
+
+  restic.faults.read = async () => {
+    throw away()
+  }
+  expect((await ada.get(`/backups/${id}/download`)).status).toBe(502)
+  restic.faults.read = async ({ to, signal }) => {
+    await to(Readable.from([Buffer.from('half')]), signal)
+    throw away()
+  }
+  const cut = await ada.send(`/backups/${id}/download`, json)
+  expect(cut.text()).rejects.toThrow()
+  expect((await ada.get(`/backups/${id}/download?file=other`)).status).toBe(422)
+  expect(t.deps.streams.size).toBe(0)
+})

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { newId } from '../../src/db/new-id.ts'
 import type { BackupDeps } from '../../src/backups/deps.ts'
@@ -12,6 +12,7 @@ type Call =
   | 'store'
   | 'storeVolumes'
   | 'measureVolumes'
+  | 'read'
   | 'readVolumes'
   | 'list'
   | 'tag'
@@ -81,6 +82,10 @@ export class SimulatedRestic {
       },
       measureVolumes: ({ snapshot, signal }) =>
         turn('restic restore', { signal }, () => this.#find(snapshot).bytes),
+      read: async ({ snapshot, to, signal }) => {
+        const bytes = Buffer.alloc(this.#find(snapshot).bytes)
+        await to(Readable.from([bytes]), signal)
+      },
       readVolumes: ({ snapshot, signal }) =>
         turn('restic restore', { signal, changes: true }, () => {
           this.restored.push(this.#find(snapshot).id)

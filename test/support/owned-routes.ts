@@ -106,6 +106,7 @@ export const ownedRoutes: Record<
   'GET /envs/:envId/domains/new': {},
   'POST /envs/:envId/domains': { body: { host: 'taken.example.com' } },
   'GET /backups/:id': { id: 'backup' },
+  'GET /backups/:id/download': { id: 'backup', answers: 409 }, // it failed
   'GET /backups/:id/logs': { id: 'backup' },
   'POST /backups/:id/cancel': { id: 'backup', answers: 409 }, // it has ended
   'POST /backups/:id/restore': { id: 'backup', answers: 409 }, // it failed
