@@ -9,7 +9,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
-import { Ago, At, In } from '../web/times.tsx'
+import { Ago, In, NextTimes } from '../web/times.tsx'
 import { BackupRow } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
 import { timesOf } from './json.ts'
@@ -217,16 +217,7 @@ const PlanFacts = ({
           to <bdi>{targets.find(({ id }) => id === plan.targetId)?.name ?? 'a removed target'}</bdi>
         </span>
       </p>
-      <details>
-        <summary>Next times</summary>
-        <ul>
-          {times.map((at) => (
-            <li>
-              <At at={at} />
-            </li>
-          ))}
-        </ul>
-      </details>
+      <NextTimes times={times} />
     </>
   )
 }

@@ -40,7 +40,7 @@ export const schedules = sqliteTable(
   ],
 )
 
-/** Only `nothing_deployed` is a failure; the others are as someone wants. */
+/** Only `nothing_deployed` is a failure; the others follow from what someone chose. */
 export type ScheduleProblem = {
   reason: 'overlap' | 'missed' | 'owner_disabled' | 'nothing_deployed'
   message: string

@@ -17,7 +17,7 @@ import { findRun } from '../runs/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { time } from '../web/operation.ts'
 import { RunBadge } from '../web/status-badge.tsx'
-import { Ago, At, In } from '../web/times.tsx'
+import { Ago, In, NextTimes } from '../web/times.tsx'
 import { userOf } from '../web/user-of.ts'
 import { follow, insert } from './start.ts'
 import type { ScheduleDeps } from './start.ts'
@@ -84,18 +84,7 @@ export const schedule = resource({
         </>
       ),
     ],
-    below: times.length > 0 && (
-      <details>
-        <summary>Next times</summary>
-        <ul>
-          {times.map((at) => (
-            <li>
-              <At at={at} />
-            </li>
-          ))}
-        </ul>
-      </details>
-    ),
+    below: times.length > 0 && <NextTimes times={times} />,
     actions: (
       <PostForm action={`/envs/${row.environmentId}/schedules/${row.id}`} method="PUT">
         <input type="hidden" name="enabled" value={row.enabled ? '0' : '1'} />

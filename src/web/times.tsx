@@ -71,3 +71,17 @@ let ofTimes: Intl.DateTimeFormat | undefined
 const day = (at: Date) => (ofDays ??= formatOf()).format(at)
 
 const absolute = (at: Date) => (ofTimes ??= formatOf({ timeStyle: 'long' })).format(at)
+
+/** The times at which something is planned, folded away. */
+export const NextTimes = ({ times }: { times: Date[] }) => (
+  <details>
+    <summary>Next times</summary>
+    <ul>
+      {times.map((at) => (
+        <li>
+          <At at={at} />
+        </li>
+      ))}
+    </ul>
+  </details>
+)
