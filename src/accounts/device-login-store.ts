@@ -17,7 +17,7 @@ export const deviceLoginTime = 10 * 60_000
 export const deviceTokenDays = 365
 
 /** Logins that wait at once: of one network, and of all. */
-const most = { network: 10, all: 1000 }
+const maxOpen = { network: 10, all: 1000 }
 
 export type DeviceLogin = typeof deviceLogins.$inferSelect
 
@@ -30,7 +30,7 @@ export const startDeviceLogin = (
     const network = networkOf(address)
     tx.delete(deviceLogins).where(lte(deviceLogins.expiresAt, new Date())).run()
     const count = (where?: SQL) => countRows(tx, deviceLogins, where)
-    if (count(eq(deviceLogins.network, network)) >= most.network || count() >= most.all)
+    if (count(eq(deviceLogins.network, network)) >= maxOpen.network || count() >= maxOpen.all)
       throw new AppError('too_many', 'Too many logins wait to be allowed. Try again later.', {
         retryAfter: 60,
       })

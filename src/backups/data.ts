@@ -30,11 +30,11 @@ export type Data = {
   unsaved: string[]
 }
 
-type Of = { subject: Subject; workload: NonNullable<ReturnType<typeof workloadOf>> }
+type DataOwner = { subject: Subject; workload: NonNullable<ReturnType<typeof workloadOf>> }
 
 export async function dataOf(
   deps: BackupDeps,
-  { subject, workload }: Of,
+  { subject, workload }: DataOwner,
   { signal }: { signal: AbortSignal },
 ): Promise<Data> {
   const { id, kind, ownerId } = workload
@@ -58,7 +58,7 @@ export async function dataOf(
 }
 
 /** How the live version of a workload is backed up. */
-export async function recipeIn(deps: BackupDeps, { subject, workload }: Of) {
+export async function recipeIn(deps: BackupDeps, { subject, workload }: DataOwner) {
   const { id } = workload
   const components = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []
   const images = renamedImages(deps.db, components)

@@ -15,9 +15,9 @@ import type { Backup, Plan } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
 import type { Subject, SubjectKind } from './subject.ts'
 
-type Of = { ownerId: string; kind: SubjectKind; id: string; name: string }
+type NoticeSubject = { ownerId: string; kind: SubjectKind; id: string; name: string }
 
-const aboutOf = (tx: Tx, { ownerId, kind, id, name: subject }: Of) => ({
+const aboutOf = (tx: Tx, { ownerId, kind, id, name: subject }: NoticeSubject) => ({
   ...{ ownerId: kind === 'davit' ? null : ownerId, subject },
   ...(kind === 'service' && { serviceId: id }),
   ...(kind === 'environment' && {

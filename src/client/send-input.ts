@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import type { Server } from './call.ts'
 
 /** In bytes: of one message, and sent but not read by the command yet. */
-const most = { message: 16 * 1024, ahead: 256 * 1024 }
+const maxBytes = { message: 16 * 1024, ahead: 256 * 1024 }
 
 /** True for a pipe or a file, and not for a terminal or /dev/null. */
 export function hasInput() {
@@ -37,10 +37,10 @@ export async function sendInput(server: Server, path: string): Promise<void> {
   }
   await until(() => isOpen || isOver())
   for await (const chunk of process.stdin as AsyncIterable<Buffer>)
-    for (let at = 0; at < chunk.length; at += most.message) {
-      await until(() => sent - taken < most.ahead || isOver())
+    for (let at = 0; at < chunk.length; at += maxBytes.message) {
+      await until(() => sent - taken < maxBytes.ahead || isOver())
       if (isOver()) return
-      const part = chunk.subarray(at, at + most.message)
+      const part = chunk.subarray(at, at + maxBytes.message)
       socket.send(new Uint8Array(part))
       sent += part.length
     }

@@ -8,12 +8,12 @@ import type { run } from '../runs/json.ts'
 
 /* What the API returns: the types of its own descriptions, of which nothing is loaded here. */
 
-type Of<Description extends () => ZodType> = output<ReturnType<Description>>
+type OutputOf<Description extends () => ZodType> = output<ReturnType<Description>>
 
-export type Project = Of<typeof project>
-export type AppEnvironment = Of<typeof environment>
-export type Deployment = Of<typeof deployment>
-export type Variable = Of<typeof variable>
-export type LogLine = Of<typeof logLine>
-export type Run = Of<typeof run>
-export type OutputLine = Of<typeof outputLine>
+export type Project = OutputOf<typeof project>
+export type AppEnvironment = OutputOf<typeof environment>
+export type Deployment = OutputOf<typeof deployment>
+export type Variable = OutputOf<typeof variable>
+export type LogLine = OutputOf<typeof logLine>
+export type Run = OutputOf<typeof run>
+export type OutputLine = OutputOf<typeof outputLine>

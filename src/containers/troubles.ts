@@ -18,7 +18,7 @@ import { eventPlace, placeContainers } from './place.ts'
 
 type TroubleDeps = { db: Db; instanceId: string; observed: ObservedContainers }
 
-type Of = { id: string; labels: Record<string, string> }
+type ContainerOwner = { id: string; labels: Record<string, string> }
 
 /** Reports a container of an app or service that crashes again and again, is unhealthy or out of memory. */
 export function noteTrouble(deps: TroubleDeps, { id, action, attributes: labels }: EngineEvent) {
@@ -47,13 +47,13 @@ export function noteInspected(deps: TroubleDeps, { id, labels, state, health }: 
 }
 
 /** Call it when a workload got new containers: what was wrong with the old ones is over. */
-export function endTroubles(tx: Tx, workloadId: string, about: Omit<NewEvent, keyof Told>) {
+export function endTroubles(tx: Tx, workloadId: string, about: Omit<NewEvent, keyof TroubleNews>) {
   for (const { kind, of } of listOpenOf(tx, prefixesOf(workloadId)))
     emit(tx, { ...about, ...troubleEnded(kind as Trouble, about), of })
 }
 
 type Trouble = (typeof troubles)[number]
-type Told = ReturnType<typeof unhealthy>
+type TroubleNews = ReturnType<typeof unhealthy>
 type Named = { subject: string; process: string | null; isApp: boolean }
 
 const prefixesOf = (key: string) => troubles.map((kind) => `${kind} ${key}`)
@@ -61,8 +61,8 @@ const prefixesOf = (key: string) => troubles.map((kind) => `${kind} ${key}`)
 /** Only of the containers that people reach: those of a deployment that fails are its own matter. */
 function tell(
   { db, instanceId }: TroubleDeps,
-  { id, labels }: Of,
-  told: (of: Named, open: Trouble[]) => Told[],
+  { id, labels }: ContainerOwner,
+  told: (of: Named, open: Trouble[]) => TroubleNews[],
   /** True when nothing is told unless something was wrong. */
   { onlyEnds = false } = {},
 ) {

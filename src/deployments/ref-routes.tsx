@@ -21,7 +21,7 @@ import { SelectField, TextField } from '../web/fields-view.tsx'
 import { show } from '../web/respond.tsx'
 
 type RefDeps = { db: Db; secrets: Secrets; git: Git }
-type Of = { project: Project; environment: Environment }
+type RefOwner = { project: Project; environment: Environment }
 
 /** In milliseconds, for the git server. Shorter than the time that a request may take. */
 const timeoutMs = 10_000
@@ -43,7 +43,7 @@ export const refRoutes = (deps: RefDeps) =>
 export const refsPath = (environment: Environment) => `${environmentPath(environment)}/refs`
 
 /** People still get the form when the repository can't be read. */
-async function listRefs(deps: RefDeps, c: Context, of: Of) {
+async function listRefs(deps: RefDeps, c: Context, of: RefOwner) {
   const { project } = of
   const none: MatchingRefs = { items: [], truncated: false }
   if (project.image !== null)
@@ -75,7 +75,7 @@ const RefDialog = ({
   refs: { items, truncated },
   refused,
   ...of
-}: Of & { refs: MatchingRefs; refused: string | null }) => {
+}: RefOwner & { refs: MatchingRefs; refused: string | null }) => {
   const { project, environment } = of
   const patterns = patternsOf(of)
   const types = (['branch', 'tag'] as const).filter((type) => patterns[type] !== null)

@@ -39,10 +39,12 @@ const davitForm = z
   })
 
 /** Where the settings are to be used. */
-type Place = { environment: Environment; edge: { isOn: boolean } }
+type EnvironmentContext = { environment: Environment; edge: { isOn: boolean } }
 
 /** What the settings must fit to; without an environment only to each other. */
-export const davitRules = (place?: Place): Required<Rules<CodeSettings['settings']>> => ({
+export const davitRules = (
+  place?: EnvironmentContext,
+): Required<Rules<CodeSettings['settings']>> => ({
   schema: davitForm,
   unknown: whyUnknown,
   check: (settings) => [
@@ -77,7 +79,7 @@ function aboveLimits(
 }
 
 /** A port needs a process that has it, and requests must reach each of its replicas. */
-function unfit(settings: CodeSettings['settings'], place?: Place): Mistake[] {
+function unfit(settings: CodeSettings['settings'], place?: EnvironmentContext): Mistake[] {
   const own = place && withCode(place.environment, null)
   const { port, processes } = { ...(own ?? { port: null, processes: [onlyWeb] }), ...settings }
   try {

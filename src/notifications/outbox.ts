@@ -31,7 +31,7 @@ const longestDelay = 6 * hour
 const givenUp = { after: 24 * hour, leastTries: 5 }
 
 /** Messages on their way at once: a receiver that hangs holds one of its owner's. */
-const most = { all: 16, ofOwner: 4 }
+const maxSending = { all: 16, ofOwner: 4 }
 
 /** Milliseconds for one message, if its sender doesn't end it. */
 const timeout = 40 * second
@@ -139,20 +139,20 @@ export class Outbox {
   #dueAt = ({ lane, at }: Lane) => Math.max(at, this.#holds.get(lane) ?? 0)
 
   #startable() {
-    if (this.#busy.size >= most.all) return []
+    if (this.#busy.size >= maxSending.all) return []
     const lanes = listLanes(this.#db)
     const left = new Map<string, number>()
     for (const { ownerId } of this.#busy.values())
-      left.set(ownerId, (left.get(ownerId) ?? most.ofOwner) - 1)
+      left.set(ownerId, (left.get(ownerId) ?? maxSending.ofOwner) - 1)
     return lanes.filter(
-      ({ lane, ownerId }) => !this.#busy.has(lane) && (left.get(ownerId) ?? most.ofOwner) > 0,
+      ({ lane, ownerId }) => !this.#busy.has(lane) && (left.get(ownerId) ?? maxSending.ofOwner) > 0,
     )
   }
 
   #start(lane: Lane) {
     const { ownerId } = lane
     const ofOwner = this.#busy.values().filter((busy) => busy.ownerId === ownerId)
-    if (this.#busy.size >= most.all || [...ofOwner].length >= most.ofOwner) return
+    if (this.#busy.size >= maxSending.all || [...ofOwner].length >= maxSending.ofOwner) return
     const done = this.#send(lane)
       .catch((error) => {
         journal.error('a message was not sent', error, { lane: lane.lane })

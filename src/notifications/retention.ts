@@ -8,7 +8,7 @@ const day = 24 * 3_600_000
 const kept = 90 * day
 
 /** Events of one user, or of the server; the oldest go first. */
-const most = 20_000
+const maxPerRun = 20_000
 
 /** Events that one run deletes at most for their age, which limits the damage of a wrong clock. */
 const atOnce = 1000
@@ -17,7 +17,7 @@ const atOnce = 1000
 const interval = 3_600_000
 
 export const dropOldNotices = (db: Db, now = Date.now()) =>
-  deleteOldEvents(db, { before: new Date(now - kept), most, atOnce })
+  deleteOldEvents(db, { before: new Date(now - kept), most: maxPerRun, atOnce })
 
 /** Deletes old events now and every hour, until the signal aborts. */
 export const keepNotices = (

@@ -6,15 +6,18 @@ import type { NewEvent } from './emit.ts'
  * text, never in the markup; each sender escapes them.
  */
 
-type Told = Pick<NewEvent, 'kind' | 'level' | 'title' | 'text' | 'todo'>
+type News = Pick<NewEvent, 'kind' | 'level' | 'title' | 'text' | 'todo'>
 
 export const appName = (project: { name: string }, environment: { name: string }) =>
   `${project.name} (${environment.name})`
 
 /** Such as “shop (production)”, or the name of a service. */
-type Of = { subject: string }
+type Subject = { subject: string }
 
-type Deployed = Of & { number: number; commit: { hash: string; message: string | null } | null }
+type Deployed = Subject & {
+  number: number
+  commit: { hash: string; message: string | null } | null
+}
 
 const commitOf = ({ commit }: Deployed) => {
   const [line = ''] = commit?.message?.split('\n') ?? []
@@ -28,7 +31,7 @@ export const deploymentFailed = (
     /** The number of the version that stays live, and whether its containers had been replaced. */
     live: { number: number; isBack: boolean } | null
   },
-): Told => {
+): News => {
   const { subject, number, message, live } = of
   const stays = live
     ? `Version #${live.number} ${live.isBack ? 'runs again' : 'stays live'}.`
@@ -46,7 +49,7 @@ export const deploymentFailed = (
 
 export const deploymentSucceeded = (
   of: Deployed & { url: string | null; failedNumber: number | null },
-): Told => {
+): News => {
   const { subject, number, url, failedNumber } = of
   const at = url ? ` It runs at ${url}.` : ''
   const isBack = failedNumber !== null
@@ -59,13 +62,13 @@ export const deploymentSucceeded = (
   }
 }
 
-type OfProcess = Of & { process: string | null }
+type OfProcess = Subject & { process: string | null }
 
 const processOf = ({ process }: OfProcess) => (process ? `The process ${process}` : 'It')
 
 export const crashLoop = (
   of: OfProcess & { restarts: number; exitCode: number | null; isApp: boolean },
-): Told => ({
+): News => ({
   kind: 'crash_loop',
   level: 'failure',
   title: `${of.subject} keeps crashing`,
@@ -78,7 +81,7 @@ export const crashLoop = (
     : 'Check its last lines, then change the service or restart it.',
 })
 
-export const outOfMemory = (of: OfProcess): Told => ({
+export const outOfMemory = (of: OfProcess): News => ({
   kind: 'out_of_memory',
   level: 'failure',
   title: `${of.subject} ran out of memory`,
@@ -86,7 +89,7 @@ export const outOfMemory = (of: OfProcess): Told => ({
   todo: 'Raise the memory limit, or find out what needs so much: see the memory of the last hours on its page.',
 })
 
-export const unhealthy = (of: OfProcess): Told => ({
+export const unhealthy = (of: OfProcess): News => ({
   kind: 'unhealthy',
   level: 'failure',
   title: `${of.subject} is unhealthy`,
@@ -104,7 +107,7 @@ const ended = {
 
 export const troubles = Object.keys(ended) as (keyof typeof ended)[]
 
-export const troubleEnded = (kind: keyof typeof ended, { subject }: Of): Told => ({
+export const troubleEnded = (kind: keyof typeof ended, { subject }: Subject): News => ({
   ...{ kind, level: 'resolved', todo: null },
   title: `${subject} ${ended[kind].title}`,
   text: ended[kind].text,
@@ -113,7 +116,7 @@ export const troubleEnded = (kind: keyof typeof ended, { subject }: Of): Told =>
 export const diskLow = (
   disk: { free: number; size: number; needed: number },
   { isOver = false } = {},
-): Told => ({
+): News => ({
   kind: 'disk_low',
   level: isOver ? 'resolved' : 'failure',
   title: isOver ? 'The server’s disk has space again' : 'The server’s disk is almost full',
@@ -123,7 +126,7 @@ export const diskLow = (
   todo: isOver ? null : 'See what uses it, and remove what isn’t needed, under Settings, Clean-up.',
 })
 
-export const stoppedForDisk = (of: Of & { message: string; hint: string }): Told => ({
+export const stoppedForDisk = (of: Subject & { message: string; hint: string }): News => ({
   ...{ kind: 'unhealthy', level: 'failure' },
   title: `${of.subject} was stopped: it filled the disk`,
   text: of.message,
@@ -133,7 +136,7 @@ export const stoppedForDisk = (of: Of & { message: string; hint: string }): Told
 export const memoryLow = (
   memory: { free: number; size: number },
   { isOver = false } = {},
-): Told => ({
+): News => ({
   kind: 'memory_low',
   level: isOver ? 'resolved' : 'warning',
   title: isOver ? 'The server has memory again' : 'The server is low on memory',
@@ -149,48 +152,48 @@ export const certificateFailing = (of: {
   host: string
   message: string
   hint: string | null
-}): Told => ({
+}): News => ({
   ...{ kind: 'certificate_failing', level: 'failure' },
   title: `No valid certificate for ${of.host}`,
   text: of.message,
   todo: of.hint,
 })
 
-export const certificateIssued = ({ host, notAfter }: { host: string; notAfter: Date }): Told => ({
+export const certificateIssued = ({ host, notAfter }: { host: string; notAfter: Date }): News => ({
   ...{ kind: 'certificate_failing', level: 'resolved', todo: null },
   title: `${host} has a valid certificate again`,
   text: `It is valid until ${notAfter.toISOString().slice(0, 10)}.`,
 })
 
 export const scheduleFailed = (
-  of: Of & { name: string; message: string; hint: string | null },
-): Told => ({
+  of: Subject & { name: string; message: string; hint: string | null },
+): News => ({
   ...{ kind: 'schedule_failed', level: 'failure' },
   title: `The schedule ${of.name} of ${of.subject} failed`,
   text: of.message,
   todo: of.hint ?? 'Check the log of its run.',
 })
 
-export const scheduleWorks = ({ subject, name }: Of & { name: string }): Told => ({
+export const scheduleWorks = ({ subject, name }: Subject & { name: string }): News => ({
   ...{ kind: 'schedule_failed', level: 'resolved', todo: null },
   title: `The schedule ${name} of ${subject} works again`,
   text: 'Its last run succeeded.',
 })
 
-export const backupFailed = (of: Of & { message: string; hint: string | null }): Told => ({
+export const backupFailed = (of: Subject & { message: string; hint: string | null }): News => ({
   ...{ kind: 'backup_failed', level: 'failure' },
   title: `The backup of ${of.subject} failed`,
   text: of.message,
   todo: of.hint ?? 'Check its log.',
 })
 
-export const backupWorks = ({ subject }: Of): Told => ({
+export const backupWorks = ({ subject }: Subject): News => ({
   ...{ kind: 'backup_failed', level: 'resolved', todo: null },
   title: `${subject} is backed up again`,
   text: 'Its last backup succeeded.',
 })
 
-export const backupOverdue = (of: Of & { why: string | null; last: Date | null }): Told => ({
+export const backupOverdue = (of: Subject & { why: string | null; last: Date | null }): News => ({
   ...{ kind: 'backup_overdue', level: 'failure' },
   title: `The backup of ${of.subject} is overdue`,
   text: `${of.why ?? 'The last one that was due didn’t succeed.'} ${
@@ -199,27 +202,27 @@ export const backupOverdue = (of: Of & { why: string | null; last: Date | null }
   todo: 'Check its target and the log of its last backup.',
 })
 
-export const backupInTime = ({ subject }: Of): Told => ({
+export const backupInTime = ({ subject }: Subject): News => ({
   ...{ kind: 'backup_overdue', level: 'resolved', todo: null },
   title: `The backup of ${subject} is no longer overdue`,
   text: 'Its last backup succeeded.',
 })
 
-export const loginNew = (of: { email: string; device: string; address: string }): Told => ({
+export const loginNew = (of: { email: string; device: string; address: string }): News => ({
   ...{ kind: 'login_new', level: 'warning' },
   title: `New login as ${of.email}`,
   text: `Someone logged in with ${of.device} from ${of.address}, for the first time with this browser.`,
   todo: 'If that wasn’t you, end the session and change your password.',
 })
 
-export const tokenCreated = (of: { name: string; scopes: string[]; email: string }): Told => ({
+export const tokenCreated = (of: { name: string; scopes: string[]; email: string }): News => ({
   ...{ kind: 'token_created', level: 'info' },
   title: `New API token ${of.name}`,
   text: `It was created as ${of.email}, for: ${of.scopes.join(', ')}.`,
   todo: 'If that wasn’t you, revoke it, end your sessions and change your password.',
 })
 
-export const adminGranted = (of: { email: string; by: string }): Told => ({
+export const adminGranted = (of: { email: string; by: string }): News => ({
   ...{ kind: 'admin_granted', level: 'warning' },
   title: `${of.email} is an admin now`,
   text: `${of.by} made them one. Admins see every container and decide who has access.`,
@@ -240,14 +243,14 @@ export const invitation = ({ expiresAt }: { expiresAt: Date }) => ({
   button: 'Register',
 })
 
-export const newVersion = (of: { version: string; own: string }): Told => ({
+export const newVersion = (of: { version: string; own: string }): News => ({
   ...{ kind: 'davit_version', level: 'info' },
   title: `Davit ${of.version} is available`,
   text: `This server runs ${of.own}.`,
   todo: 'Run “davit upgrade” on the server. It makes a backup first, and goes back if the new version fails.',
 })
 
-export const backupUnproven = (of: Of & { message: string; hint: string }): Told => ({
+export const backupUnproven = (of: Subject & { message: string; hint: string }): News => ({
   kind: 'backup_unproven',
   level: 'failure',
   title: `The backup of ${of.subject} can’t be restored`,
@@ -255,7 +258,7 @@ export const backupUnproven = (of: Of & { message: string; hint: string }): Told
   todo: of.hint,
 })
 
-export const backupProven = ({ subject }: Of): Told => ({
+export const backupProven = ({ subject }: Subject): News => ({
   kind: 'backup_unproven',
   level: 'resolved',
   title: `A backup of ${subject} was restored for a test`,

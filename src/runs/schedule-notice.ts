@@ -4,10 +4,10 @@ import { appName, scheduleFailed, scheduleWorks } from '../notifications/texts.t
 import { getSchedule } from './store.ts'
 import type { RunEnd, RunIn } from './store.ts'
 
-type Place = Pick<RunIn, 'project' | 'environment'>
+type ScheduleOwner = Pick<RunIn, 'project' | 'environment'>
 type Scheduled = { id: string; name: string }
 
-const aboutOf = ({ project, environment }: Place, { id }: Scheduled) => ({
+const aboutOf = ({ project, environment }: ScheduleOwner, { id }: Scheduled) => ({
   ownerId: project.ownerId,
   projectId: project.id,
   environmentId: environment.id,
@@ -16,16 +16,16 @@ const aboutOf = ({ project, environment }: Place, { id }: Scheduled) => ({
 })
 
 /** Tells that a schedule fails, once until it works again. Call it in the transaction of the run's end. */
-export function noteScheduleEnd(db: Db, { run, ...place }: RunIn, end: RunEnd) {
+export function noteScheduleEnd(db: Db, { run, ...owner }: RunIn, end: RunEnd) {
   const schedule = getSchedule(db, run.scheduleId!)
   if (!schedule || end.status === 'cancelled') return
   const { name } = schedule
-  const about = aboutOf(place, schedule)
+  const about = aboutOf(owner, schedule)
   const { exitCode, errorMessage, errorHint: hint = null } = end
   const message = errorMessage ?? `Its command exited with code ${exitCode}.`
   emit(db, {
     ...about,
-    href: `/envs/${place.environment.id}/runs/${run.id}`,
+    href: `/envs/${owner.environment.id}/runs/${run.id}`,
     ...(end.status === 'failed'
       ? scheduleFailed({ ...about, name, message, hint })
       : scheduleWorks({ ...about, name })),
@@ -33,11 +33,11 @@ export function noteScheduleEnd(db: Db, { run, ...place }: RunIn, end: RunEnd) {
 }
 
 /** The same for one that couldn't start. */
-export function noteNotStarted(db: Db, place: Place, schedule: Scheduled, message: string) {
-  const about = aboutOf(place, schedule)
+export function noteNotStarted(db: Db, owner: ScheduleOwner, schedule: Scheduled, message: string) {
+  const about = aboutOf(owner, schedule)
   emit(db, {
     ...about,
-    href: `/envs/${place.environment.id}/schedules`,
+    href: `/envs/${owner.environment.id}/schedules`,
     ...scheduleFailed({ ...about, name: schedule.name, message, hint: 'Deploy the environment.' }),
   })
 }

@@ -52,8 +52,8 @@ export function insert(
   const live = getCurrent(db, environment.id)
   if (!live) return { problem: { reason: 'nothing_deployed', message: nothing(environment.name) } }
   const others = listUnfinished(db, schedule.id)
-  const most = { skip: 0, queue: mostWaiting, replace: Infinity }[schedule.overlap]
-  if (others.length > most) return { problem: overlapping }
+  const maxOthers = { skip: 0, queue: mostWaiting, replace: Infinity }[schedule.overlap]
+  if (others.length > maxOthers) return { problem: overlapping }
   const replaced = schedule.overlap === 'replace' ? others : []
   requestCancel(db, replaced)
   const runId = newId()

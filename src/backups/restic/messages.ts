@@ -14,7 +14,7 @@ type Message = { message_type?: string } & Record<string, unknown>
 const longest = 64 * 2 ** 20
 
 /** Texts that are kept, and their length: restic repeats itself. */
-const most = 50
+const maxTexts = 50
 const mostCharacters = 2000
 
 /** What restic prints with `--json`: an object a line, or a list, and texts in between. */
@@ -88,7 +88,7 @@ export class Messages {
       if (line.trim() !== '' && !isOfStack(line))
         this.texts.push(cutLine(line, mostCharacters)[0]!.trim())
     // the first and the last ones say most
-    if (this.texts.length > most) this.texts.splice(most / 2, this.texts.length - most)
+    if (this.texts.length > maxTexts) this.texts.splice(maxTexts / 2, this.texts.length - maxTexts)
     if (isRetry(text)) this.onRetry(++this.#retries)
   }
 }

@@ -15,7 +15,7 @@ type Query = Pick<StackQuestion, 'file' | 'values' | 'service' | 'isSample' | 'l
 type Texts = StackQuestion['texts']
 
 /** Of all files that a Compose file names: they are stored with the deployment. */
-const most = { files: 200, size: 1024 * 1024 }
+const limits = { files: 200, size: 1024 * 1024 }
 
 /** Each time, further files are named by those that were read. */
 const maxRounds = 20
@@ -45,15 +45,15 @@ export async function planFrom(
   throw tooLarge(query, `names files of files more than ${maxRounds} deep`)
 
   async function read(path: string) {
-    if (Object.keys(texts).length > most.files)
-      throw tooLarge(query, `names more than ${most.files} files`)
+    if (Object.keys(texts).length > limits.files)
+      throw tooLarge(query, `names more than ${limits.files} files`)
     const place = await directory.follow(path)
     query.signal.throwIfAborted()
     texts[path] = known.has(place) ? await textOf(path, place) : null
     if (known.has(place)) return
     const prefix = place === '' ? '' : `${place}/`
     const below = directory.paths.filter((one) => one.startsWith(prefix))
-    if (below.length > most.files)
+    if (below.length > limits.files)
       throw tooLarge(query, `mounts ${path}, which has ${below.length} files`)
     for (const one of below) {
       const named = `${path}/${one.slice(prefix.length)}`
@@ -62,10 +62,10 @@ export async function planFrom(
   }
 
   async function textOf(path: string, place: string) {
-    const text = await directory.read(place, { max: most.size })
+    const text = await directory.read(place, { max: limits.size })
     query.signal.throwIfAborted()
     size += text?.length ?? Infinity
-    if (text === null || size > most.size) throw tooLarge(query, `names ${path} and others`)
+    if (text === null || size > limits.size) throw tooLarge(query, `names ${path} and others`)
     if (/[\0\uFFFD]/.test(text))
       throw invalid(
         `${query.file} names ${path}, which isn’t text. Copy it in a Dockerfile instead.`,
@@ -102,7 +102,7 @@ const invalid = (message: string) =>
 const tooLarge = ({ file }: Pick<Query, 'file'>, why: string) =>
   new Failure(
     'compose_too_large',
-    `The Compose file ${file} ${why}. It may name ${most.files} files of ${bytes(most.size)} together.`,
+    `The Compose file ${file} ${why}. It may name ${limits.files} files of ${bytes(limits.size)} together.`,
     'Copy larger files in a Dockerfile, and use named volumes for what services write.',
   )
 

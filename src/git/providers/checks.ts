@@ -3,7 +3,7 @@ import { ask } from './ask.ts'
 import { readAll } from './pages.ts'
 import type { Api, Check, CheckState } from './provider.ts'
 
-type Asked = { api: Api; path: string; what: string }
+type CheckQuery = { api: Api; path: string; what: string }
 
 /** Pages of 100 (or 50) that are read; a commit with more checks counts as unfinished. */
 const maxPages = 10
@@ -11,7 +11,7 @@ const maxPages = 10
 /** One more that never ends, for those that weren't read. */
 const unread: Check = { name: 'more checks than Davit reads', state: 'pending' }
 
-type List = Asked & {
+type List = CheckQuery & {
   perPage: string
   schema: z.ZodType<Check[]>
 }
@@ -55,8 +55,8 @@ const statuses = z
     })),
   )
 
-export const commitStatuses = (asked: Asked, perPage: string) =>
-  readPages({ ...asked, path: `${asked.path}/status`, perPage, schema: statuses })
+export const commitStatuses = (query: CheckQuery, perPage: string) =>
+  readPages({ ...query, path: `${query.path}/status`, perPage, schema: statuses })
 
 const conclusions: Record<string, CheckState> = {
   ...{ success: 'success', neutral: 'success', skipped: 'success' },
@@ -78,8 +78,8 @@ const runs = z
   )
 
 /** GitHub's own; those of other systems are statuses. */
-export const checkRuns = (asked: Asked) =>
-  readPages({ ...asked, path: `${asked.path}/check-runs`, perPage: 'per_page=100', schema: runs })
+export const checkRuns = (query: CheckQuery) =>
+  readPages({ ...query, path: `${query.path}/check-runs`, perPage: 'per_page=100', schema: runs })
 
 const jobStates: Record<string, CheckState> = {
   ...{ success: 'success', skipped: 'success', failed: 'failure', canceled: 'failure' },
@@ -103,7 +103,7 @@ const job = z
   }))
 
 /** GitLab's jobs, and what other systems report. */
-export async function pipelineJobs({ api, path, what }: Asked): Promise<Check[]> {
+export async function pipelineJobs({ api, path, what }: CheckQuery): Promise<Check[]> {
   const list = { path: `${path}/statuses?per_page=100`, what, schema: job }
   const { items, truncated } = await readAll(api, { ...list, key: ({ id }) => id })
   const found = items.map(({ name, state }) => ({ name, state }))

@@ -7,7 +7,7 @@ import { senderOf } from './sender.ts'
 import type { SendDeps } from './sender.ts'
 import { bodyOf, cut, escapeHtml, headline, paragraphs } from './text.ts'
 
-type Place = { url: string; token: string; room: string }
+type RoomAccess = { url: string; token: string; room: string }
 
 export const matrix = senderOf({
   title: 'Matrix',
@@ -36,15 +36,15 @@ export const matrix = senderOf({
   }),
   sealed: ['token'],
   sentTo: ['url'],
-  async send(deps, place, message) {
-    const room = await roomId(deps, place)
+  async send(deps, access, message) {
+    const room = await roomId(deps, access)
     const title = cut(headline(message), 250)
     const html = paragraphs(message)
       .map((part) => `<p>${escapeHtml(cut(part, 4000)).replaceAll('\n', '<br>')}</p>`)
       .join('')
     // the id of the message as transaction: a repeated request isn't a second message
     const path = `rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(message.id)}`
-    const { status } = await ask(deps, place, {
+    const { status } = await ask(deps, access, {
       path,
       method: 'PUT',
       body: {
@@ -60,16 +60,16 @@ export const matrix = senderOf({
   },
 })
 
-async function roomId(deps: SendDeps, place: Place) {
-  if (place.room.startsWith('!')) return place.room
-  const path = `directory/room/${encodeURIComponent(place.room)}`
-  const { json } = await ask(deps, place, { path, method: 'GET' })
+async function roomId(deps: SendDeps, access: RoomAccess) {
+  if (access.room.startsWith('!')) return access.room
+  const path = `directory/room/${encodeURIComponent(access.room)}`
+  const { json } = await ask(deps, access, { path, method: 'GET' })
   return String(json['room_id'])
 }
 
 const ask = (
   deps: SendDeps,
-  { url, token }: Place,
+  { url, token }: RoomAccess,
   { path, ...request }: { path: string; method: 'GET' | 'PUT'; body?: unknown },
 ) =>
   call(deps, {

@@ -7,7 +7,7 @@ import { senderOf } from './sender.ts'
 import { bodyOf, bytesOf, cut, looks, oneLine } from './text.ts'
 
 /** In bytes: a longer message becomes an attachment. */
-const most = 4000
+const maxBytes = 4000
 
 export const ntfy = senderOf({
   title: 'ntfy',
@@ -43,7 +43,7 @@ export const ntfy = senderOf({
       body: {
         topic,
         title: cut(oneLine(message.title), 200),
-        message: bodyOf(message, most, bytesOf),
+        message: bodyOf(message, maxBytes, bytesOf),
         priority: isUrgent ? 4 : 3,
         tags: [tag],
         click: message.url,

@@ -5,7 +5,7 @@ import { senderOf } from './sender.ts'
 import { bodyOf, cut, escapeHtml, headline } from './text.ts'
 
 /** In characters after formatting: Telegram accepts 4096. */
-const most = { title: 300, body: 3600 }
+const maxLength = { title: 300, body: 3600 }
 
 export const telegram = senderOf({
   title: 'Telegram',
@@ -37,8 +37,8 @@ export const telegram = senderOf({
   sealed: ['token'],
   sentTo: [],
   async send(deps, { token, chat }, message) {
-    const title = escapeHtml(cut(headline(message), most.title))
-    const body = escapeHtml(bodyOf(message, most.body))
+    const title = escapeHtml(cut(headline(message), maxLength.title))
+    const body = escapeHtml(bodyOf(message, maxLength.body))
     const { status } = await call(deps, {
       title: 'Telegram',
       url: `https://api.telegram.org/bot${token}/sendMessage`,
