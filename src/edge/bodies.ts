@@ -37,7 +37,7 @@ export const unreadBodies = ({ timesBodies = false }: Plan) =>
 export const refusedBodies = ({ timesBodies = false }: Plan) =>
   timesBodies ? within(withBody, refused).handle : []
 
-/** Placed before an app. A page in its slot doesn't read the body. */
+/** Placed before an app. A page in its slot doesn't read the body; slots are files, read only if there is one. */
 export function bodiesOfApps({ timesBodies = false }: Plan) {
   const isPage = { vars_regexp: { '{davit.slot.0}': { pattern: '/pages/\\w+\\.sock\\z' } } }
   const routes = [
@@ -50,5 +50,6 @@ export function bodiesOfApps({ timesBodies = false }: Plan) {
     ),
   ]
   const timed = { match: [{ not: [isPage] }], handle: [{ handler: 'subroute', routes }] }
-  return timesBodies ? [{ handler: 'subroute', routes: [timed] }] : []
+  const asked = { match: withBody, handle: [{ handler: 'subroute', routes: [timed] }] }
+  return timesBodies ? [{ handler: 'subroute', routes: [asked] }] : []
 }

@@ -77,14 +77,28 @@ const ofLogins = [
 
 const without = (names: string[]) => ({ handler: 'headers', request: { delete: names } })
 
+/** As Go spells it. */
+const canonical = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+
+/**
+ * Removes headers of these names. Almost no request has one of the complete names, and asking for all of them
+ * at once takes a third of the time that removing them does.
+ */
+function dropping(names: string[], from: object[] = []) {
+  const whole = names.filter((name) => !name.includes('*'))
+  const patterns = names.filter((name) => name.includes('*'))
+  const none = { header: Object.fromEntries(whole.map((name) => [canonical(name), null])) }
+  return [
+    { ...(from.length > 0 && { match: [{ not: from }] }), handle: [without(patterns)] },
+    { match: [{ not: [...from, none] }], handle: [without(whole)] },
+  ]
+}
+
 /** Placed before an app, so that no visitor can set what only a proxy knows. */
-export const dropForged = [
-  {
-    handler: 'subroute',
-    routes: [{ match: [{ not: [byTrustedProxy] }], handle: [without(ofLogins)] }],
-  },
-  without(ofProxies),
-]
+export const dropForged = {
+  handler: 'subroute',
+  routes: [...dropping(ofLogins, [byTrustedProxy]), ...dropping(ofProxies)],
+}
 
 /** One address of the visitor, since apps differ in which of several they believe. */
 export const visitorHeaders = {

@@ -9,7 +9,7 @@ export function toApp(dials: string[], protocol: Protocol = 'http') {
   }
   const whole = { ...handler, request_buffers: 100_000 }
   const routes = [{ match: [shortBody], handle: [whole], terminal: true }, { handle: [handler] }]
-  return [...dropForged, { handler: 'subroute', routes }]
+  return [dropForged, { handler: 'subroute', routes }]
 }
 
 /**
@@ -57,7 +57,8 @@ const compressed = [
 const proxy = {
   handler: 'reverse_proxy',
   headers: visitorHeaders,
-  flush_interval: -1,
+  // a response of a known length that comes slowly; at once would be two writes for each response
+  flush_interval: 10e6,
   load_balancing: {
     selection_policy: { policy: 'random' },
     try_duration: '3s',
