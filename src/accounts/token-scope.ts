@@ -35,6 +35,7 @@ const projectRoutes = [
   'GET /projects/:id/deployments/:deploymentId/status',
   'GET /projects/:id/deployments/:deploymentId/logs',
   'GET /projects/:id/deployments/:deploymentId/compare',
+  'GET /projects/:id/deployments/:deploymentId/trace',
   'GET /projects/:id/deployments/:deploymentId/rollback',
 ]
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { blob, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { gitProviders } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
@@ -253,3 +253,10 @@ export const deployments = sqliteTable(
       .where(sql`status = 'running'`),
   ],
 )
+
+/** What the calls and waits of a deployment took. */
+export const deploymentTraces = sqliteTable('deployment_traces', {
+  deploymentId: childOf(() => deployments.id).primaryKey(),
+  /** Compressed. */
+  data: blob({ mode: 'buffer' }).notNull(),
+})

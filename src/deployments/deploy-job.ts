@@ -1,6 +1,7 @@
 import type { End, Kind, News } from '../jobs/task.ts'
 import { whyUnreached } from '../links/unreached.ts'
 import { Failure } from '../platform/errors.ts'
+import { Trace } from '../platform/trace.ts'
 import { report } from '../platform/journal.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
@@ -14,6 +15,7 @@ import type { Attempt } from './pipeline.ts'
 import { Progress } from './progress.ts'
 import { activeStatuses, getJob, moveDeployment } from './store.ts'
 import type { Job } from './store.ts'
+import { keepTrace, traced } from './trace.ts'
 import { slotFor } from './waiting-store.ts'
 
 /** Deployments are jobs with the same ids. */
@@ -38,9 +40,11 @@ export const deployKind =
       async run(work) {
         isBegun = true
         const options = { orphans: true, signal: work.shutdown }
+        const trace = new Trace()
         try {
-          await runPipeline(deps, attempt, work)
+          await runPipeline(traced(deps, trace), attempt, work)
         } finally {
+          keepTrace(deps, deployment, trace)
           await observe(deps, environment.id, options).catch((error) => {
             if (work.shutdown.aborted) return
             report('an app could not be observed', error, { environment: environment.id })

@@ -19,6 +19,7 @@ import type { LogView } from './log-view.tsx'
 import { nextAction } from './next-action.ts'
 import { StepTimeline } from './step-timeline.tsx'
 import { isEnded } from './store.ts'
+import { tracePath } from './trace-page.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Origin } from './overview-store.ts'
@@ -199,6 +200,9 @@ const Actions = ({
       )}
       {!isRetried && <DeployAgain {...{ deployment, project }} variant="outline" />}
       <ActionsMenu number={deployment.number}>
+        <ButtonLink variant="ghost" small href={tracePath(deployment)}>
+          Where the time went
+        </ButtonLink>
         {!isLive(deployment) && (
           <ButtonLink variant="ghost" small href={comparePath(deployment)}>
             Compare with live

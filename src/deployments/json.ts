@@ -18,6 +18,7 @@ import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses, pulledOf } from './store.ts'
 import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
+import { deploymentTrace } from './trace.ts'
 
 const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
 
@@ -240,6 +241,10 @@ export const operations: SliceOperations = () => ({
       answers: { 200: deployment(), 201: deployment() },
     },
     'GET /projects/:id/deployments/:deploymentId': does('Get a deployment', deployment()),
+    'GET /projects/:id/deployments/:deploymentId/trace': does(
+      'Get where the time of a deployment went: each call of Docker and git, and each wait',
+      deploymentTrace(),
+    ),
     'GET /projects/:id/deployments/:deploymentId/status': does(
       'Get a deployment; an alias',
       deployment(),

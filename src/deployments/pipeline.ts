@@ -4,6 +4,7 @@ import { applyCode } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { Failure } from '../platform/errors.ts'
 import { keyOf } from '../platform/yaml-source.ts'
+import { timed } from '../platform/trace.ts'
 import type { Work } from '../jobs/task.ts'
 import { davitFileInvalid } from '../projects/davit-file.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
@@ -45,7 +46,8 @@ export async function runPipeline(
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
   const { environmentId } = deployment
   const variables = own ?? openVariables(deps.db, deps.secrets, environmentId)
-  progress.hide(await deps.masks.of(environmentId))
+  const masking = { kind: 'davit', name: 'secrets to hide in the log' } as const
+  progress.hide(await timed(deps.trace, masking, () => deps.masks.of(environmentId)))
   const isOfOurs = deployment.image || deployment.pullReference || deployment.upload
   const keys = isOfOurs ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
@@ -64,7 +66,10 @@ export async function runPipeline(
     save,
     signal,
     shutdown,
-    takeSlot: () => work.takeSlot(() => log('Waiting for other builds.')),
+    takeSlot: () =>
+      timed(deps.trace, { kind: 'wait', name: 'for other builds' }, () =>
+        work.takeSlot(() => log('Waiting for other builds.')),
+      ),
   }
 
   if (deployment.imageOf && !deployment.image)
@@ -148,6 +153,7 @@ export async function runPipeline(
     signal.throwIfAborted()
     if (!progress.enter(step))
       throw new Error(`Deployment ${deployment.id} was changed by another process`)
+    deps.trace?.enter(step)
     return work()
   }
 }

@@ -55,6 +55,8 @@ import {
   withoutRef,
 } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
+import { traceOf } from './trace.ts'
+import { TracePage } from './trace-page.tsx'
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'
 
@@ -126,6 +128,16 @@ export const deploymentRoutes = (
         title: `Compare #${target.number} · ${project.name} / ${environment.name}`,
         page: () => <ComparePage {...{ project, environment, target, comparison }} />,
         json: () => comparison,
+      })
+    })
+    .get('/projects/:id/deployments/:deploymentId/trace', (c) => {
+      const { project, environment, deployment } = own(c)
+      const trace = traceOf(db, deployment)
+      return show(c, {
+        title: `Where the time went: ${deploymentTitle(deployment, { project, environment })}`,
+        page: () => <TracePage {...{ project, environment, deployment, trace }} />,
+        json: () => trace,
+        live: { isCarried: !isEnded(deployment.status) },
       })
     })
     .get(rollback, async (c) => show(c, await askRollback(c, emptyDraft)))

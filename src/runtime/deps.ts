@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import type { Trace } from '../platform/trace.ts'
 import type { InstanceTasks } from './instance-tasks.ts'
 import type { ObservedContainers } from './observed-containers.ts'
 import type { Routing } from './routing.ts'
@@ -23,4 +24,6 @@ export type RuntimeDeps = {
     finish: (containerId: string) => Promise<void>
   }
   instanceId: string
+  /** Notes what a deployment takes; only it has one. */
+  trace?: Trace | undefined
 }

@@ -4,6 +4,7 @@ import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
 import { differenceTo } from './keep.ts'
 import { within } from '../platform/pause.ts'
+import { timed } from '../platform/trace.ts'
 import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
 import type { Difference, Placed, RollOut, RollOutRun } from './run.ts'
@@ -24,14 +25,18 @@ import type { RuntimeDeps } from './deps.ts'
  * afterwards: `reconcile` removes what can't be removed then. Docker's responses are awaited even when the
  * signal aborts: an aborted call could still take effect unnoticed.
  */
-export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
-  deps.locks.rollOut(of.workload, of.signal, async () => {
+export const rollOut = (deps: RuntimeDeps, of: RollOut) => {
+  const isFree = deps.trace?.begin({ kind: 'wait', name: 'for other work on its containers' })
+  return deps.locks.rollOut(of.workload, of.signal, async () => {
+    isFree?.()
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
-    await deps.edge.ready(run)
+    await timed(run.trace, { kind: 'edge', name: 'ready' }, () => deps.edge.ready(run))
     await revertInterrupted(run, run)
     run.routing.route(run.workload)
     await removeReplaced(run, run)
-    await awaitDrains(run)
+    await timed(run.trace, { kind: 'wait', name: 'for requests to earlier containers' }, () =>
+      awaitDrains(run),
+    )
     const before = getLiveRelease(deps.db, of.workload.id)
     await switchOver(run, before)
     await finish(run, before).catch((error) => {
@@ -39,6 +44,7 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
       report('a replaced container could not be removed yet', error, { workload: of.workload.id })
     })
   })
+}
 
 type Release = ReturnType<typeof getLiveRelease>
 
@@ -50,12 +56,15 @@ async function finish(run: RollOutRun, before: Release) {
   const { workload, release, hooks, shutdown } = run
   const takesPort = release.edge === true && before !== undefined && !before.edge
   try {
-    await retryOnDiskFull(() => run.routing.route(workload), { signal: shutdown })
+    await timed(run.trace, { kind: 'edge', name: 'route requests' }, () =>
+      retryOnDiskFull(() => run.routing.route(workload), { signal: shutdown }),
+    )
     if (takesPort) {
       await removeReplaced(run, { workload })
       await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses its ports until then
     }
-    if (release.edge === true && !before?.edge) await within(lookTime, run.edge.sync())
+    if (release.edge === true && !before?.edge)
+      await timed(run.trace, syncing, () => within(lookTime, run.edge.sync()))
   } finally {
     hooks.committed?.()
   }
@@ -64,6 +73,8 @@ async function finish(run: RollOutRun, before: Release) {
 
 /** Milliseconds for the edge to listen on a port: its loads can be ten seconds apart. */
 const lookTime = 20_000
+
+const syncing = { kind: 'edge', name: 'change ports' } as const
 
 async function switchOver(run: RollOutRun, before: Release) {
   const { docker, workload, release, hooks, signal, shutdown } = run
@@ -82,7 +93,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     const made = await create(run, { ...prepared, ...difference })
     if (before?.edge && release.edge === false) {
       undo.push('The port was not returned to Docker', async () => void run.edge.sync())
-      await within(lookTime, run.edge.sync()) // Docker can't use it while the edge does
+      await timed(run.trace, syncing, () => within(lookTime, run.edge.sync())) // Docker can't use it while the edge does
     }
     for (const { component } of difference.kept)
       hooks.log?.(`${component!.name} is unchanged and keeps running`)
@@ -118,7 +129,9 @@ async function switchOver(run: RollOutRun, before: Release) {
     await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt) }
-    await retryOnDiskFull(() => commit(run, { made, kept: difference.kept }, outcome), { signal })
+    await timed(run.trace, { kind: 'davit', name: 'make it live' }, () =>
+      retryOnDiskFull(() => commit(run, { made, kept: difference.kept }, outcome), { signal }),
+    )
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
     run.routing.route(workload) // its page no longer says that it is starting

@@ -44,7 +44,7 @@ export type RollOut = {
 
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
-export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal'> & {
+export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal' | 'trace'> & {
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }

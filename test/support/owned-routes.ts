@@ -32,6 +32,7 @@ export const ownedRoutes: Record<
   'GET /projects/:id/deployments/:deploymentId': {},
   'GET /projects/:id/deployments/:deploymentId/status': {},
   'GET /projects/:id/deployments/:deploymentId/compare': {},
+  'GET /projects/:id/deployments/:deploymentId/trace': {},
   'GET /projects/:id/deployments/:deploymentId/rollback': {},
   'POST /projects/:id/deployments/:deploymentId/rollback': {},
   'POST /projects/:id/deployments/:deploymentId/cancel': {},

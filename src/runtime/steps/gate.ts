@@ -7,6 +7,7 @@ import type { Component, Gate } from '../component.ts'
 import { exitFailure, healthFailure, silenceFailure } from '../gate-failures.ts'
 import type { Gated } from '../gate-failures.ts'
 import { within } from '../../platform/pause.ts'
+import { timed } from '../../platform/trace.ts'
 import type { GateRun } from '../run.ts'
 import { isUp } from '../workload.ts'
 import { followOutput } from './output.ts'
@@ -59,7 +60,10 @@ export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed
 /** Never resolves for a container that has ended: its exit is awaited. */
 async function staysWell(run: GateRun, made: GatedContainer): Promise<Passed> {
   const { gate } = made.component
-  const answeredAt = await (gate.kind === 'probe' ? answer(run, made, gate) : healthy(run, made))
+  const until = { kind: 'wait', name: 'until it was healthy', detail: made.component.name } as const
+  const answeredAt = await (gate.kind === 'probe'
+    ? answer(run, made, gate)
+    : timed(run.trace, until, () => healthy(run, made)))
   const container = await run.docker.inspectContainer(made.id, run)
   // a busy engine may report an end late
   if (!container || container.state === 'exited') return never()
@@ -133,7 +137,12 @@ async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
   for (const check of checks) if (check.status === 'rejected') throw check.reason
   const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
   const at = answeredAt ?? healthyAt ?? performance.now()
-  await sleep(config.settleTime, undefined, { signal })
+  const settling = {
+    kind: 'wait',
+    name: 'whether it stays up',
+    detail: made.component.name,
+  } as const
+  await timed(run.trace, settling, () => sleep(config.settleTime, undefined, { signal }))
   return at
 }
 
@@ -169,7 +178,10 @@ async function probe(
 ) {
   const { hooks, signal } = run
   hooks.log?.(`${waitingForResponse} on port ${port}${path ? `, path ${path}` : ''}`)
-  const result = await waitUntilAnswers({ ...place, path, host, timeout, signal })
+  const until = { kind: 'wait', name: 'until it responded', detail: made.component.name } as const
+  const result = await timed(run.trace, until, () =>
+    waitUntilAnswers({ ...place, path, host, timeout, signal }),
+  )
   if (!result.answered)
     throw silenceFailure({
       name: gated(run, made).name,

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { Db } from '../db/index.ts'
+import { report } from '../platform/journal.ts'
+import { spanKinds, tracedCalls } from '../platform/trace.ts'
+import type { Span, Trace } from '../platform/trace.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
+import { component, id, time } from '../web/operation.ts'
+import type { PipelineDeps } from './context.ts'
+import { getTrace, saveTrace } from './trace-store.ts'
+import type { Deployment } from './store.ts'
+
+/** The same, with each call of Docker and git noted. */
+export const traced = (deps: PipelineDeps, trace: Trace): PipelineDeps => ({
+  ...deps,
+  trace,
+  docker: tracedCalls(deps.docker, trace, {
+    kind: 'docker',
+    lasting: ['attachContainer', 'containerLogs', 'events', 'waitForExit', 'waitForOutput'],
+  }),
+  git: tracedCalls(deps.git, trace, { kind: 'git', lasting: ['archive'] }),
+})
+
+/** In the order of its start: times in tenths of a millisecond, as they are small. */
+type Row = [
+  kind: number,
+  name: string,
+  detail: string,
+  start: number,
+  length: number,
+  count: number,
+  failed: 0 | 1,
+]
+
+type Stored = { startedAt: number; queued: number; length: number; dropped: number; rows: Row[] }
+
+const shownDetail = 100
+
+const tenths = (milliseconds: number) => Math.round(milliseconds * 10)
+
+/** Ends the trace, and stores it. That can fail: the deployment is what counts. */
+export function keepTrace({ db }: { db: Db }, { id, createdAt }: Deployment, trace: Trace) {
+  const { startedAt, spans, dropped } = trace
+  const length = tenths(trace.end())
+  const rows = spans.map(({ kind, name, detail, start, milliseconds, count, failed }): Row => [
+    spanKinds.indexOf(kind),
+    name,
+    shownImage(detail).slice(0, shownDetail),
+    tenths(start),
+    tenths(milliseconds),
+    count,
+    failed ? 1 : 0,
+  ])
+  const queued = Math.max(0, startedAt - createdAt.getTime())
+  const stored: Stored = { startedAt, queued, length, dropped, rows }
+  try {
+    saveTrace(db, id, Bun.zstdCompressSync(JSON.stringify(stored)))
+  } catch (error) {
+    report('the trace of a deployment was not stored', error, { deployment: id })
+  }
+}
+
+export const deploymentTrace = component('DeploymentTrace', () =>
+  z.object({
+    deploymentId: id,
+    /** False when only its steps are known: it is under way, or of an earlier version. */
+    isComplete: z.boolean(),
+    /** Null before it began. */
+    startedAt: time.nullable(),
+    /** Milliseconds that it was queued before; then from its start to its end. */
+    queued: z.number(),
+    milliseconds: z.number(),
+    /** Milliseconds in which something of this kind was under way; `davit` is the rest. */
+    totals: z.object({
+      docker: z.number(),
+      git: z.number(),
+      edge: z.number(),
+      wait: z.number(),
+      davit: z.number(),
+    }),
+    spans: z.array(
+      z.object({
+        kind: z.enum(spanKinds),
+        name: z.string(),
+        detail: z.string().nullable(),
+        /** Milliseconds since `startedAt`. */
+        start: z.number(),
+        milliseconds: z.number(),
+        /** Calls that are shown as one. */
+        count: z.int(),
+        failed: z.boolean(),
+      }),
+    ),
+    /** Calls that are left out, because there were too many. */
+    dropped: z.int(),
+  }),
+)
+
+export type DeploymentTrace = ReturnType<typeof traceOf>
+
+/** What is known of where the time of a deployment went. */
+export function traceOf(db: Db, deployment: Deployment, now = Date.now()) {
+  const data = getTrace(db, deployment.id)
+  const { startedAt, spans, ...known } = data ? readStored(data) : stepsOnly(deployment, now)
+  return {
+    deploymentId: deployment.id,
+    isComplete: data !== null,
+    startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
+    ...known,
+    totals: totalsOf(spans, known.milliseconds),
+    spans: spans.map(({ detail, ...span }) => ({ ...span, detail: detail || null })),
+  }
+}
+
+function readStored(data: Buffer) {
+  const text = Bun.zstdDecompressSync(data).toString()
+  const { startedAt, queued, length, dropped, rows } = JSON.parse(text) as Stored
+  const spans = rows.map(([kind, name, detail, start, tenth, count, failed]): Span => ({
+    kind: spanKinds[kind]!,
+    name,
+    detail,
+    start: start / 10,
+    milliseconds: tenth / 10,
+    count,
+    failed: failed === 1,
+  }))
+  return { startedAt, queued, milliseconds: length / 10, dropped, spans }
+}
+
+function stepsOnly({ steps, createdAt, finishedAt, errorStep }: Deployment, now: number) {
+  const end = finishedAt?.getTime() ?? now
+  const startedAt = steps[0] ? Date.parse(steps[0].startedAt) : null
+  const from = startedAt ?? end
+  const spans = steps.map(({ name, ...step }): Span => {
+    const start = Date.parse(step.startedAt)
+    const until = step.finishedAt ? Date.parse(step.finishedAt) : end
+    const failed = name === errorStep
+    const of = { kind: 'step' as const, name, detail: '', count: 1, failed }
+    return { ...of, start: start - from, milliseconds: until - start }
+  })
+  const queued = Math.max(0, from - createdAt.getTime())
+  return { startedAt, queued, milliseconds: end - from, dropped: 0, spans }
+}
+
+/** What is under way at the same time counts once for its kind. */
+function totalsOf(spans: Span[], milliseconds: number) {
+  const others = spans.filter(({ kind }) => kind !== 'step' && kind !== 'davit')
+  const of = (kind: Span['kind']) => covered(others.filter((span) => span.kind === kind))
+  const davit = Math.max(0, rounded(milliseconds - covered(others)))
+  return { docker: of('docker'), git: of('git'), edge: of('edge'), wait: of('wait'), davit }
+}
+
+/** Milliseconds in which at least one of them, sorted by their starts, was under way. */
+function covered(spans: Span[]) {
+  let [sum, until] = [0, 0]
+  for (const { start, milliseconds } of spans) {
+    const end = start + milliseconds
+    sum += Math.max(0, end - Math.max(start, until))
+    until = Math.max(until, end)
+  }
+  return rounded(sum)
+}
+
+const rounded = (milliseconds: number) => tenths(milliseconds) / 10
