@@ -35,21 +35,27 @@ type Stored = { startedAt: number; queued: number; length: number; dropped: numb
 
 const shownDetail = 100
 
+/** What was remembered takes no time, and is no call. */
+const isShown = ({ kind, milliseconds, failed }: Span) =>
+  kind === 'step' || failed || milliseconds >= 0.1
+
 const tenths = (milliseconds: number) => Math.round(milliseconds * 10)
 
 /** Ends the trace, and stores it. That can fail: the deployment is what counts. */
 export function keepTrace({ db }: { db: Db }, { id, createdAt }: Deployment, trace: Trace) {
   const { startedAt, spans, dropped } = trace
   const length = tenths(trace.end())
-  const rows = spans.map(({ kind, name, detail, start, milliseconds, count, failed }): Row => [
-    spanKinds.indexOf(kind),
-    name,
-    shownImage(detail).slice(0, shownDetail),
-    tenths(start),
-    tenths(milliseconds),
-    count,
-    failed ? 1 : 0,
-  ])
+  const rows = spans
+    .filter(isShown)
+    .map(({ kind, name, detail, start, milliseconds, count, failed }): Row => [
+      spanKinds.indexOf(kind),
+      name,
+      shownImage(detail).slice(0, shownDetail),
+      tenths(start),
+      tenths(milliseconds),
+      count,
+      failed ? 1 : 0,
+    ])
   const queued = Math.max(0, startedAt - createdAt.getTime())
   const stored: Stored = { startedAt, queued, length, dropped, rows }
   try {
