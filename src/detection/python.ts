@@ -68,7 +68,11 @@ function planPython(options: Options): Found {
   const install =
     settings.install === undefined ? installer.install : [inFolder(folder, settings.install)]
   const isIdle = (file: string) => files.has(file) && !installer.manifests.includes(file)
-  const isPlain = install.length === 0 && served.add.length === 0 && build === null
+  // In the last stage a change of the app compares no packages with those of the last build; but what a
+  // user's own command leaves, and build variables, stay out of it.
+  const endsWith = settings.build === undefined && buildVariables.length === 0 ? build : null
+  const isBuilt = build !== null && endsWith === null
+  const isPlain = install.length === 0 && served.add.length === 0 && !isBuilt
   return {
     kind: framework?.name ?? 'Python',
     ...(member && { context: member.workspace.root }),
@@ -101,7 +105,7 @@ function planPython(options: Options): Found {
             served.add.length === 0
               ? null
               : run(`pip install ${served.add.join(' ')}`, ['/root/.cache']),
-            ...(build === null
+            ...(!isBuilt
               ? []
               : [
                   ...(installer.needsCode ? [] : ['COPY . .']),
@@ -118,10 +122,11 @@ function planPython(options: Options): Found {
         'WORKDIR /app',
         'RUN chown app:app /app',
         isPlain ? null : 'COPY --from=build /opt/venv /opt/venv',
-        build === null
+        !isBuilt
           ? `COPY --chown=app:app ${folder || '.'} .`
           : `COPY --from=build --chown=app:app /app${folder && `/${folder}`} .`,
         'USER app',
+        endsWith === null ? null : run(endsWith),
         'EXPOSE 8000',
         'STOPSIGNAL SIGTERM',
         command(served.start),

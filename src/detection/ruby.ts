@@ -54,6 +54,8 @@ export const ruby: Rule = {
     const extra = settings.packages ?? []
     // Which one matters: the tasks that compile assets run it again.
     const manager = files.has('package.json') && isRails ? packageManagerOf(files) : null
+    // An install command of the user's own may leave files in the folder.
+    const isBuilt = build !== null || manager !== null || settings.install !== undefined
     return {
       kind: isRails ? 'Rails' : has('sinatra') ? 'Sinatra' : has('hanami') ? 'Hanami' : 'Ruby',
       reasons: [
@@ -72,10 +74,9 @@ export const ruby: Rule = {
           'ENV BUNDLE_DEPLOYMENT=1 BUNDLE_WITHOUT=development:test BUNDLE_PATH=/usr/local/bundle RAILS_ENV=production RACK_ENV=production',
         ],
         [
-          'FROM base AS build',
+          'FROM base AS gems',
           installPackages([
             ...['build-essential', 'git', 'libyaml-dev', 'pkg-config'],
-            ...(manager === null ? [] : ['nodejs', 'npm']),
             ...libraries.flatMap(({ build }) => build),
             ...extra,
           ]),
@@ -93,25 +94,32 @@ export const ruby: Rule = {
             settings.install ??
               (files.has('Gemfile.lock') ? 'bundle install' : 'BUNDLE_DEPLOYMENT=0 bundle install'),
           ),
-          ...(manager === null
-            ? []
-            : [
-                ...(manager.name === 'bun' ? ['RUN npm install --global bun'] : manager.setUp),
-                copy(manager.manifests, './'),
-                manager.install(undefined),
-              ]),
-          needsCode ? null : 'COPY . .',
-          ...buildArguments(buildVariables),
-          build === null ? null : run(build),
-          manager === null ? null : run('rm -rf node_modules'),
         ],
+        // On its own, so that a change of the app doesn't compare all gems with those of the last build.
+        isBuilt
+          ? [
+              'FROM gems AS build',
+              ...(manager === null
+                ? []
+                : [
+                    installPackages(['nodejs', 'npm']),
+                    ...(manager.name === 'bun' ? ['RUN npm install --global bun'] : manager.setUp),
+                    copy(manager.manifests, './'),
+                    manager.install(undefined),
+                  ]),
+              needsCode ? null : 'COPY . .',
+              ...buildArguments(buildVariables),
+              build === null ? null : run(build),
+              manager === null ? null : run('rm -rf node_modules'),
+            ]
+          : null,
         [
           'FROM base',
           installPackages([...libraries.flatMap(({ run }) => run), ...extra]),
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV PORT=3000${isRails ? ' RAILS_LOG_TO_STDOUT=1 RAILS_SERVE_STATIC_FILES=1' : ''}`,
-          'COPY --from=build /usr/local/bundle /usr/local/bundle',
-          'COPY --from=build --chown=app:app /app .',
+          'COPY --from=gems /usr/local/bundle /usr/local/bundle',
+          `COPY ${isBuilt ? '--from=build ' : ''}--chown=app:app ${isBuilt ? '/app' : '.'} .`,
           'USER app',
           'EXPOSE 3000',
           'STOPSIGNAL SIGTERM',

@@ -160,11 +160,13 @@ describe('files of collected assets of Django need no secret', () => {
     [`SECRET_KEY = os.environ.get(\n    "DJANGO_KEY"\n)`, 'DJANGO_KEY'],
     [`SECRET_KEY = env('KEY')`, 'KEY'],
   ])('%s gets another one for the build alone', (line, name) => {
+    const step = `RUN ${name}=\${${name}:-only-for-this-build} python manage.py collectstatic`
     const { dockerfile } = plan(settings(line))
-    const [build, last] = dockerfile.split(/(?<=\n)(?=FROM python[^\n]*\n)(?![^]*AS build)/)
-    expect(build).toContain(
-      `RUN ${name}=\${${name}:-only-for-this-build} python manage.py collectstatic`,
-    )
+    expect(dockerfile).toContain(step)
+    expect(dockerfile).not.toMatch(new RegExp(`^(ARG|ENV) .*${name}`, 'm'))
+    const given = plan(settings(line), {}, [name]).dockerfile
+    const [build, last] = given.split(/(?<=\n)(?=FROM python[^\n]*\n)(?![^]*AS build)/)
+    expect(build).toContain(step)
     expect(last).not.toContain(name)
   })
 
