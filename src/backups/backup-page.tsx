@@ -12,6 +12,7 @@ import { bytes, counted } from '../web/units.ts'
 import { progressIn, Proof, summaryOf } from './backup-row.tsx'
 import type { Progress } from './deps.ts'
 import { isEnded } from './store.ts'
+import type { Preview } from './restore/begin.ts'
 import { RestoreSection } from './restore/restore-section.tsx'
 import type { Backup } from './store.ts'
 import { backupsPath } from './subject.ts'
@@ -34,19 +35,19 @@ type PageProps = Props & {
   lines: Line[]
   chosen: Chosen
   draft: Draft
+  /** Null for what can’t be restored. */
+  preview: Preview | null
 }
 
-export const BackupPage = ({ extent, lines, chosen, draft, ...of }: PageProps) => {
+export const BackupPage = ({ extent, lines, chosen, draft, preview, ...of }: PageProps) => {
   const { backup } = of
   const path = `/backups/${backup.id}/logs`
-  const hasEnded = isEnded(backup.status)
+  const hasEnded = isEnded(backup.status) && !of.isProving && !of.isRestoring
   return (
     <>
       <Status {...of} />
       <Contents backup={backup} />
-      {backup.status === 'succeeded' && backup.subjectKind !== 'davit' && of.isThere && (
-        <RestoreSection {...{ backup, draft }} isRestoring={of.isRestoring} />
-      )}
+      {preview && <RestoreSection {...{ backup, preview, draft }} isRestoring={of.isRestoring} />}
       <LogViewer
         path={path}
         page={`/backups/${backup.id}`}

@@ -1,13 +1,14 @@
 import type { Writable } from 'node:stream'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { getJob, hasJob, listJobIds, proofsOf } from '../jobs/store.ts'
+import { getJob, listJobIds, proofsOf } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import { aboutNew } from '../services/make.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { byteFile } from '../web/byte-file.ts'
@@ -15,6 +16,7 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { shown } from '../web/operation.ts'
 import { query } from '../web/query.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
@@ -23,15 +25,14 @@ import { BackupPage } from './backup-page.tsx'
 import { AllBackupsPage } from './backups-page.tsx'
 import type { RouteDeps } from './deps.ts'
 import { downloadQuery, restoreForm } from './forms.ts'
-import { backupJson } from './json.ts'
+import { backupJson, restorePreview } from './json.ts'
 import { insertProof } from './proof/proof-job.ts'
-import { insertRestore } from './restore/restore-job.ts'
+import { beginRestore, previewRestore, refuseIncomplete } from './restore/begin.ts'
 import { fileReader } from './read-file.ts'
 import { openRepository } from './repository.ts'
 import { removeBackup } from './retention.ts'
 import {
   findBackup,
-  getBackup,
   isBeingProven,
   isBeingRestored,
   isEnded,
@@ -39,10 +40,10 @@ import {
   listRestores,
   logOf,
   pageOfBackups,
+  workOf,
 } from './store.ts'
 import type { Backup } from './store.ts'
 import { backupsPath, findSubject } from './subject.ts'
-import type { Subject } from './subject.ts'
 import { listTargets } from './targets/store.ts'
 
 /** A backup, whose subject may have been deleted, and the list of all. */
@@ -81,7 +82,7 @@ export const backupRoutes = (deps: RouteDeps) => {
         name: `backup-${backup.id}.log`,
         asked: c.req.valid('query'),
         statuses: {
-          now: () => getBackup(db, backup.id)?.status ?? 'cancelled',
+          now: () => workOf(db, backup.id),
           isEnd: isEnded,
         },
       })
@@ -123,29 +124,28 @@ export const backupRoutes = (deps: RouteDeps) => {
       const said = 'The backup is being restored for a test.'
       return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(backup) })
     })
+    .get('/backups/:id/restore', async (c) => {
+      const backup = own(c)
+      refuseIncomplete(backup)
+      const preview = await previewRestore(deps, backup)
+      const { live, ...page } = await view(c, {}, emptyDraft)
+      return show(c, { ...page, json: () => shown(restorePreview, preview) })
+    })
     .post(
       '/backups/:id/restore',
       ownFirst,
       input(restoreForm, (c, draft) => view(c, {}, draft)),
-      (c) => {
+      async (c) => {
         const backup = own(c)
-        const { database, backupFirst: isBackedUp } = c.var.input
-        const by = userOf(c).email
-        db.transaction(
-          () => {
-            const subject = restorable(backup)
-            insertRestore(db, backup, {
-              subject,
-              by,
-              database: named(backup, database),
-              isBackedUp,
-            })
+        const created = await beginRestore(deps, backup, {
+          ...{ owner: userOf(c), input: c.var.input },
+          also(service) {
+            if (service) audit(c, 'service.created', aboutNew(service))
             audit(c, 'backup.restored', about(backup))
           },
-          { behavior: 'immediate' },
-        )
+        })
         deps.jobs.wake()
-        const said = 'Restore queued.'
+        const said = created ? `Restore into ${created.name} queued.` : 'Restore queued.'
         return moveOn(c, { to: `/backups/${backup.id}`, said, json: () => jsonOf(own(c)) })
       },
     )
@@ -173,12 +173,15 @@ export const backupRoutes = (deps: RouteDeps) => {
     const isThere = subjectOf(backup) !== undefined
     const isProving = isBeingProven(db, backup.id)
     const isRestoring = isBeingRestored(db, backup)
+    const isWhole =
+      backup.status === 'succeeded' && !backup.goneAt && backup.subjectKind !== 'davit'
+    const preview = isWhole ? await previewRestore(deps, backup) : null
     return {
       title: `Backup of ${backup.subjectName}`,
       page: () => (
         <BackupPage
           {...{ backup, target, progress, isCancelling, isThere, isProving, isRestoring }}
-          {...{ extent, lines, chosen, draft }}
+          {...{ extent, lines, chosen, draft, preview }}
         />
       ),
       json: () => jsonOf(backup),
@@ -192,19 +195,6 @@ export const backupRoutes = (deps: RouteDeps) => {
     const before = restores.length > 0 ? backup.restore?.before : null
     const proofs = listJobIds(db, { subjectIds: [proofsOf(backup.id)] })
     return [...proofs, ...restores, ...(before ? [before] : [])]
-  }
-
-  /** Throws unless it can replace what its subject has. */
-  function restorable(backup: Backup): Subject {
-    const { status, goneAt, subjectId, subjectName, subjectKind } = backup
-    const subject = subjectOf(backup)
-    if (status !== 'succeeded' || goneAt || subjectKind === 'davit')
-      throw new AppError('conflict', 'Only a complete backup can be restored.')
-    if (!subject)
-      throw new AppError('conflict', `${subjectName} was deleted. Read the backup with restic.`)
-    if (hasJob(db, subjectId) || isBeingRestored(db, backup))
-      throw new AppError('conflict', `${subjectName} is being changed. Wait until that has ended.`)
-    return subject
   }
 
   function own(c: Context) {
@@ -242,13 +232,6 @@ function fileOf({ status, goneAt, files }: Backup, file: string | null | undefin
 /** It has the secrets of all users. */
 function refuseDavit({ var: { token } }: Context<Env>) {
   if (token) throw new AppError('forbidden', 'No token may download a backup of Davit itself.')
-}
-
-function named({ contents }: Backup, database: string | null | undefined) {
-  if (!database) return null
-  const names = (contents ?? []).flatMap(({ databases }) => databases.map(({ name }) => name))
-  if (names.includes(database)) return database
-  throw invalidField('database', 'must be a database of the backup.')
 }
 
 const about = ({ id, subjectName: name }: Backup) => ({

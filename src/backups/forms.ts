@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { flag, line, whole } from '../web/fields.ts'
+import { serviceName } from '../services/forms.ts'
 import { choiceField, timeFields } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
@@ -50,8 +51,15 @@ export const downloadQuery = z.object({
 })
 
 export const restoreForm = z.object({
+  /** The service or environment that it is of, or a service that is created for it. */
+  into: z.enum(['same', 'new'], 'must be same or new.').default('same'),
+  /** Of the new service. */
+  name: serviceName.nullish(),
+  /** Another environment, whose data is replaced. */
+  environmentId: z.uuid('must be the id of another environment.').nullish(),
   /** By default all that the backup has. */
   database: line('a database of the backup', { max: 255 }).nullish(),
+  /** Of what is replaced. */
   backupFirst: flag().default(true),
 })
 

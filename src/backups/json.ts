@@ -17,7 +17,7 @@ import {
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import type { Db } from '../db/index.ts'
-import type { StoredContents } from '../db/schema.ts'
+import type { StoredContents, StoredRestore } from '../db/schema.ts'
 import type { Progress } from './deps.ts'
 import { backupSubjects, isBeingProven, runStatuses, volumeHolds } from './store.ts'
 import type { Backup, Plan } from './store.ts'
@@ -67,12 +67,21 @@ export const backup = componentOf('Backup', () => ({
   proven: z
     .object({ at: time, seconds: z.int(), rows: z.int().nullable(), error: z.string().nullable() })
     .nullable(),
-  /** The last one over what it is of; `before` is the backup that was made of that. */
+  /** The last one; `before` is the backup that was made of what it replaced. */
   restore: z
     .object({
       at: time,
       by: z.string(),
       status: z.enum(runStatuses),
+      /** Null for what it is of. */
+      into: z
+        .object({
+          kind: z.enum(['service', 'environment']),
+          id,
+          name: z.string(),
+          created: z.boolean(),
+        })
+        .nullable(),
       database: z.string().nullable(),
       before: id.nullable(),
       error: z.string().nullable(),
@@ -83,6 +92,28 @@ export const backup = componentOf('Backup', () => ({
   /** While it runs; the total is null while it is unknown, as for a dump. */
   progress: z.object({ file: z.string(), bytes: z.int(), total: z.int().nullable() }).nullable(),
   error: jobFailure().nullable(),
+}))
+
+/** What a restore could do. */
+export const restorePreview = componentOf('RestorePreview', () => ({
+  databases: z.array(z.string()),
+  volumes: z.array(z.string()),
+  /** Whose data it would replace; null once it was deleted. */
+  same: z.object({ id, name: z.string() }).nullable(),
+  /** The service that it would create; null for an environment. */
+  new: z
+    .object({
+      name: z.string(),
+      /** Of the catalogue, or `compose`, and what that is called. */
+      template: z.string(),
+      title: z.string(),
+      version: z.string(),
+      /** False where the files of its volumes may need the stored ones. */
+      newPasswords: z.boolean(),
+    })
+    .nullable(),
+  /** Others whose data it could replace. */
+  environments: z.array(z.object({ id, name: z.string() })),
 }))
 
 export const plan = componentOf('BackupPlan', () => ({
@@ -109,11 +140,17 @@ export function backupJson(
     contents: row.contents && row.contents.map(contentsJson),
     subject: { kind: row.subjectKind, id: row.subjectId, name: row.subjectName },
     proven: at && { at, seconds: seconds ?? 0, rows, error },
+    restore: row.restore && restoreJson(row.restore),
     proving: isBeingProven(db, row.id),
     progress: progress.get(row.id) ?? null,
     error: code ? { step: null, code, message: message ?? '', hint } : null,
   })
 }
+
+const restoreJson = ({ into, ...restore }: StoredRestore) => ({
+  ...restore,
+  into: into && { kind: into.kind, id: into.id, name: into.name, created: into.isNew },
+})
 
 const contentsJson = ({ component, engine, version, databases }: StoredContents) => ({
   ...{ component, engine, version },
@@ -157,15 +194,19 @@ export const operations: SliceOperations = () => ({
       texts: ['application/octet-stream'],
     },
     'POST /backups/:id/cancel': works(
-      'Cancel a backup that hasn’t ended, or its test restore',
+      'Cancel a backup that hasn’t ended, its test restore or its restore',
       backup(),
     ),
     'POST /backups/:id/prove': does(
       'Restore a backup into a throw-away server without network, and compare it with what was stored',
       backup(),
     ),
+    'GET /backups/:id/restore': does(
+      'Preview what a restore would replace or create',
+      restorePreview(),
+    ),
     'POST /backups/:id/restore': does(
-      'Replace the data of its service or environment by that of a backup, after a backup of today’s',
+      'Replace the data of its service or environment by that of a backup, after a backup of today’s; or create a service with it',
       backup(),
     ),
     'DELETE /backups/:id': works('Delete a backup from its target', nothing),

@@ -5,7 +5,7 @@ import type { PlanProblem } from '../db/schema.ts'
 import { keepDue } from '../jobs/due.ts'
 import type { Timed } from '../jobs/due.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import { backupsOf, insertJob } from '../jobs/store.ts'
+import { backupsOf, insertJob, listJobsOf } from '../jobs/store.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { noteOverdue } from './notice.ts'
 import { backupPlans, insertBackup, isOverdue, listUnfinished } from './store.ts'
@@ -21,8 +21,13 @@ export function insertBackupJob(db: Db, { subject, by, targetId, hold }: Start):
   const { id: subjectId, kind: subjectKind, name: subjectName, ownerId } = subject
   const id = newId()
   return db.transaction(() => {
+    // half of a restore must not be stored
+    const restore = listJobsOf(db, subjectId).find(({ kind }) => kind === 'restore')
     // one at a time: another one waits for its end
-    insertJob(db, { id, kind: 'backup', subjectId: backupsOf(subjectId), ownerId, slot: 'backup' })
+    insertJob(db, {
+      ...{ id, kind: 'backup', subjectId: backupsOf(subjectId), ownerId, slot: 'backup' },
+      after: restore?.id,
+    })
     return insertBackup(db, {
       ...{ id, ownerId, subjectKind, subjectId, subjectName, targetId, hold, startedBy: by },
     })

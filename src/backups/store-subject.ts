@@ -3,6 +3,7 @@ import type { StoredContents, StoredFile } from '../db/schema.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { Failure } from '../platform/errors.ts'
+import { sealBackedUp } from '../services/stored-definition.ts'
 import { bytes as inBytes, counted } from '../web/units.ts'
 import { checksummed } from './checksummed.ts'
 import type { BackupDeps, Progress } from './deps.ts'
@@ -30,6 +31,8 @@ export type Stored = {
   files: StoredFile[]
   bytes: number
   addedBytes: number
+  /** Of a service, what another one is created from. */
+  definition: string | null
   /** Null without a database. */
   contents: StoredContents[] | null
   rows: number | null
@@ -42,6 +45,8 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   const { signal } = work
   const workload = workloadOf(subject)
   if (!workload) return storeDavit(deps, doing)
+  const definition =
+    subject.kind === 'service' ? sealBackedUp(deps, subject.service, doing.backup.id) : null
   const { databases, volumes, unsaved } = await dataOf(deps, { subject, workload }, { signal })
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
   const parts: Part[] = []
@@ -53,7 +58,7 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   }
   if (volumes.length > 0) parts.push(await storeVolumes(deps, doing, { workload, volumes }))
   if (parts.length === 0) throw nothingToStore(subject)
-  return storedOf(parts, contents)
+  return { ...storedOf(parts, contents), definition }
 }
 
 async function storeDavit(deps: BackupDeps, doing: Doing): Promise<Stored> {
@@ -128,6 +133,7 @@ function storedOf(parts: Part[], contents: StoredContents[]): Stored {
     contents: contents.length > 0 ? contents : null,
     rows: contents.length > 0 ? sum(tables.map(({ rows }) => rows)) : null,
     checksum: hash.digest('hex'),
+    definition: null,
   }
 }
 

@@ -4,7 +4,7 @@ import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
 import { backupPlans, backups, backupSubjects, runStatuses, volumeHolds } from '../db/schema.ts'
-import { endJob, hasJob, listJobsOf, proofsOf } from '../jobs/store.ts'
+import { endJob, hasJob, listJobsWith, proofsOf } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -74,16 +74,21 @@ export const getLastGood = (db: Tx, subjectId: string): Backup | null =>
 export const isBeingProven = (db: Tx, id: string) => hasJob(db, proofsOf(id))
 
 /** Ids of jobs that restore it. */
-export const listRestores = (db: Tx, { id, subjectId }: Pick<Backup, 'id' | 'subjectId'>) =>
-  listJobsOf(db, subjectId).flatMap((job) =>
-    job.kind === 'restore' && job.input === id ? [job.id] : [],
-  )
+export const listRestores = (db: Tx, { id }: Pick<Backup, 'id'>) =>
+  listJobsWith(db, { kind: 'restore', input: id })
 
-export const isBeingRestored = (db: Tx, backup: Pick<Backup, 'id' | 'subjectId'>) =>
+export const isBeingRestored = (db: Tx, backup: Pick<Backup, 'id'>) =>
   listRestores(db, backup).length > 0
 
+/** The state of what writes to its log: of itself, then of its test restores and restores. */
+export const workOf = (db: Tx, id: string): BackupStatus => {
+  const backup = getBackup(db, id)
+  if (!backup) return 'cancelled'
+  return isEnded(backup.status) && isInUse(db, backup) ? 'running' : backup.status
+}
+
 /** A backup that is made before a restore must not let the one that is restored be removed. */
-export const isInUse = (db: Tx, backup: Pick<Backup, 'id' | 'subjectId'>) =>
+export const isInUse = (db: Tx, backup: Pick<Backup, 'id'>) =>
   isBeingProven(db, backup.id) || isBeingRestored(db, backup)
 
 const isProven = and(isNotNull(backups.provenAt), isNull(backups.provenError))

@@ -84,12 +84,14 @@ export type HeldContainer = {
   by: 'pause' | 'stop'
 }
 
-/** The last restore of a backup over what it is of. */
+/** The last restore of a backup. */
 export type StoredRestore = {
   at: string
   /** The user's e-mail address. */
   by: string
   status: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+  /** Null for what it is of. A new service is removed unless it is restored. */
+  into: { kind: 'service' | 'environment'; id: string; name: string; isNew: boolean } | null
   /** Null for all that it has. */
   database: string | null
   /** The backup that was made before, of what was replaced. */
@@ -122,6 +124,8 @@ export const backups = sqliteTable(
     /** Databases with their tables and rows, as they were in the dump. */
     contents: text({ mode: 'json' }).$type<StoredContents[]>(),
     rows: integer(),
+    /** Of a service: its file, version and values, sealed. */
+    definition: text(),
     /** SHA-256 over the names and checksums of its files; null until it succeeded. */
     checksum: text(),
     /** Containers that are paused or stopped for it now. */

@@ -91,6 +91,22 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
 
+/** Of all projects of an owner, without what is being deleted; by project, oldest first. */
+export const listOwnEnvironments = (db: Db, ownerId: string) =>
+  db
+    .select({ environment: environments, project: projects })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(
+      and(
+        eq(projects.ownerId, ownerId),
+        isNull(environments.deletingAt),
+        isNull(projects.deletingAt),
+      ),
+    )
+    .orderBy(asc(projects.name), asc(environments.id))
+    .all()
+
 /** The names under which apps of the same project reach each other, including its own. */
 export function listNamesBeside(db: Db, environmentId: string, names: string[]) {
   const own = db

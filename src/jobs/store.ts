@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
-import { getRow, listRows } from '../db/queries.ts'
+import { getRow, listRows, listValues } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
 
 export { jobKinds } from '../db/schema.ts'
@@ -42,6 +42,10 @@ export const getJobOf = (db: Tx, subjectId: string): Job | undefined =>
 /** All queued or running jobs on the subject, oldest first. */
 export const listJobsOf = (db: Tx, subjectId: string): Job[] =>
   listRows(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
+
+/** Ids of all queued or running jobs of a kind with this input. */
+export const listJobsWith = (db: Tx, { kind, input }: Pick<Job, 'kind' | 'input'>) =>
+  listValues(db, jobs.id, and(eq(jobs.kind, kind), eq(jobs.input, input ?? '')))
 
 export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !== undefined
 

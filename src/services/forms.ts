@@ -13,7 +13,7 @@ import type { Template } from './compose/template.ts'
 import type { Variables } from './compose/variables.ts'
 import { askedFor } from './compose/values.ts'
 
-const name = line('a name of 1 to 60 characters', { max: 60 })
+export const serviceName = line('a name of 1 to 60 characters', { max: 60 })
 
 const version = line('a tag of its image', { max: 128 }).regex(
   /^\w[\w.-]*$/,
@@ -34,7 +34,7 @@ const settings = {
 }
 
 /** In addition, the form has a field for each variable of the template. */
-export const serviceForm = z.looseObject({ name, ...settings })
+export const serviceForm = z.looseObject({ name: serviceName, ...settings })
 
 export const anyServiceForm = z.looseObject({
   template: line('the name of a template', { max: 100 }),
@@ -49,11 +49,11 @@ export const ownServiceForm = z.looseObject({
 })
 
 /** A file can be previewed before its instance has a name. */
-export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: name.nullish() })
+export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: serviceName.nullish() })
 
 export const serviceUpdateForm = z.looseObject({
   ...ownServiceForm.shape,
-  name: name.optional(),
+  name: serviceName.optional(),
   /** Previews the changes without applying them. */
   preview: flag().nullish(),
   /** Makes a backup first; by default where the version changes and there is a target. */

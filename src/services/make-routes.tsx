@@ -15,6 +15,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import type { Catalogue } from './catalogue.ts'
 import { maxFileBytes } from '../platform/yaml.ts'
+import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import type { Values } from './compose/variables.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm, typedValues } from './forms.ts'
@@ -56,7 +57,8 @@ export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
       const { compose: typed, env = null, ...asked } = c.var.input
       const compose = await composeText(c, typed)
       const file = await readOwn(c, compose, env)
-      return make(c, { template: ownFile, compose, env, file, input: asked })
+      const values = new Map(env === null ? [] : [[dotenv, env]])
+      return make(c, { template: ownFile, compose, values, file, input: asked })
     })
     .get('/services/:template/configure', known, (c) => show(c, form(c, emptyDraft)))
     .on('POST', ['/services', '/services/deploy'], input(anyServiceForm), async (c) => {

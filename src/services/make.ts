@@ -34,8 +34,8 @@ export type NewService = {
   /** A name of the catalogue, or `ownFile`. */
   template: string
   compose: string
-  /** The text of the `.env` beside a user's own file. */
-  env?: string | null
+  /** By default the file's, or generated. */
+  values?: Values
   file: Template
   input: (typeof serviceForm)['_output']
 }
@@ -46,7 +46,7 @@ export function makeService(
   wanted: NewService,
   also: (service: Service, definition: Definition) => void,
 ): Service {
-  const { owner, template, compose, env = null, file, input } = wanted
+  const { owner, template, compose, values = new Map(), file, input } = wanted
   refuseMore('services', countServices(deps.db, owner.id))
   refuseClashes(file.variables)
   const base = {
@@ -59,7 +59,7 @@ export function makeService(
     domains: input.domains ?? [],
     compose,
     ...allowedBy(owner, input.allowed ?? []),
-    values: new Map(env === null ? [] : [[dotenv, env]]),
+    values,
     ports: [],
     file,
   }

@@ -224,14 +224,15 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
     if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
 }
 
-function refuseWithoutBackup(db: Db, id: string) {
+/** Throws unless the backup that was to be made first has succeeded. */
+export function refuseWithoutBackup(db: Db, id: string) {
   const backup = getBackupEnd(db, id)
   if (backup?.status === 'succeeded') return
   const why = backup?.errorMessage ?? 'It was cancelled.'
   throw new Failure(
     'backup_failed',
-    `The backup before it failed: ${why}`,
-    'Make a backup that succeeds, or change the service without one.',
+    `Nothing was changed, as the backup before it failed: ${why}`,
+    'Make a backup that succeeds, or go on without one.',
   )
 }
 

@@ -116,6 +116,26 @@ export function unsealDefinition(
   return opened({ ...service, ...kept, values: new Map(values) })
 }
 
+const sealedForBackup = (backupId: string) => `service of backup ${backupId}`
+
+/** Encrypts what another instance can be created from once this one is deleted. */
+export const sealBackedUp = (deps: Deps, service: Service, backupId: string) =>
+  deps.secrets.seal(
+    JSON.stringify({ template: service.template, text: textOf(storedIn(deps, service)) }),
+    sealedForBackup(backupId),
+  )
+
+/** Throws a Failure when it can't be read. */
+export async function openBackedUp(
+  { secrets }: Pick<Deps, 'secrets'>,
+  of: { backupId: string; serviceId: string; ownerId: string; sealed: string },
+): Promise<Definition> {
+  const { template, text } = JSON.parse(secrets.open(of.sealed, sealedForBackup(of.backupId)))
+  const { values, ...kept } = JSON.parse(text)
+  const base = { id: of.serviceId, ownerId: of.ownerId, host: null, template }
+  return opened({ ...kept, ...base, values: new Map(values) })
+}
+
 function textOf({ name, version, domains, compose, allowed, allowedBy, values, ports }: Stored) {
   const plain = { name, version, domains, compose, allowed, allowedBy, ports }
   return JSON.stringify({ ...plain, values: [...values] })

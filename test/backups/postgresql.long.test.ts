@@ -10,6 +10,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getService } from '../../src/services/store.ts'
+import { definitionOf } from '../../src/services/stored-definition.ts'
 import { listTargets } from '../../src/backups/targets/store.ts'
 import { aService } from '../services/real/a-service.ts'
 import { testApp } from '../support/app.ts'
@@ -93,7 +95,7 @@ test('a backup is restored where nothing else is, and compared with what was sto
     return (await root.get(`/backups/${json.id}`)).json
   }
   expect(await prove()).toMatchObject({ proving: false, proven: { rows: 5000, error: null } })
-  const labels = ['davit.kind=backup']
+  const labels = ['davit.kind=backup', `davit.instance=${t.deps.instanceId}`]
   expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
   const events = async () =>
     (await root.get('/settings/events')).json.items.map(({ kind }: any) => kind)
@@ -145,6 +147,42 @@ test('a restore brings back what was there, after a backup of what it replaces',
   await t.jobs.idle()
   expect((await root.get(`/backups/${json.id}`)).json.restore.status).toBe('failed')
   expect(await sql('SELECT n FROM later')).toBe('1')
+})
+
+test('a deleted PostgreSQL is restored into a new one, with passwords of its own', async () => {
+  const { t, root, path, db, sql } = await aShop()
+  await sql("CREATE ROLE reader LOGIN PASSWORD 'known'")
+  await sql('GRANT SELECT ON orders TO reader')
+  const { json } = await root.post(path, {})
+  await t.jobs.ended(json.id)
+  const valuesOf = async (id: string) => (await definitionOf(t.deps, getService(t.db, id)!)).values
+  const before = await valuesOf(db.id)
+  expect((await root.delete(`/services/${db.id}?volumes=true`)).status).toBe(200)
+
+  const asked = { into: 'new', name: 'again' }
+  const { status, text } = await root.post(`/backups/${json.id}/restore`, asked)
+  expect(status, text).toBe(200)
+  await t.jobs.idle()
+  const { restore } = (await root.get(`/backups/${json.id}`)).json
+  expect(restore).toMatchObject({ status: 'succeeded', error: null, into: { name: 'again' } })
+  const { id } = restore.into
+  const { json: again } = await root.get(`/services/${id}`)
+  expect(again).toMatchObject({ template: 'postgresql', status: 'running' })
+  const after = await valuesOf(id)
+  expect(after.get('POSTGRES_USER')).toBe(before.get('POSTGRES_USER')!)
+  expect(after.get('POSTGRES_PASSWORD')).not.toBe(before.get('POSTGRES_PASSWORD')!)
+  const [container] = await t.docker.listContainers({ labels: [`davit.service=${id}`] })
+  const query = async (env: Record<string, string>, user: string, text: string) => {
+    const command = ['psql', '-XAtq', '-h', '127.0.0.1', '-U', user, '-d', 'app', '-c', text]
+    const { exitCode, output } = await execIn(container!.id, command, { env })
+    return exitCode === 0 ? output.trim() : 'refused'
+  }
+  const count = 'SELECT count(*), max(id) FROM orders'
+  const now = { PGPASSWORD: after.get('POSTGRES_PASSWORD')! }
+  expect(await query(now, 'davit', count)).toBe('5000|5000')
+  expect(await query({ PGPASSWORD: 'known' }, 'reader', count)).toBe('5000|5000')
+  const then = { PGPASSWORD: before.get('POSTGRES_PASSWORD')! }
+  expect(await query(then, 'davit', count)).toBe('refused')
 })
 
 const listPacks = (folder: string) =>

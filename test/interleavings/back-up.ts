@@ -14,6 +14,22 @@ export const backUps: Record<string, Action> = {
     weight: 0,
     run: (order) => backUp(order, { table: 'environments', path: 'envs', hold: 'stop' }),
   },
+  restoreService: {
+    name: 'restore a backup over its service',
+    weight: 0,
+    run: (order) => restore(order, {}),
+  },
+  restoreNew: {
+    name: 'restore a backup into a new service',
+    weight: 0,
+    run: (order) => restore(order, { into: 'new' }),
+  },
+}
+
+function restore(order: Order, body: Record<string, unknown>) {
+  const sql = "SELECT id FROM backups WHERE status = 'succeeded'"
+  const backup = order.installation.rows<{ id: string }>(sql)[0]
+  return backup ? order.request('POST', `/backups/${backup.id}/restore`, body) : Promise.resolve()
 }
 
 /** Of the containers that are held meanwhile, in one way or the other. */

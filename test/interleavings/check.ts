@@ -1,3 +1,4 @@
+import type { StoredRestore } from '../../src/db/schema.ts'
 import { deployedImage } from '../../src/runtime/images/stack-store.ts'
 import { world } from './world.ts'
 import type { Order } from './order.ts'
@@ -185,10 +186,22 @@ function checkServices(order: Order, say: Say, { isStrict }: Strictness) {
 
 /** One that ended holds no container, and has all its snapshots or none. */
 function checkBackups({ installation }: Order, say: Say) {
-  const sql = 'SELECT id, status, files, held FROM backups'
-  type Row = { id: string; status: string; files: string; held: string | null }
+  const sql = 'SELECT id, status, files, held, restore FROM backups'
+  type Row = Record<'id' | 'status' | 'files', string> & Record<'held' | 'restore', string | null>
+  const services = new Set(
+    installation.rows<{ id: string }>('SELECT id FROM services').map((row) => row.id),
+  )
   const known = installation.restic.snapshots
-  for (const { id, status, files, held } of installation.rows<Row>(sql)) {
+  for (const { id, status, files, held, restore } of installation.rows<Row>(sql)) {
+    const restored = restore && (JSON.parse(restore) as StoredRestore)
+    if (restored) {
+      const { status, into } = restored
+      if (['pending', 'running'].includes(status)) say(`a restore of ${id} is ${status} for ever`)
+      if (into?.isNew && services.has(into.id) !== (status === 'succeeded'))
+        say(
+          `a restore of ${id} ${status}, and its service ${services.has(into.id) ? 'stays' : 'is gone'}`,
+        )
+    }
     if (['pending', 'running'].includes(status)) say(`backup ${id} is ${status} for ever`)
     if (held) say(`backup ${id} still holds ${held}`)
     const [own, its] = [

@@ -40,6 +40,14 @@ export const stories: Record<string, Story> = {
   'a run of a command': { beginning: served, acts: ['runCommand'] },
   'a backup of a service': { beginning: withDatabase, acts: ['backUpService'] },
   'a backup of an environment': { beginning: withVolume, acts: ['backUpApp'] },
+  'a restore of a service': {
+    beginning: withDatabase,
+    acts: ['backUpService', 'restoreService'],
+  },
+  'a restore into a new service': {
+    beginning: withDatabase,
+    acts: ['backUpService', 'restoreNew'],
+  },
   'a clean-up': { beginning: served, acts: ['deploy', 'cleanUp'] },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
   'a promotion': {

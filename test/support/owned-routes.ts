@@ -111,6 +111,7 @@ export const ownedRoutes: Record<
   'GET /backups/:id/logs': { id: 'backup' },
   'POST /backups/:id/cancel': { id: 'backup', answers: 409 }, // it has ended
   'POST /backups/:id/restore': { id: 'backup', answers: 409 }, // it failed
+  'GET /backups/:id/restore': { id: 'backup', answers: 409 },
   'POST /backups/:id/prove': { id: 'backup', answers: 409 }, // it failed
   'DELETE /backups/:id': { id: 'backup' },
   'GET /envs/:envId/backups': {},

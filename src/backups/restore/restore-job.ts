@@ -1,68 +1,96 @@
-import { getBackupEnd } from '../../services/store.ts'
 import type { Db } from '../../db/index.ts'
 import { newId } from '../../db/new-id.ts'
 import type { StoredRestore } from '../../db/schema.ts'
 import type { Kind } from '../../jobs/task.ts'
-import { endJob, insertJob } from '../../jobs/store.ts'
+import { endJob, getJobOf, insertJob } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
+import { openComponents } from '../../runtime/component.ts'
+import { getLiveRelease } from '../../runtime/store.ts'
+import { removeService } from '../../services/remove.ts'
+import { insertServiceJob, refuseWithoutBackup } from '../../services/service-jobs.ts'
+import { getService, updateService } from '../../services/store.ts'
 import type { BackupDeps } from '../deps.ts'
 import { release } from '../hold.ts'
 import { insertBackupJob } from '../start.ts'
-import { getBackup, getPlan, logOf, setBackup } from '../store.ts'
+import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { maskedBy, maskOf } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { restore } from './restore.ts'
 
-type Asked = { subject: Subject; by: string; database: string | null; isBackedUp: boolean }
+type Restore = {
+  /** What its data replaces that of. */
+  subject: Subject
+  /** True for a service that was created for it, and whose start is queued. */
+  isNew: boolean
+  by: string
+  database: string | null
+  isBackedUp: boolean
+}
 
 /** Stores a restore and the backup before it; wake the jobs after the commit. */
 export function insertRestore(
   db: Db,
   backup: Backup,
-  { subject, by, database, isBackedUp }: Asked,
+  { subject, isNew, by, database, isBackedUp }: Restore,
 ) {
-  const { targetId, subjectId, ownerId } = backup
+  const { id: subjectId, kind, name, ownerId } = subject
+  const { targetId } = backup
   const { hold = 'pause' } = getPlan(db, subjectId) ?? {}
   const before = isBackedUp ? insertBackupJob(db, { subject, by, targetId, hold }).id : null
-  const slot = subject.kind === 'service' ? 'service' : 'backup'
+  const slot = kind === 'service' ? 'service' : 'backup'
+  // what copies its volumes must not store half of them
+  const running = listUnfinished(db, subjectId).at(-1)?.id
+  const after = isNew ? getJobOf(db, subjectId)?.id : (before ?? running)
   insertJob(db, {
-    ...{ id: newId(), kind: 'restore', subjectId, ownerId, slot, after: before },
+    ...{ id: newId(), kind: 'restore', subjectId, ownerId, slot, after },
     input: backup.id,
   })
+  const into =
+    kind === 'davit' || subjectId === backup.subjectId ? null : { kind, id: subjectId, name, isNew }
   const at = new Date().toISOString()
   setBackup(db, backup.id, {
-    restore: { at, by, status: 'pending', database, before, error: null },
+    restore: { at, by, status: 'pending', into, database, before, error: null },
   })
 }
 
-/** A restore writes to the log of its backup. One that Davit’s end interrupted begins again. */
+/**
+ * A restore writes to the log of its backup. One that Davit’s end interrupted begins again. A new service is
+ * removed unless its data is whole.
+ */
 export const restoreKind =
   (deps: BackupDeps): Kind =>
-  ({ id: jobId, input, after }) => {
+  ({ id: jobId, input }) => {
     const { db } = deps
     const backup = getBackup(db, input ?? '')
     if (!backup?.restore) return undefined
+    const { subjectKind, subjectId } = backup
+    const { into: elsewhere, before, database } = backup.restore
+    const into = elsewhere ?? { kind: subjectKind, id: subjectId, isNew: false }
     const log = new LogWriter(deps, logOf(backup))
     const set = (changes: Partial<StoredRestore>) => {
       const { restore = null } = getBackup(db, backup.id) ?? {}
       if (restore) setBackup(db, backup.id, { restore: { ...restore, ...changes } })
     }
+    let isRemoved = false
     return {
       log,
       doing: 'a backup was restored',
-      again: 'restore it again: what it replaces may be incomplete',
+      again: into.isNew
+        ? 'restore it again'
+        : 'restore it again: what it replaces may be incomplete',
       async run(work) {
-        log.mask = await maskOf(deps, backup)
+        log.mask = await maskOf(deps, { subjectKind: into.kind, subjectId: into.id })
         set({ status: 'running' })
         deps.changes.touch(backup.id)
-        if (after) refuseWithoutBackup(db, after)
-        await restore(deps, { backup, database: backup.restore!.database, log, work })
+        if (before) refuseWithoutBackup(db, before)
+        if (into.isNew) refuseNotStarted(db, into.id)
+        await restore(deps, { backup, into, database, log, work })
       },
-      async end(end, shutdown) {
+      async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}
-        const notResumed = await release(deps, backup, { held, shutdown }).then(
+        const notResumed = await release(deps, backup, { held, shutdown: signal }).then(
           () => null,
           (error) => (error instanceof Failure ? error : Promise.reject(error)),
         )
@@ -72,20 +100,41 @@ export const restoreKind =
         db.transaction((tx) => {
           endJob(tx, jobId)
           set({ status, error })
+          const service = into.isNew ? getService(tx, into.id) : undefined
+          if (!service || service.deletingAt) return
+          if (end.status === 'done') restartAppsOf(deps, service)
+          else {
+            isRemoved = true
+            updateService(db, service.id, { deletingAt: new Date(), deletingVolumes: true })
+          }
         })
+        deps.jobs.wake()
         deps.changes.touch(backup.id)
         if (error) log.write(error)
+        if (isRemoved) log.write(`${elsewhere!.name} is removed again.`)
         log.write(`The restore ${status}.`)
+        log.end()
+        deps.logs.publish(backup.id, { status: workOf(db, backup.id) })
+      },
+      async after(_, signal) {
+        const service = isRemoved && !signal.aborted ? getService(db, into.id) : undefined
+        if (service) await removeService(deps, { service, volumes: true })
       },
     }
   }
 
-function refuseWithoutBackup(db: Db, id: string) {
-  const backup = getBackupEnd(db, id)
-  if (backup?.status === 'succeeded') return
+/** Those that began with empty databases would go on with what they read then. */
+function restartAppsOf(deps: BackupDeps, service: NonNullable<ReturnType<typeof getService>>) {
+  const components = openComponents(deps.secrets, getLiveRelease(deps.db, service.id)) ?? []
+  if (components.length > 1) insertServiceJob(deps, service, 'restart')
+}
+
+function refuseNotStarted(db: Db, id: string) {
+  const service = getService(db, id)
+  if (service?.status === 'running') return
   throw new Failure(
-    'backup_failed',
-    `Nothing was restored, as the backup before it failed: ${backup?.errorMessage ?? 'It was cancelled.'}`,
-    'Make one that succeeds, or restore without it.',
+    'restore_not_started',
+    `The new service didn’t start: ${service?.errorMessage ?? 'it was stopped.'}`,
+    service?.errorHint ?? 'Restore it again.',
   )
 }

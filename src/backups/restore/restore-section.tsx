@@ -1,77 +1,192 @@
+import { ownFile } from '../../services/own-file.ts'
+import { emptyDraft } from '../../web/draft.ts'
 import type { Draft } from '../../web/draft.ts'
-import { Checkbox, FormError, SelectField } from '../../web/fields-view.tsx'
+import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
 import { Live } from '../../web/live.tsx'
 import { RunBadge } from '../../web/status-badge.tsx'
 import { Ago } from '../../web/times.tsx'
 import { summaryOf } from '../backup-row.tsx'
 import type { Backup } from '../store.ts'
+import type { Preview } from './begin.ts'
+import type { NewService } from './new-service.ts'
 
 type Props = {
   backup: Backup
+  preview: Preview
   isRestoring: boolean
   draft: Draft
 }
 
-/** What a restore replaces, the last one, and its form. */
-export const RestoreSection = ({ backup, isRestoring, draft }: Props) => {
-  const { id, subjectName, restore } = backup
-  const databases = (backup.contents ?? []).flatMap(({ databases }) => databases)
+type FormProps = Omit<Props, 'draft'> & {
+  /** Its own input only. */
+  draft: Draft
+}
+
+/** What a restore replaces or creates, the last one, and a form for each. */
+export const RestoreSection = ({ draft, ...of }: Props) => {
+  const { backup, preview } = of
+  const { into = 'same', environment_id: environmentId } = draft.values
+  const form = into === 'new' ? 'new' : environmentId === undefined ? 'same' : 'other'
+  const draftOf = (one: typeof form) => (one === form ? draft : emptyDraft)
   return (
     <Live as="section" id="restore" aria-labelledby="restore-heading">
       <h2 id="restore-heading">Restore</h2>
-      <PostForm
-        action={`/backups/${id}/restore`}
-        class="form"
-        draft={draft}
-        question={{
-          text: `Replace the data of ${subjectName} by this backup?`,
-          answer: 'Restore backup',
-        }}
-      >
-        <FormError />
-        <p class="muted">
-          Replaces the data of <bdi>{subjectName}</bdi> by this backup: {summaryOf(backup)}.
-          Databases that it doesn’t have stay. What writes to a volume is stopped meanwhile.
-        </p>
-        {restore && (
-          <p dir="auto">
-            <RunBadge status={restore.status} /> <Ago at={new Date(restore.at)} />
-            {restore.before && (
-              <>
-                {' '}
-                after <a href={`/backups/${restore.before}`}>a backup of what was there before</a>
-              </>
-            )}
-            {restore.error && `: ${restore.error}`}
-          </p>
-        )}
-        {databases.length > 1 && (
-          <SelectField
-            name="database"
-            label="What"
-            value=""
-            options={[
-              { value: '', label: 'all of it' },
-              ...databases.map(({ name }) => ({
-                value: name,
-                label: `the database ${name} alone`,
-              })),
-            ]}
-          />
-        )}
-        <Checkbox
-          name="backup_first"
-          label="Back up first what is there now"
-          hint="Nothing is replaced unless that succeeds. Restore it to go back."
-          value
-        />
-        <div class="form-actions start">
-          <Button variant="destructive" disabled={isRestoring}>
-            Restore…
-          </Button>
-        </div>
-      </PostForm>
+      <LastRestore backup={backup} />
+      {preview.same && <RestoreHere {...of} draft={draftOf('same')} />}
+      {preview.environments.length > 0 && <RestoreBeside {...of} draft={draftOf('other')} />}
+      {preview.new && <RestoreIntoNew {...of} service={preview.new} draft={draftOf('new')} />}
     </Live>
   )
 }
+
+const LastRestore = ({ backup: { restore } }: Pick<Props, 'backup'>) =>
+  restore && (
+    <p dir="auto">
+      <RunBadge status={restore.status} /> <Ago at={new Date(restore.at)} />
+      {restore.into && (
+        <>
+          {' '}
+          into{' '}
+          {restore.into.isNew && restore.status !== 'succeeded' ? (
+            <bdi>{restore.into.name}</bdi>
+          ) : (
+            <a
+              href={
+                restore.into.kind === 'service'
+                  ? `/services/${restore.into.id}`
+                  : `/envs/${restore.into.id}/backups`
+              }
+            >
+              <bdi>{restore.into.name}</bdi>
+            </a>
+          )}
+        </>
+      )}
+      {restore.before && (
+        <>
+          {' '}
+          after <a href={`/backups/${restore.before}`}>a backup of what was there before</a>
+        </>
+      )}
+      {restore.error && `: ${restore.error}`}
+    </p>
+  )
+
+const RestoreHere = ({ backup, preview, isRestoring, draft }: FormProps) => (
+  <PostForm
+    action={`/backups/${backup.id}/restore`}
+    class="form"
+    draft={draft}
+    question={{
+      text: `Replace the data of ${preview.same!.name} by this backup?`,
+      answer: 'Restore backup',
+    }}
+  >
+    <FormError />
+    <p class="muted">
+      Replaces the data of <bdi>{preview.same!.name}</bdi> by this backup: {summaryOf(backup)}.
+      Databases that it doesn’t have stay. What writes to a volume is stopped meanwhile.
+    </p>
+    <Database id="database" preview={preview} />
+    <BackupFirst id="backup-first" />
+    <div class="form-actions start">
+      <Button variant="destructive" disabled={isRestoring}>
+        Restore…
+      </Button>
+    </div>
+  </PostForm>
+)
+
+const RestoreBeside = ({ backup, preview, isRestoring, draft }: FormProps) => (
+  <PostForm
+    action={`/backups/${backup.id}/restore`}
+    class="form"
+    draft={draft}
+    question={{
+      text: 'Replace the data of that environment by this backup?',
+      answer: 'Restore backup',
+    }}
+  >
+    <h3>Into another environment</h3>
+    <FormError />
+    <p class="muted">
+      Replaces the data of volumes and databases that have the same names there, such as those of a
+      preview or of staging.
+    </p>
+    <SelectField
+      name="environment_id"
+      label="Environment"
+      value=""
+      options={preview.environments.map(({ id, name }) => ({ value: id, label: name }))}
+    />
+    <Database id="database-beside" preview={preview} />
+    <BackupFirst id="backup-first-beside" />
+    <div class="form-actions start">
+      <Button variant="destructive" disabled={isRestoring}>
+        Restore into it…
+      </Button>
+    </div>
+  </PostForm>
+)
+
+const RestoreIntoNew = ({
+  backup,
+  preview,
+  service,
+  isRestoring,
+  draft,
+}: FormProps & { service: NewService }) => (
+  <PostForm action={`/backups/${backup.id}/restore`} class="form" draft={draft}>
+    <h3>Into a new service</h3>
+    <FormError />
+    <input type="hidden" name="into" value="new" />
+    <p class="muted">
+      Creates a service like <bdi>{backup.subjectName}</bdi> was then{titleOf(service)}, with
+      volumes and an address of its own, and loads this backup into it. {passwordsOf(service)} No
+      app is linked to it.
+    </p>
+    <TextField name="name" label="Name" id="new-name" value={service.name} required />
+    <Database id="database-new" preview={preview} />
+    <div class="form-actions start">
+      <Button variant="outline" disabled={isRestoring}>
+        Create service
+      </Button>
+    </div>
+  </PostForm>
+)
+
+const titleOf = ({ template, title, version }: NewService) =>
+  template === ownFile ? '' : `, ${title} ${version}`.trimEnd()
+
+const passwordsOf = ({ newPasswords }: NewService) =>
+  newPasswords
+    ? 'Its databases have new passwords.'
+    : 'It has the passwords and keys of the backup, which its files may need.'
+
+/** Without it, all of the backup. */
+const Database = ({ id, preview: { databases } }: { id: string } & Pick<Props, 'preview'>) =>
+  databases.length > 1 ? (
+    <SelectField
+      name="database"
+      label="What"
+      id={id}
+      value=""
+      options={[
+        { value: '', label: 'all of it' },
+        ...databases.map((name) => ({ value: name, label: `the database ${name} alone` })),
+      ]}
+    />
+  ) : (
+    <></>
+  )
+
+const BackupFirst = ({ id }: { id: string }) => (
+  <Checkbox
+    name="backup_first"
+    label="Back up first what is there now"
+    id={id}
+    hint="Nothing is replaced unless that succeeds. Restore it to go back."
+    value
+  />
+)

@@ -15,10 +15,12 @@ import type { Restic } from '../restic/restic.ts'
 import { shortName } from '../store-subject.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject, SubjectKey } from '../subject.ts'
 
 type Restoring = {
   backup: Backup
+  /** What its data replaces that of. */
+  into: SubjectKey
   /** Null for all that it has. */
   database: string | null
   log: LogWriter
@@ -26,15 +28,14 @@ type Restoring = {
 }
 
 /**
- * Replaces the data of a service or environment by that of a backup. All that can be refused is refused before
+ * Replaces the data of a service or environment by that of a backup, of it or another one. All that can be refused is refused before
  * anything is replaced. Each database changes places at once; volumes are replaced while what writes to them is
  * stopped. It can be repeated.
  */
 export async function restore(deps: BackupDeps, restoring: Restoring) {
-  const { backup, database, log, work } = restoring
+  const { backup, into, database, log, work } = restoring
   const { signal } = work
-  const { subjectKind: kind, subjectId: id, ownerId } = backup
-  const subject = findSubject(deps.db, { kind, id, ownerId })
+  const subject = findSubject(deps.db, { ...into, ownerId: backup.ownerId })
   const workload = subject && workloadOf(subject)
   if (!workload) throw noSubject(backup)
   log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
@@ -166,23 +167,23 @@ const halfWritten = ({ message, hint }: Failure) =>
     `${hint} Then restore again, or restore the backup that was made before.`,
   )
 
-const noSubject = ({ subjectName }: Backup) =>
+const noSubject = ({ restore, subjectName }: Backup) =>
   new Failure(
     'restore_no_subject',
-    `${subjectName} was deleted.`,
-    'Read the backup with restic, as the documentation says.',
+    `${restore?.into?.name ?? subjectName} was deleted.`,
+    'Restore the backup into a new service, or download it.',
   )
 
 const nothingLike = (component: string) =>
   new Failure(
     'restore_no_server',
     `There is no database ${component} any more that the dump could be loaded into.`,
-    'Add it again under that name, or read the backup with restic.',
+    'Add it again under that name, or restore the backup into a new service.',
   )
 
 const noVolume = (name: string) =>
   new Failure(
     'restore_no_volume',
     `There is no volume ${name} any more, and nothing was changed.`,
-    'Add it again under that name, or read the backup with restic.',
+    'Add it again under that name, or restore the backup into a new service.',
   )

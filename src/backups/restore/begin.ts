@@ -1,0 +1,133 @@
+import { findOwnLiveEnvironment, listOwnEnvironments } from '../../environments/store.ts'
+import { hasJob } from '../../jobs/store.ts'
+import { AppError, Failure, invalidField } from '../../platform/errors.ts'
+import type { Service } from '../../services/store.ts'
+import type { User } from '../../web/factory.ts'
+import type { BackupDeps } from '../deps.ts'
+import type { restoreForm } from '../forms.ts'
+import { isBeingRestored } from '../store.ts'
+import type { Backup } from '../store.ts'
+import { findSubject, ofEnvironment } from '../subject.ts'
+import type { Subject } from '../subject.ts'
+import { previewNew, restoreIntoNew } from './new-service.ts'
+import type { NewService } from './new-service.ts'
+import { insertRestore } from './restore-job.ts'
+
+/** What a restore of a backup can do. */
+export type Preview = {
+  databases: string[]
+  volumes: string[]
+  /** What it is of; null once that was deleted. */
+  same: { id: string; name: string } | null
+  new: NewService | null
+  /** Others that it can be restored into. */
+  environments: { id: string; name: string }[]
+}
+
+type Asked = { owner: User; input: (typeof restoreForm)['_output'] }
+
+export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<Preview> {
+  const same = subjectOf(deps, backup)
+  return {
+    databases: databasesOf(backup),
+    volumes: backup.files.flatMap(({ volumes = [] }) => volumes),
+    same: same ? { id: same.id, name: same.name } : null,
+    new:
+      backup.definition === null
+        ? null
+        : await previewNew(deps, backup).catch((error) => {
+            if (error instanceof AppError || error instanceof Failure) return null
+            throw error
+          }),
+    environments: beside(deps, backup).map(({ id, name }) => ({ id, name })),
+  }
+}
+
+/** Stores a restore, to be woken, and `also` with it. Returns the service that is created for it. */
+export async function beginRestore(
+  deps: BackupDeps,
+  backup: Backup,
+  { owner, input, also }: Asked & { also: (service?: Service) => void },
+): Promise<Service | null> {
+  refuseIncomplete(backup)
+  const { into, name = null, environmentId = null, backupFirst: isBackedUp } = input
+  const database = namedIn(backup, input.database)
+  if (into === 'new') {
+    if (backup.subjectKind !== 'service') throw noNewEnvironment()
+    if (environmentId !== null) throw invalidField('environmentId', 'can’t be a new service.')
+    return restoreIntoNew(deps, backup, {
+      ...{ owner, name, database, also },
+      check: () => refuseRestoring(deps, backup),
+    })
+  }
+  if (name !== null) throw invalidField('name', 'is that of a new service: set into to new.')
+  deps.db.transaction(
+    () => {
+      const subject = subjectFor(deps, backup, environmentId)
+      refuseRestoring(deps, backup)
+      if (hasJob(deps.db, subject.id)) throw busy(subject)
+      const by = owner.email
+      insertRestore(deps.db, backup, { subject, isNew: false, by, database, isBackedUp })
+      also()
+    },
+    { behavior: 'immediate' },
+  )
+  return null
+}
+
+export function refuseIncomplete({ status, goneAt, subjectKind }: Backup) {
+  if (status !== 'succeeded' || goneAt || subjectKind === 'davit')
+    throw new AppError('conflict', 'Only a complete backup can be restored.')
+}
+
+function subjectFor(deps: BackupDeps, backup: Backup, environmentId: string | null): Subject {
+  const { subjectName, subjectKind, ownerId } = backup
+  if (environmentId === null) {
+    const subject = subjectOf(deps, backup)
+    if (subject) return subject
+    const elsewhere = subjectKind === 'service' ? 'a new service' : 'another environment'
+    throw new AppError('conflict', `${subjectName} was deleted. Restore it into ${elsewhere}.`)
+  }
+  const isOne = beside(deps, backup).some(({ id }) => id === environmentId)
+  if (!isOne)
+    throw invalidField('environmentId', 'must be the id of another environment of the project.')
+  return ofEnvironment(findOwnLiveEnvironment(deps.db, { id: environmentId, ownerId }))
+}
+
+/** Environments that could have the same volumes: of the same project; any once it was deleted. */
+function beside({ db }: BackupDeps, { subjectKind, subjectId: id, ownerId }: Backup) {
+  if (subjectKind !== 'environment') return []
+  const all = listOwnEnvironments(db, ownerId)
+  const projectId = all.find(({ environment }) => environment.id === id)?.project.id
+  return all
+    .filter(({ environment, project }) =>
+      projectId === undefined ? true : environment.id !== id && project.id === projectId,
+    )
+    .map(ofEnvironment)
+}
+
+const subjectOf = ({ db }: BackupDeps, { subjectKind: kind, subjectId: id, ownerId }: Backup) =>
+  findSubject(db, { kind, id, ownerId })
+
+const databasesOf = ({ contents }: Backup) =>
+  (contents ?? []).flatMap(({ databases }) => databases.map(({ name }) => name))
+
+function namedIn(backup: Backup, database: string | null | undefined) {
+  if (!database) return null
+  if (databasesOf(backup).includes(database)) return database
+  throw invalidField('database', 'must be a database of the backup.')
+}
+
+function refuseRestoring({ db }: BackupDeps, backup: Backup) {
+  if (isBeingRestored(db, backup))
+    throw new AppError('conflict', 'This backup is being restored. Wait until that has ended.')
+}
+
+const busy = ({ name }: Subject) =>
+  new AppError('conflict', `${name} is being changed. Wait until that has ended.`)
+
+const noNewEnvironment = () =>
+  invalidField(
+    'into',
+    'must be same: an environment is created from its repository. Deploy another one, then name it with environmentId.',
+  )

@@ -1,0 +1,113 @@
+import { AppError, Failure } from '../../platform/errors.ts'
+import type { User } from '../../web/factory.ts'
+import { componentsOf } from '../../services/definition.ts'
+import type { Definition } from '../../services/definition.ts'
+import { freeName, makeService } from '../../services/make.ts'
+import { listNames } from '../../services/store.ts'
+import type { Service } from '../../services/store.ts'
+import { openBackedUp } from '../../services/stored-definition.ts'
+import type { BackupDeps } from '../deps.ts'
+import type { Backup } from '../store.ts'
+import { ofService } from '../subject.ts'
+import { insertRestore } from './restore-job.ts'
+
+/** In characters; with a number behind it the name is still one of a service. */
+const maxName = 56
+
+/** A service that a backup can be restored into. */
+export type NewService = {
+  name: string
+  /** Of the catalogue, or `compose`. */
+  template: string
+  title: string
+  version: string
+  /** False where the files of its volumes may need the stored ones. */
+  newPasswords: boolean
+}
+
+type Wanted = {
+  owner: User
+  name: string | null
+  database: string | null
+  /** Both run in the storing transaction, `check` first. */
+  check: () => void
+  also: (service: Service) => void
+}
+
+export async function previewNew(deps: BackupDeps, backup: Backup): Promise<NewService> {
+  const { template, version, file } = await definitionIn(deps, backup)
+  return {
+    ...{ template, version, title: file.about.name, name: nameFor(deps, backup) },
+    newPasswords: !hasVolumes(backup),
+  }
+}
+
+/** Creates one like the one that was backed up, and restores the backup into it. */
+export async function restoreIntoNew(
+  deps: BackupDeps,
+  backup: Backup,
+  { owner, name, database, check, also }: Wanted,
+): Promise<Service> {
+  const definition = await definitionIn(deps, backup)
+  const { template, compose, file, version, allowed } = definition
+  const input = {
+    ...{ name: name ?? nameFor(deps, backup), allowed },
+    ...(file.about.version !== '' && { version }),
+  }
+  const values = valuesFor(deps, backup, definition)
+  const wanted = { owner, template, compose, values, file, input }
+  return makeService(deps, wanted, (service) => {
+    check()
+    insertRestore(deps.db, backup, {
+      ...{ subject: ofService(service), isNew: true, isBackedUp: false },
+      ...{ by: owner.email, database },
+    })
+    also(service)
+  })
+}
+
+async function definitionIn(deps: BackupDeps, backup: Backup): Promise<Definition> {
+  const { id: backupId, subjectId: serviceId, ownerId, definition: sealed } = backup
+  if (sealed === null)
+    throw new AppError('conflict', 'Only a backup of a service can be restored into a new one.')
+  try {
+    return await openBackedUp(deps, { backupId, serviceId, ownerId, sealed })
+  } catch (cause) {
+    if (cause instanceof AppError || cause instanceof Failure) throw cause
+    throw new AppError(
+      'conflict',
+      'The settings of the service were sealed under another key, so that no other one can be created from them.',
+      { cause },
+    )
+  }
+}
+
+/**
+ * Those of the backup, without generated passwords of its databases: they are loaded into servers that have new
+ * ones. Others may be keys of the data, and files of volumes may have any.
+ */
+function valuesFor(deps: BackupDeps, backup: Backup, definition: Definition) {
+  const values = new Map(definition.values)
+  if (hasVolumes(backup)) return values
+  const dumped = new Set((backup.contents ?? []).map(({ component }) => component))
+  const used = componentsOf(deps, definition).flatMap(({ name, options, files }) =>
+    dumped.has(name)
+      ? [
+          ...Object.values(options.env ?? {}),
+          ...(options.command ?? []),
+          ...files.map(({ content }) => content),
+        ]
+      : [],
+  )
+  for (const { name, secret, generate } of definition.file.variables.values()) {
+    const value = values.get(name)
+    if (secret && generate && value && used.some((text) => text.includes(value)))
+      values.delete(name)
+  }
+  return values
+}
+
+const hasVolumes = ({ files }: Backup) => files.some(({ volumes }) => volumes)
+
+const nameFor = ({ db }: BackupDeps, { subjectName, ownerId }: Backup) =>
+  freeName(subjectName.slice(0, maxName), listNames(db, ownerId))

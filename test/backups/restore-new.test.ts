@@ -1,0 +1,156 @@
+import { expect, test } from 'bun:test'
+import { unlessAborted } from '../../src/platform/pause.ts'
+import { getService } from '../../src/services/store.ts'
+import { definitionOf } from '../../src/services/stored-definition.ts'
+import { made } from '../services/instances.ts'
+import { away } from './simulated-restic.ts'
+import { aService, withVolume } from './scene.ts'
+
+type Scene = Awaited<ReturnType<typeof aService>>
+
+async function restoreNew({ ada, t }: Scene, id: string, body: Record<string, unknown> = {}) {
+  const { status, json } = await ada.post(`/backups/${id}/restore`, { into: 'new', ...body })
+  await t.jobs.idle()
+  const { json: backup } = await ada.get(`/backups/${id}`)
+  return { answer: status, errors: json?.errors, ...backup.restore }
+}
+
+const servicesOf = async ({ ada }: Scene) =>
+  (await ada.get('/services')).json.instances.map(({ name }: { name: string }) => name)
+
+const volumesOf = async ({ t }: Scene) =>
+  (await t.docker.listVolumes()).map(({ name }) => name).sort()
+
+test('a backup is restored into a new service, beside the one that it is of', async () => {
+  const scene = await aService()
+  const { backUp, ada, restic, service, states } = scene
+  const { id, files } = await backUp()
+  const { json: preview } = await ada.get(`/backups/${id}/restore`)
+  expect(preview).toEqual({
+    ...{ databases: [], volumes: ['data'], same: { id: service.id, name: 'thing' } },
+    new: {
+      name: 'thing-2',
+      template: 'compose',
+      title: 'compose',
+      version: '',
+      newPasswords: false,
+    },
+    environments: [],
+  })
+  const done = await restoreNew(scene, id, { name: 'copy' })
+  expect(done).toMatchObject({
+    ...{ answer: 200, status: 'succeeded', error: null, before: null },
+    into: { kind: 'service', name: 'copy', created: true },
+  })
+  expect(restic.restored).toEqual([files[0].snapshot])
+  expect(await servicesOf(scene)).toEqual(['copy', 'thing'])
+  const { json: copy } = await ada.get(`/services/${done.into.id}`)
+  expect([copy.status, copy.deleting]).toEqual(['running', false])
+  expect(await states()).toEqual(['running'])
+  expect(await volumesOf(scene)).toEqual([`davit-${service.id}-data`, `davit-${done.into.id}-data`])
+})
+
+test('the backup of a deleted service is found and restored into a new one', async () => {
+  const scene = await aService()
+  const { backUp, ada, t, service } = scene
+  const { id } = await backUp()
+  await ada.delete(`/services/${service.id}?volumes=true`)
+  await t.jobs.idle()
+  expect((await ada.get('/backups')).json.items).toMatchObject([{ id, subject: { name: 'thing' } }])
+  expect((await ada.post(`/backups/${id}/restore`, {})).status).toBe(409)
+  expect((await ada.get(`/backups/${id}/restore`)).json.same).toBeNull()
+  expect(await restoreNew(scene, id)).toMatchObject({
+    status: 'succeeded',
+    into: { name: 'thing' },
+  })
+  const eve = t.logIn('eve@example.com')
+  expect((await eve.post(`/backups/${id}/restore`, { into: 'new' })).status).toBe(404)
+})
+
+test('nothing of the new service is left when it isn’t restored, whatever the cause', async () => {
+  const scene = await aService()
+  const { restic, backUp, ada, t, service } = scene
+  const { id } = await backUp()
+  const only = [`davit-${service.id}-data`]
+  restic.faults.readVolumes = async () => {
+    throw away()
+  }
+  expect((await restoreNew(scene, id)).status).toBe('failed')
+  expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
+
+  const began = Promise.withResolvers<void>()
+  restic.faults.readVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  await ada.post(`/backups/${id}/restore`, { into: 'new' })
+  await began.promise
+  expect((await ada.post(`/backups/${id}/restore`, { into: 'new' })).status).toBe(409)
+  await ada.post(`/backups/${id}/cancel`, {})
+  await t.jobs.idle()
+  expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('cancelled')
+  expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
+
+  t.faults.startContainer = async () => {
+    throw new Error('no room')
+  }
+  const { status, error } = await restoreNew(scene, id)
+  expect([status, error]).toEqual(['failed', expect.stringContaining('didn’t start')])
+  expect([await servicesOf(scene), await volumesOf(scene)]).toEqual([['thing'], only])
+})
+
+test('the new service can be deleted while it is restored', async () => {
+  const scene = await aService()
+  const { restic, backUp, ada, t, service } = scene
+  const { id } = await backUp()
+  const began = Promise.withResolvers<void>()
+  restic.faults.readVolumes = ({ signal }) => {
+    began.resolve()
+    return unlessAborted(new Promise<never>(() => {}), signal)
+  }
+  const { json } = await ada.post(`/backups/${id}/restore`, { into: 'new' })
+  await began.promise
+  expect((await ada.delete(`/services/${json.restore.into.id}?volumes=true`)).status).toBe(200)
+  await t.jobs.idle()
+  expect(await servicesOf(scene)).toEqual(['thing'])
+  expect(await volumesOf(scene)).toEqual([`davit-${service.id}-data`])
+})
+
+test('what can’t be created is refused, with its field', async () => {
+  const scene = await aService()
+  const { backUp, ada } = scene
+  const { id } = await backUp()
+  for (const [body, field] of [
+    [{ name: 'x'.repeat(61) }, 'name'],
+    [{ into: 'same', name: 'other' }, 'name'],
+    [{ into: 'elsewhere' }, 'into'],
+    [{ environmentId: crypto.randomUUID() }, 'environmentId'],
+    [{ into: 'same', environmentId: crypto.randomUUID() }, 'environmentId'],
+    [{ database: 'other' }, 'database'],
+  ] as const) {
+    const { status, json } = await ada.post(`/backups/${id}/restore`, { into: 'new', ...body })
+    expect([status, json.errors?.[0].field]).toEqual([422, field])
+  }
+  const taken = await ada.post(`/backups/${id}/restore`, { into: 'new', name: 'thing' })
+  expect([taken.status, taken.json.errors[0].field]).toEqual([409, 'name'])
+  expect(await servicesOf(scene)).toEqual(['thing'])
+})
+
+test('values stay, as files of volumes may have them', async () => {
+  const scene = await aService()
+  const { ada, t, restic, targetId } = scene
+  const compose = withVolume.replace(
+    'services:\n  one: {',
+    'x-davit: { name: Keyed, version: latest, variables: { KEY: { generate: password, secret: true }, LEVEL: { default: low } } }\nservices:\n  one: { environment: { KEY: "${KEY}", LEVEL: "${LEVEL}" },',
+  )
+  const service = await made(t, ada, compose, { name: 'keyed', LEVEL: 'high' })
+  const { json } = await ada.post(`/services/${service.id}/backups`, { targetId })
+  await t.jobs.idle()
+  const valuesOf = async (id: string) => (await definitionOf(t.deps, getService(t.db, id)!)).values
+  const before = await valuesOf(service.id)
+  await ada.delete(`/services/${service.id}?volumes=true`)
+  const { into } = await restoreNew(scene, json.id)
+  expect(restic.restored).toHaveLength(1)
+  expect(await valuesOf(into.id)).toEqual(before)
+  expect(before.get('LEVEL')).toBe('high')
+})
