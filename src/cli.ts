@@ -24,6 +24,10 @@ From your computer, to a server with Davit:
   env [list]                  List the variables. set NAME asks for the value or reads it from standard input,
                               set NAME=VALUE takes it, set --file FILE reads a .env file, unset NAME removes.
                               --secret, --plain and --build say what it is.
+  backups [list]              List your backups; create [SERVICE] makes one of it, or of this folder's environment, prove ID
+                              restores one for a test, restore ID over what it is of (--yes doesn't ask) or with --new
+                              into a new service, download ID [FILE], cancel ID. --database, --name, --no-backup,
+                              --output FILE, --detach.
   open                        Open the app in the browser; --page its page in Davit.
   link PROJECT                Say which project this folder is, where its git remotes don't; --remove undoes it.
 
@@ -135,6 +139,7 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   logs: async () => (await import('./client/logs.ts')).logs,
   run: async () => (await import('./client/run.ts')).run,
   env: async () => (await import('./client/env.ts')).env,
+  backups: async () => (await import('./client/backups.ts')).backups,
   check: async () => (await import('./client/check.ts')).check,
   doctor: () => doctorOnServer,
   install: async () => (await import('./cli/install.ts')).install,

@@ -81,7 +81,8 @@ async function findDeployment(server: Server, environment: AppEnvironment, numbe
 }
 
 /** In their order. */
-async function lastLines(
+/** The newest lines of a log. */
+export async function lastLines(
   server: Server,
   path: string,
   { filter, limit }: { filter: [string, string][]; limit: number },

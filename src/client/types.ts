@@ -1,5 +1,6 @@
 import type { ZodType, output } from 'zod'
 import type { environment } from '../apps/json.ts'
+import type { backup } from '../backups/json.ts'
 import type { deployment } from '../deployments/json.ts'
 import type { variable } from '../environments/json.ts'
 import type { logLine, outputLine } from '../logs/json.ts'
@@ -15,5 +16,6 @@ export type AppEnvironment = OutputOf<typeof environment>
 export type Deployment = OutputOf<typeof deployment>
 export type Variable = OutputOf<typeof variable>
 export type LogLine = OutputOf<typeof logLine>
+export type Backup = OutputOf<typeof backup>
 export type Run = OutputOf<typeof run>
 export type OutputLine = OutputOf<typeof outputLine>

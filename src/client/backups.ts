@@ -1,0 +1,154 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { askLine, isTerminal } from '../cli/ask.ts'
+import { UsageError, print } from '../cli/command.ts'
+import type { Command } from '../cli/command.ts'
+import { AppError } from '../platform/errors.ts'
+import { readMany } from './arguments.ts'
+import { Server } from './call.ts'
+import { follow } from './follow.ts'
+import { interruption } from './interruption.ts'
+import { lastLines } from './logs.ts'
+import { note, printJson, printJsonLine, printLine, table } from './say.ts'
+import { loginFor } from './servers.ts'
+import { findApp, targetOptions, targetUsage } from './target.ts'
+import type { Backup, LogLine } from './types.ts'
+
+const usage = `davit backups [list | create [SERVICE] | prove ID | restore ID [--new] [--name NAME] [--database NAME] [--no-backup] [--yes] | download ID [FILE] [--output FILE] | cancel ID] [--detach] ${targetUsage}`
+
+const options = {
+  ...targetOptions,
+  new: { type: 'boolean' },
+  name: { type: 'string' },
+  database: { type: 'string' },
+  'no-backup': { type: 'boolean' },
+  yes: { type: 'boolean' },
+  output: { type: 'string' },
+  detach: { type: 'boolean' },
+} as const
+
+type Values = ReturnType<typeof readMany<typeof options>>['values']
+
+/** Lists, makes, tries and restores backups of services and environments. */
+export const backups: Command = async (args, env) => {
+  const { values, words } = readMany(args, { usage, options })
+  const [verb = 'list', id, file] = words
+  const counts: Record<string, number[]> = {
+    ...{ list: [0, 1], create: [1, 2], prove: [2], restore: [2], download: [2, 3], cancel: [2] },
+  }
+  if (!Object.hasOwn(counts, verb) || !counts[verb]!.includes(words.length))
+    throw new UsageError(`usage: ${usage}`)
+  if (verb === 'create' && id === undefined) {
+    const { server, environment } = await findApp(values, env)
+    return begin(server, values, `/envs/${environment.id}/backups`)
+  }
+  const server = new Server(await loginFor(values, env))
+  if (verb === 'list') return list(server, values)
+  if (verb === 'create')
+    return begin(server, values, `/services/${await serviceIn(server, id!)}/backups`)
+  const path = `/backups/${encodeURIComponent(id!)}`
+  if (verb === 'download') return download(server, `${path}/download`, { file, ...values })
+  if (verb === 'cancel') return shown(await server.post<Backup>(`${path}/cancel`), values)
+  const body = verb === 'restore' ? await restoreBody(server, path, values) : {}
+  return begin(server, values, `${path}/${verb}`, body)
+}
+
+async function list(server: Server, { json }: Values) {
+  const items = await server.list<Backup>('/backups')
+  if (json) printJson({ items })
+  else if (items.length === 0) note('There are no backups.')
+  else print(...table([['ID', 'OF', 'AT', 'STATE', 'PROVEN'], ...items.map(rowOf)]))
+  return 0
+}
+
+const rowOf = ({ id, subject, createdAt, status, proven }: Backup) => [
+  ...[id, subject.name, createdAt, status],
+  proven ? (proven.error === null ? proven.at : 'failed') : '',
+]
+
+async function serviceIn(server: Server, name: string) {
+  type Services = { instances: { id: string; name: string }[] }
+  const { instances } = await server.get<Services>('/services?limit=500')
+  const found = instances.find((one) => one.name === name || one.id === name)
+  if (found) return found.id
+  const names = instances.map((one) => one.name).join(', ') || 'none'
+  throw new AppError('not_found', `${server.url} has no service ${name}. There are: ${names}.`)
+}
+
+/** Asks before something is replaced. */
+async function restoreBody(server: Server, path: string, values: Values) {
+  const { new: isNew, name, database, yes } = values
+  if (!isNew && !yes) {
+    const { subject } = await server.get<Backup>(path)
+    if (!isTerminal()) throw new UsageError(`this replaces the data of ${subject.name}: add --yes.`)
+    const typed = await askLine(`Replace the data of ${subject.name}? Type its name: `)
+    if (typed !== subject.name) throw new AppError('conflict', 'Nothing was restored.')
+  }
+  return {
+    into: isNew ? 'new' : 'same',
+    backupFirst: !values['no-backup'],
+    ...(name !== undefined && { name }),
+    ...(database !== undefined && { database }),
+  }
+}
+
+/** Starts it and follows its log; the status is 0 when it ends well. */
+async function begin(server: Server, values: Values, path: string, body = {}): Promise<number> {
+  const ofBackup = /^\/backups\/[^/]+/.exec(path)?.[0]
+  const logs = (at: string) => `${at}/logs`
+  const before = ofBackup
+    ? await lastLines(server, logs(ofBackup), { filter: [], limit: 1 })
+    : ([] as LogLine[])
+  const started = await server.post<Backup>(path, body)
+  if (values.detach) return shown(started, values)
+  const at = `/backups/${started.id}`
+  using interrupted = interruption()
+  const { signal } = interrupted
+  const after = before.at(-1)?.seq ?? 0
+  try {
+    for await (const event of follow(server, `${logs(at)}?format=json`, { signal, after }))
+      if ('line' in event)
+        if (values.json) printJsonLine(event.line)
+        else printLine(event.line, process.stderr)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    note(`It goes on. Cancel it: davit backups cancel ${started.id}`)
+    return interrupted.status
+  }
+  const ended = await server.get<Backup>(at)
+  const verb = ofBackup ? path.slice(ofBackup.length + 1) : 'create'
+  if (values.json) printJsonLine(ended)
+  else print(ended.id)
+  return failureOf(verb, ended) === null ? 0 : 1
+}
+
+function failureOf(verb: string, { status, proven, restore }: Backup) {
+  if (verb === 'prove') return proven === null ? 'cancelled' : proven.error
+  const end = verb === 'restore' ? restore?.status : status
+  return end === 'succeeded' ? null : (end ?? 'failed')
+}
+
+/** To a file, or to standard output where that is none. */
+async function download(
+  server: Server,
+  path: string,
+  { file, output }: Values & { file: string | undefined },
+) {
+  if (output === undefined && process.stdout.isTTY)
+    throw new UsageError('a backup can’t be shown on a terminal: name a file with --output.')
+  using interrupted = interruption()
+  const { signal } = interrupted
+  const query = file === undefined ? '' : `?file=${encodeURIComponent(file)}`
+  const { body } = await server.ask(`${path}${query}`, { signal })
+  const to =
+    output === undefined ? process.stdout : createWriteStream(output, { flags: 'wx', mode: 0o600 })
+  await pipeline(Readable.fromWeb(body as never), to, { signal })
+  return 0
+}
+
+function shown(backup: Backup, { json }: Values) {
+  if (json) printJson(backup)
+  else print(backup.id)
+  return 0
+}

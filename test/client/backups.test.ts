@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { aTarget } from '../backups/a-target.ts'
+import { away, SimulatedRestic } from '../backups/simulated-restic.ts'
+import { withVolume } from '../backups/scene.ts'
+import { made } from '../services/instances.ts'
+import { withServer } from './laptop.ts'
+
+test('backups are made, listed, proven, restored and downloaded by command', async () => {
+  const restic = new SimulatedRestic()
+  const { t, ada, davit, folder } = await withServer({ openRestic: restic.open })
+  await made(t, ada, withVolume, { name: 'shop-db' })
+  aTarget(t, ada.user.id)
+  expect((await davit(['backups'])).status).toBe(0)
+  const unknown = await davit(['backups', 'create', 'other'])
+  expect([unknown.status, unknown.stderr]).toEqual([1, expect.stringContaining('shop-db')])
+
+  const created = await davit(['backups', 'create', 'shop-db'])
+  expect([created.status, created.stderr]).toEqual([0, expect.stringContaining('Stored')])
+  const id = created.stdout.trim()
+  const listed = JSON.parse((await davit(['backups', 'list', '--json'])).stdout)
+  expect(listed.items).toMatchObject([{ id, status: 'succeeded' }])
+  expect((await davit(['backups', 'prove', id])).status).toBe(0)
+
+  expect((await davit(['backups', 'restore', id])).status).toBe(2) // it asks first
+  const restored = await davit(['backups', 'restore', id, '--new', '--name', 'old-db', '--json'])
+  const lines = restored.stdout.trim().split('\n')
+  expect(restored.status).toBe(0)
+  expect(JSON.parse(lines.at(-1)!).restore).toMatchObject({ into: { name: 'old-db' } })
+  expect(lines.length).toBeGreaterThan(1)
+  restic.faults.readVolumes = async () => {
+    throw away()
+  }
+  const failed = await davit(['backups', 'restore', id, '--yes', '--no-backup'])
+  expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('incomplete')])
+
+  const output = `${folder}/volumes.tar`
+  const got = await davit(['backups', 'download', id, '--output', output])
+  expect([got.status, Bun.file(output).size]).toEqual([0, 1000])
+  expect((await davit(['backups', 'cancel', id])).status).toBe(1)
+  expect((await davit(['backups', 'sell'])).status).toBe(2)
+})
