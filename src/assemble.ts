@@ -20,6 +20,7 @@ import type { Db, LogDb } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
 import { connectDocker, EngineFeed } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
+import { Watches } from './deployments/watch/watches.ts'
 import { BaseImages } from './deployments/base-images.ts'
 import { ImageWatch } from './deployments/new-images/image-watch.ts'
 import { Uploads } from './deployments/uploads.ts'
@@ -53,6 +54,7 @@ import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
 import { Starts } from './runs/starts.ts'
 import { serviceJobs } from './services/state.ts'
+import { WatchedTraffic } from './traffic/watched.ts'
 import { Streams } from './web/streams.ts'
 
 /** Everything with a lifetime, built once per server or test. */
@@ -171,11 +173,13 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const groupedLogs = new ShortCache({ milliseconds: 60_000, max: 10 })
   const baseImages = new BaseImages()
   const uploads = new Uploads({ config, db, git })
-  const working = {
-    ...{ ...outside, logs, collector, masks },
+  const watched = new WatchedTraffic()
+  const steps = {
+    ...{ ...outside, logs, collector, masks, feed, watched },
     ...{ jobs, starts, pulls, repositories, baseImages, groupedLogs, uploads, diskGuard },
     progress,
   }
+  const working = { ...steps, watches: new Watches(steps) }
   outbox.handle('notice', async () =>
     (await import('./notifications/deliver.ts')).noticeHandler(outside),
   )

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { longestWatch } from './platform/limits.ts'
 import { canonicalHost, isLocalhost, refuseListEntry } from './platform/hosts.ts'
 import { releaseKey } from './platform/root.ts'
 import {
@@ -150,6 +151,8 @@ const settings = z.object({
     .default('auto'),
   /** Seconds that a new container must stay up before it counts as running. */
   DAVIT_SETTLE_TIME: whole('seconds', { min: 1, max: 600 }).default(3),
+  /** Seconds for which a new version is watched after the switch, unless its environment says otherwise. */
+  DAVIT_WATCH_SECONDS: whole('seconds', { min: 0, max: longestWatch }).default(60),
   /** Days for which logs of removed containers and of old deployments are kept. */
   DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
   /** MiB on disk, compressed, that the logs of one environment or service may use. */
@@ -236,6 +239,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     imageSize: set.DAVIT_IMAGE_SIZE * 1024 * 1024,
     builder: set.DAVIT_BUILDER,
     settleTime: set.DAVIT_SETTLE_TIME * 1000,
+    watchSeconds: set.DAVIT_WATCH_SECONDS,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     resticImage: set.DAVIT_RESTIC_IMAGE,

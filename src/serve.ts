@@ -128,6 +128,7 @@ export async function serve(config: Config) {
     edgeServer?.stop(),
     deps.jobs.stop(),
     deps.instanceTasks.stop(),
+    deps.watches.stop(),
     ...background,
     upkeep,
   ])
@@ -155,7 +156,7 @@ const reported = (work: Promise<void>) =>
 /** Resumes the last process's work, and syncs the database with the engine until the signal aborts. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
   const recovery = [
-    recover(deps, { signal }),
+    recover(deps, { signal }).then(() => deps.watches.resume()),
     recoverServices(deps, { signal }),
     recoverJobs(deps, appJobs, { signal }),
   ]

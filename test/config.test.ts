@@ -46,6 +46,7 @@ test('without settings Davit is for this machine only', () => {
     imageSize: 10240 * 1024 * 1024,
     builder: 'auto',
     settleTime: 3000,
+    watchSeconds: 60,
     logDays: 14,
     logSize: 64 * 1024 * 1024,
     resticImage: 'restic/restic:0.18.1',

@@ -12,6 +12,7 @@ export const deployRoutes = [
   'POST /projects/:id/deploy',
   'POST /projects/:id/deployments/:deploymentId/rollback',
   'POST /projects/:id/deployments/:deploymentId/cancel',
+  'POST /projects/:id/deployments/:deploymentId/keep',
   'POST /projects/:id/deliveries/:deliveryId/replay',
   'POST /projects/:id/image/check',
 ]

@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import type { PipelineDeps } from '../deployments/context.ts'
 import { observe, publishStatus } from '../deployments/observe.ts'
 import { getCurrent, getJob as getDeployed, updateDeployment } from '../deployments/store.ts'
 import { appSteps, isAppJob, stepOfJob } from '../environments/app-steps.ts'
@@ -22,7 +23,8 @@ import { untilEngineResponds } from '../runtime/undo.ts'
 import type { Workload } from '../runtime/workload.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 
-export type AppJobDeps = RuntimeDeps & { jobs: Jobs; logs: Logs; masks: Masks }
+export type AppJobDeps = RuntimeDeps &
+  Pick<PipelineDeps, 'watches'> & { jobs: Jobs; logs: Logs; masks: Masks }
 
 const failed: Record<AppJob, string> = {
   'start-app': 'Start failed',
@@ -109,6 +111,7 @@ export const appKind =
       again: 'try again',
       async run({ signal, undo }) {
         isBegun = true
+        await deps.watches.end({ environmentId: id }, 'replaced')
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rollbackReasons } from '../environments/store.ts'
 import {
   componentOf,
   id,
@@ -40,6 +41,9 @@ export const environment = componentOf('Environment', () => ({
   domains: z.array(z.string()),
   url: z.url().nullable(),
   drainSeconds: z.int(),
+  /** Null for the server's, DAVIT_WATCH_SECONDS. */
+  watchSeconds: z.int().nullable(),
+  rollbackOn: z.array(z.enum(rollbackReasons)),
   healthPath: z.string().nullable(),
   healthHost: z.string().nullable(),
   healthTimeout: z.int(),

@@ -70,6 +70,7 @@ export const actions = {
   'deployment.rolled_back': 'rolled back',
   'deployment.promoted': 'promoted a version in',
   'deployment.cancelled': 'cancelled a deployment of',
+  'deployment.kept': 'ended the watch of a deployment of',
   'run.started': 'ran a command in',
   'run.cancelled': 'cancelled a command in',
   'run.attached': 'attached to a command in',

@@ -116,6 +116,10 @@ export const projects = sqliteTable(
   (t) => [uniqueIndex('project_name_per_owner').on(t.ownerId, t.name)],
 )
 
+/** What sends requests back to the version before while a new one is watched. */
+export const rollbackReasons = ['crash', 'health', 'errors'] as const
+export type RollbackReason = (typeof rollbackReasons)[number]
+
 export const environments = sqliteTable(
   'environments',
   {
@@ -144,6 +148,13 @@ export const environments = sqliteTable(
     label: text().unique(),
     /** Seconds until open connections are closed when an instance is replaced. */
     drainSeconds: integer().notNull().default(30),
+    /** Seconds after the switch in which requests may go back to the version before. Null for the server's. */
+    watchSeconds: integer(),
+    /** What sends them back. */
+    rollbackOn: text({ mode: 'json' })
+      .$type<RollbackReason[]>()
+      .notNull()
+      .default(['crash', 'health']),
     /** Null when the gate only requires that the port accepts connections. */
     healthPath: text(),
     /** The Host header of the probe. Null: its first domain, else localhost. */

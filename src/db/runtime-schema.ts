@@ -42,6 +42,7 @@ export const instanceStates = [
   'unhealthy',
   'stopped',
   'once',
+  'standby',
   'draining',
   'removed',
 ] as const
@@ -62,7 +63,8 @@ export const instances = sqliteTable(
     port: integer(),
     /**
      * `live` should run. `unhealthy` should run too, but isn't healthy or is about to start again, so that no
-     * address routes to it. `stopped` belongs to the live release and was stopped or ended. `draining` was
+     * address routes to it. `stopped` belongs to the live release and was stopped or ended. `standby` belongs to the release
+     * before, and can take over while the live one is watched. `draining` was
      * replaced and will be removed. `once` runs to its end beside the release: it has the id of its job, and
      * its row is deleted with its container.
      */

@@ -7,6 +7,7 @@ import type { CodeSettings, Command } from './project-schema.ts'
 import { runStatuses } from './job-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
+import type { Watch } from './watch-schema.ts'
 
 export * from './account-schema.ts'
 export * from './backup-schema.ts'
@@ -20,6 +21,7 @@ export * from './schedule-schema.ts'
 export * from './service-schema.ts'
 export * from './target-schema.ts'
 export * from './token-schema.ts'
+export * from './watch-schema.ts'
 
 const project = () => childOf(() => projects.id)
 
@@ -235,6 +237,10 @@ export const deployments = sqliteTable(
     errorCode: text(),
     errorMessage: text(),
     errorHint: text(),
+    /** Until when it is watched; null when it isn't. */
+    watchUntil: time(),
+    /** Null if it never was. */
+    watch: text({ mode: 'json' }).$type<Watch>(),
     /** Milliseconds of downtime while the containers were switched. */
     downtimeMs: integer(),
     createdAt: createdAt(),

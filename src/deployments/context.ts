@@ -25,6 +25,10 @@ export type PipelineDeps = RuntimeDeps & {
   lookup?: Lookup
   scheduler: Scheduler
   uploads: Uploads
+  watches: {
+    begin: (deploymentId: string) => void
+    end: (of: { environmentId: string }, end: 'replaced') => Promise<unknown>
+  }
 }
 
 /** The input of a step, which must not depend on HTTP. */

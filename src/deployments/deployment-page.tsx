@@ -24,6 +24,8 @@ import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Origin } from './overview-store.ts'
 import type { Deployment } from './store.ts'
+import { WatchPanel } from './watch/panel.tsx'
+import type { WatchView } from './watch/view.ts'
 
 type Props = {
   project: Project
@@ -37,6 +39,7 @@ type Props = {
   origin: Origin | null
   /** Environments that get their versions from its own. */
   promotedTo: Environment[]
+  watch: WatchView | null
   /** The lines of its log that show why it failed. */
   quote: Line[]
 }
@@ -49,6 +52,7 @@ export const DeploymentStatus = ({
   isCancelling,
   origin,
   promotedTo,
+  watch,
   quote,
 }: Props) => (
   <Live
@@ -81,6 +85,7 @@ export const DeploymentStatus = ({
     </PageHead>
     {hasFailed(deployment) && <DeploymentError {...{ project, environment, deployment, quote }} />}
     {deployment.status === 'waiting' && <WaitingNote {...{ deployment, project }} />}
+    {watch && <WatchPanel view={watch} path={deploymentPath(deployment)} />}
     <div class="progress-line">
       <StepTimeline
         deployment={deployment}

@@ -18,6 +18,7 @@ import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses, pulledOf } from './store.ts'
 import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
+import { watch, watchJson } from './watch/json.ts'
 import { deploymentTrace } from './trace.ts'
 
 const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
@@ -69,6 +70,10 @@ export const deployment = componentOf('Deployment', () => ({
     .nullable(),
   /** When it gives up to wait for them. */
   waitUntil: time.nullable(),
+  /** Until when requests can go back to the deployment before it; null when it isn't watched. */
+  watchUntil: time.nullable(),
+  /** Null if it never was. */
+  watch: watch().nullable(),
   noCache: z.boolean(),
   image: z.string().nullable(),
   containerId: z.string().nullable(),
@@ -185,6 +190,7 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
     repositoryUrl: row.repositoryUrl || null,
     pulled: pulledOf(row),
     upload: uploadOf(row),
+    watch: row.watch && watchJson(row.watch),
     commit: {
       hash: row.commitHash ?? row.requestedCommit,
       author: row.commitAuthor,
@@ -259,6 +265,10 @@ export const operations: SliceOperations = () => ({
     ),
     'POST /projects/:id/deployments/:deploymentId/cancel': works(
       'Cancel a deployment that has not ended',
+      deployment(),
+    ),
+    'POST /projects/:id/deployments/:deploymentId/keep': does(
+      'End the watch of a deployment: its version stays',
       deployment(),
     ),
     'GET /projects/:id/deployments/:deploymentId/logs': reads(

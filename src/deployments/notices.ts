@@ -1,5 +1,6 @@
 import { endTroubles } from '../containers/troubles.ts'
-import type { Db } from '../db/index.ts'
+import type { Db, Tx } from '../db/index.ts'
+import type { WatchVerdict } from '../db/schema.ts'
 import { emit } from '../notifications/emit.ts'
 import { appName, deploymentFailed, deploymentSucceeded } from '../notifications/texts.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
@@ -28,6 +29,17 @@ export function noteFailure(db: Db, id: string, { message, hint }: Failure) {
   const now = getCurrent(db, deployment.environmentId)
   const live = now ? { number: now.number, isBack: deployment.downtimeMs !== null } : null
   emit(db, { ...aboutOf(job), ...deploymentFailed({ ...saidOf(job), message, hint, live }) })
+}
+
+/** Call it in the transaction that sends requests back to the version before. */
+export function noteReverted(
+  tx: Tx,
+  id: string,
+  { verdict: { message, hint }, number }: { verdict: WatchVerdict; number: number },
+) {
+  const job = getJob(tx as Db, id)!
+  const live = { number, isBack: true }
+  emit(tx, { ...aboutOf(job), ...deploymentFailed({ ...saidOf(job), message, hint, live }) })
 }
 
 const aboutOf = ({ deployment, project, environment }: Job) => ({

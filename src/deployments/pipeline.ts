@@ -25,6 +25,7 @@ import { releaseCommand } from './steps/release.ts'
 import { getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { publishSuperseded } from './waiting-store.ts'
+import { newWatch } from './watch/store.ts'
 
 /** One run of a deployment. */
 export type Attempt = {
@@ -86,11 +87,12 @@ export async function runPipeline(
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
   await stage('deploying', async () =>
     deploy(ready ?? (await resolveApp()), {
-      commit(tx, outcome) {
-        progress.succeed(tx, outcome)
+      commit(tx, { isWatched, ...outcome }) {
+        progress.succeed(tx, { ...outcome, ...(isWatched && newWatch(deps, environment)) })
         noteSuccess(deps.db, deployment.id)
         applyCode(tx, environmentId, codeSettings)
-        promoted = promoteNext(deps.db, getJob(deps.db, deployment.id)!)
+        // one that is watched is promoted when it stays
+        if (!isWatched) promoted = promoteNext(deps.db, getJob(deps.db, deployment.id)!)
       },
       committed({ url }) {
         deps.scheduler.wake() // its commit may have schedules
@@ -102,6 +104,7 @@ export async function runPipeline(
               : `Not promoted to ${environment.name}: ${next.reason}`,
           )
         progress.reportSuccess()
+        deps.watches.begin(deployment.id)
         for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
       },
       undone({ downtimeMs, problems }) {

@@ -64,7 +64,13 @@ export class Progress {
 
   /** Stores that this deployment is now live. */
   succeed(tx: Tx, changes: Partial<Deployment>) {
-    setRunning(tx, this.#deployment, { ...changes, ...this.finished() })
+    const { steps, finishedAt } = this.finished()
+    const now = finishedAt.toISOString()
+    const watching = { name: 'watching', startedAt: now, finishedAt: null }
+    setRunning(tx, this.#deployment, {
+      ...{ ...changes, finishedAt },
+      steps: changes.watchUntil ? [...steps, watching] : steps,
+    })
   }
 
   /** Call it after the transaction was committed. */

@@ -12,7 +12,7 @@ import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import { AppError } from '../platform/errors.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { projectJson } from '../projects/json.ts'
 import { placesOf } from '../addresses/places.ts'
@@ -57,6 +57,9 @@ import {
 import type { TriggerDeps } from './trigger.ts'
 import { traceOf } from './trace.ts'
 import { TracePage } from './trace-page.tsx'
+import { watchView } from './watch/view.ts'
+import type { ViewDeps } from './watch/view.ts'
+import type { Watches } from './watch/watches.ts'
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'
 
@@ -67,7 +70,8 @@ export const deploymentRoutes = (
   deps: TriggerDeps &
     StreamDeps &
     LogViewDeps &
-    Pick<UrlDeps, 'edge'> & { config: Config; docker: Docker; masks: Masks; secrets: Secrets },
+    Pick<UrlDeps, 'edge'> &
+    ViewDeps & { config: Config; docker: Docker; masks: Masks; watches: Watches },
   /** Renders a project's connections for its page. */
   mapOf: (project: Project) => JSX.Element | null,
 ) => {
@@ -98,7 +102,10 @@ export const deploymentRoutes = (
         state: lookOfStatus(deployment.status),
         page: () => <DeploymentPage {...view} log={log} />,
         json: () => deploymentJson(deployment),
-        live: { isCarried: !isEnded(deployment.status) },
+        live: {
+          isCarried: !isEnded(deployment.status),
+          ...(deployment.watchUntil && { every: 2 }),
+        },
       })
     })
     .get('/projects/:id/deployments/:deploymentId/status', (c) => {
@@ -162,6 +169,16 @@ export const deploymentRoutes = (
       await awaitOrAccept(c, cancelDeployment(deps, { deployment, by }), { acceptTimeout, at: to })
       audit(c, 'deployment.cancelled', about(deployment, project))
       const said = `Deployment #${deployment.number} is being cancelled.`
+      return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
+    })
+    .post('/projects/:id/deployments/:deploymentId/keep', async (c) => {
+      const { project, deployment } = own(c)
+      const by = userOf(c).email
+      if (!(await deps.watches.end(deployment, 'kept', by)))
+        throw new AppError('conflict', 'This deployment isn’t watched any more.')
+      audit(c, 'deployment.kept', about(deployment, project))
+      const said = `Deployment #${deployment.number} stays.`
+      const to = deploymentPath(deployment)
       return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
     })
 
@@ -233,6 +250,7 @@ export const deploymentRoutes = (
       url: reachedAt(deps, key),
       origin: getOrigin(db, deployment),
       promotedTo: listPromotedTo(db, environment.id),
+      watch: watchView(deps, deployment),
     }
   }
 }

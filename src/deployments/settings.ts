@@ -19,6 +19,8 @@ type Field = Exclude<
   | 'promoteAutomatically'
   | 'autoDeploy'
   | 'drainSeconds'
+  | 'watchSeconds'
+  | 'rollbackOn'
 >
 
 /** The fields of an environment that the next deployment applies, with their names on pages. */

@@ -44,7 +44,12 @@ function plan(
     (trigger === 'rollback' || imageOf !== null) && !took('building') && !took('pulling')
   const source = pullReference === null ? ['cloning', 'building'] : ['pulling']
   const releases = took('releasing') || (hasReleaseCommand && !isEnded(status))
-  return [...(reuses ? [] : source), ...(releases ? ['releasing'] : []), 'deploying']
+  return [
+    ...(reuses ? [] : source),
+    ...(releases ? ['releasing'] : []),
+    'deploying',
+    ...(took('watching') ? ['watching'] : []),
+  ]
 }
 
 function progressOf(
@@ -54,7 +59,8 @@ function progressOf(
 ): Progress {
   const last = steps.at(-1)
   const isWithin = status === 'deploying' && last !== undefined && last.name in states
-  if (name === (isWithin ? last.name : status)) return 'active'
+  const isWatched = name === 'watching' && status === 'running' && step?.finishedAt === null
+  if (isWatched || name === (isWithin ? last.name : status)) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
   return status === 'cancelled' && step === last ? 'cancelled' : 'done'
@@ -70,6 +76,7 @@ const titles: Record<string, string> = {
   pulling: 'Pull',
   releasing: 'Release command',
   deploying: 'Deploy',
+  watching: 'Watch',
 }
 
 const marks: Record<Progress, IconName> = {

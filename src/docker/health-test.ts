@@ -51,6 +51,8 @@ type Options = {
   test: HealthTest
   /** In milliseconds. */
   timeout: number
+  /** True for one attempt. */
+  isOnce?: boolean
   signal: AbortSignal
 }
 
@@ -61,7 +63,7 @@ type Options = {
 export async function untilHealthTestPasses(
   engine: Engine,
   id: string,
-  { test, timeout, signal }: Options,
+  { test, timeout, isOnce = false, signal }: Options,
 ): Promise<HealthVerdict> {
   using deadline = startDeadline(signal, timeout)
   const over = deadline.signal
@@ -73,7 +75,7 @@ export async function untilHealthTestPasses(
     running.add(ended)
     last = (await resultOf(run, { test, over })) ?? last
     signal.throwIfAborted()
-    if (last.passed) return last
+    if (last.passed || isOnce) return last
     await sleep(interval, null, { signal: over }).catch(() => {})
     if (running.size >= maxHanging) await unlessAborted(Promise.race(running), over).catch(() => {})
   }

@@ -46,6 +46,13 @@ export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResu
   }
 }
 
+/** One attempt. Throws only when the signal aborts. */
+export async function probeOnce(options: Omit<ProbeOptions, 'timeout'> & { signal: AbortSignal }) {
+  const seen = await ask({ ...options, timeout: tryTimeout }, options.signal)
+  options.signal.throwIfAborted()
+  return seen
+}
+
 type ProbeAttempt = { answered: boolean; lastSeen: string }
 
 async function ask(

@@ -14,7 +14,9 @@ type Others = Pick<Environment, 'id' | 'name'>[]
 
 export const EnvironmentModal = ({ project, others, draft }: Props) => {
   const first = [...namesOf('general'), 'port', 'hostPort'] as EnvironmentField[]
-  const more = namesOf('health', 'network', 'volumes').filter((name) => !first.includes(name))
+  const more = namesOf('health', 'network', 'watch', 'volumes').filter(
+    (name) => !first.includes(name),
+  )
   return (
     <ModalForm
       title="New environment"
@@ -33,7 +35,7 @@ export const EnvironmentModal = ({ project, others, draft }: Props) => {
         <EnvironmentFields {...{ project, others, names: namesOf('processes') }} />
       </FoldedFields>
       <FoldedFields
-        title="Health, limits, domains and volumes"
+        title="Health, limits, domains, watch and volumes"
         schema={environmentForm}
         {...{ draft, names: more }}
       >

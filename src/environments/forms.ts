@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { hostName } from '../addresses/hosts.ts'
 import { refuseRefPattern } from '../git/ref-pattern.ts'
-import { containerLimits } from '../platform/limits.ts'
+import { containerLimits, longestWatch } from '../platform/limits.ts'
 import { unless, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { processes } from './process-form.ts'
+import { rollbackReasons } from './store.ts'
 
 const slug = line('a name such as production', { max: 40 }).regex(
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
@@ -115,6 +116,33 @@ export const environmentForm = z.object({
     placeholder: '30',
     hint: 'How long open requests, WebSockets and downloads may continue when a version is replaced. Only with a domain.',
   }),
+  watchSeconds: field(whole('seconds', { min: 0, max: longestWatch }).nullish(), {
+    label: 'Watch time',
+    unit: 'seconds',
+    group: 'watch',
+    inputmode: 'numeric',
+    placeholder: 'the server’s default',
+    hint: 'How long a new version is watched after the switch, with the version before ready to take over. Enter 0 for no watch. Only with a domain, and without volumes, a host port of its own or processes besides web.',
+  }),
+  rollbackOn: field(
+    lines(z.enum(rollbackReasons, 'must be crash, health or errors.'), {
+      max: rollbackReasons.length,
+    })
+      .refine((all) => all.length > 0, 'must have at least one. For no watch, set its time to 0.')
+      .refine((all) => new Set(all).size === all.length, 'can have each only once.')
+      .nullish(),
+    {
+      label: 'Go back on',
+      group: 'watch',
+      hint: 'What sends requests back to the version before. Select none for the default: a crash and failed health checks.',
+      isMany: true,
+      options: [
+        { value: 'crash', label: 'A crash, or a kill for memory' },
+        { value: 'health', label: 'Three failed health checks in a row' },
+        { value: 'errors', label: 'Many responses with status 5xx' },
+      ],
+    },
+  ),
   processes: field(processes().nullish(), {
     label: 'Processes',
     group: 'processes',

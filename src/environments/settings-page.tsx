@@ -56,6 +56,11 @@ const sections = [
     about: 'When a new version counts as ready, and what each container may use.',
   },
   {
+    id: 'watch',
+    title: 'Watch',
+    about: 'What happens right after the switch to a new version.',
+  },
+  {
     id: 'volumes',
     title: 'Volumes',
     about: 'What is kept from one version to the next.',

@@ -28,6 +28,8 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
 export const getCurrent = (db: Db, environmentId: string) =>
   getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
 
+export { rollbackReasons } from '../db/schema.ts'
+
 export const getDeployment = (db: Db, id: string) =>
   getRow(db, deployments, eq(deployments.id, id)) ?? null
 

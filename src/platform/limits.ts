@@ -39,6 +39,9 @@ export const limits = {
   sessions: 100,
 } as const
 
+/** Seconds for which a new version can be watched after the switch. */
+export const longestWatch = 3600
+
 /** Limits of one container, whether it is an app's or of a Compose file. */
 export const containerLimits = {
   memoryMb: 4_194_304,

@@ -82,10 +82,11 @@ export async function listDifferent(
     ...held.flatMap((instance) => {
       const { workloadId, containerId, state } = instance
       const isAsItIs =
-        state === 'once'
+        state === 'standby' ||
+        (state === 'once'
           ? isOnceWanted(deps, instance.id)
           : state !== 'unhealthy' &&
-            state === stateOf(edge, instance, there.get(containerId ?? '') ?? null)
+            state === stateOf(edge, instance, there.get(containerId ?? '') ?? null))
       return isAsItIs ? [] : workloadId
     }),
     ...containers.flatMap(({ id, labels }) => {

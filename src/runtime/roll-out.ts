@@ -7,7 +7,7 @@ import { within } from '../platform/pause.ts'
 import { timed } from '../platform/trace.ts'
 import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
-import type { Difference, Placed, RollOut, RollOutRun } from './run.ts'
+import type { Difference, Outcome, Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
@@ -16,6 +16,7 @@ import { getLiveRelease, makeLive, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
+import { dropStandby } from './standby.ts'
 import type { RuntimeDeps } from './deps.ts'
 
 /**
@@ -33,6 +34,7 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) => {
     await timed(run.trace, { kind: 'edge', name: 'ready' }, () => deps.edge.ready(run))
     await revertInterrupted(run, run)
     run.routing.route(run.workload)
+    dropStandby(run, run.workload)
     await removeReplaced(run, run)
     await timed(run.trace, { kind: 'wait', name: 'for requests to earlier containers' }, () =>
       awaitDrains(run),
@@ -82,6 +84,7 @@ async function switchOver(run: RollOutRun, before: Release) {
   const newStays = ['The new container was not removed', () => removeNew(run, failed)] as const
   const undo = new Undo()
   let quietFrom: number | null = null
+  let isWatched = false
   const downtime = (until: number) =>
     quietFrom === null ? null : reportDowntime(run, until - quietFrom)
   try {
@@ -98,6 +101,7 @@ async function switchOver(run: RollOutRun, before: Release) {
     for (const { component } of difference.kept)
       hooks.log?.(`${component!.name} is unchanged and keeps running`)
     const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
+    isWatched = run.watch === true && before !== undefined && old.length === 0
     if (old.length > 0) {
       // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
@@ -123,12 +127,12 @@ async function switchOver(run: RollOutRun, before: Release) {
     }
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
-    const answeredAt = await startAndGate(run, waiting, { of: made })
+    const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
     for (const { component, id } of made)
       if (component.options.restart) await docker.setRestartPolicy(id, component.options.restart)
     await refuseEnded(run, made)
     signal.throwIfAborted()
-    const outcome = { downtimeMs: downtime(answeredAt) }
+    const outcome = { downtimeMs: downtime(answeredAt), isWatched }
     await timed(run.trace, { kind: 'davit', name: 'make it live' }, () =>
       retryOnDiskFull(() => commit(run, { made, kept: difference.kept }, outcome), { signal }),
     )
@@ -143,14 +147,19 @@ async function switchOver(run: RollOutRun, before: Release) {
 const commit = (
   { db, workload, release, hooks }: RollOutRun,
   { made, kept }: { made: CreatedContainer[]; kept: Placed[] },
-  outcome: { downtimeMs: number | null },
+  outcome: Outcome,
 ) =>
   db.transaction((tx) => {
     const states = made.map(
       ({ instance, component }) => [instance.id, component.oneShot ? 'stopped' : 'live'] as const,
     )
     for (const { instance } of kept) updateInstance(tx, instance.id, { releaseId: release.id })
-    makeLive(tx, { workloadId: workload.id, releaseId: release.id, states: new Map(states) })
+    makeLive(tx, {
+      workloadId: workload.id,
+      releaseId: release.id,
+      states: new Map(states),
+      keeps: outcome.isWatched,
+    })
     hooks.commit(tx, outcome)
   })
 

@@ -7,6 +7,8 @@ import type { RuntimeDeps } from './deps.ts'
 export type Outcome = {
   /** Milliseconds of downtime; null when the old containers weren't stopped first. */
   downtimeMs: number | null
+  /** True when the release before still runs, and requests can go back to it at once. */
+  isWatched: boolean
 }
 
 export type RollOut = {
@@ -22,6 +24,8 @@ export type RollOut = {
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
+  /** True to watch it after the switch, if nothing of the release before has to stop first. */
+  watch?: boolean
   hooks: {
     /** If given, it also gets the output of starting containers. */
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
@@ -34,7 +38,7 @@ export type RollOut = {
     /** Called once the commit is stored. */
     committed?: () => void
     /** Called when everything was undone, except for the problems. */
-    undone?: ((outcome: Outcome & { problems: string[] }) => void) | undefined
+    undone?: ((outcome: Pick<Outcome, 'downtimeMs'> & { problems: string[] }) => void) | undefined
   }
   /** Until the commit, aborts the roll-out and undoes it. */
   signal: AbortSignal
@@ -45,6 +49,8 @@ export type RollOut = {
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
 export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal' | 'trace'> & {
+  /** True when it needn't stay up for a while to pass, since it is watched afterwards. */
+  isWatched?: boolean
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }

@@ -121,6 +121,18 @@ export function listInstances(db: Tx, workloadId: string) {
 
 const isOfRelease = notInArray(instances.state, ['removed', 'once'])
 
+/** Without those whose containers were removed. */
+export const listInstancesOfRelease = (db: Tx, releaseId: string) =>
+  listRows(db, instances, and(eq(instances.releaseId, releaseId), isOfRelease))
+
+/** True when requests go back to the release before, once one of its containers ends by itself. */
+export const goesBackOnCrash = (db: Tx, environmentId: string) =>
+  listValues(
+    db,
+    deployments.watch,
+    and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
+  ).some((watch) => watch?.on.includes('crash'))
+
 /** Oldest first, including stopped ones. */
 export const listLiveInstances = (db: Tx, workloadId: string) =>
   listRows(
@@ -162,6 +174,8 @@ export const isRollingOut = (db: Tx, workloadId: string) =>
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
   listValues(db, workloads.id, and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
 
+export const getRelease = (db: Tx, id: string) => listRows(db, releases, eq(releases.id, id))[0]
+
 /** Also while it is stopped. */
 export const getLiveRelease = (db: Tx, workloadId: string) =>
   db
@@ -196,19 +210,37 @@ export function makeLive(
     workloadId,
     releaseId,
     states,
-  }: { workloadId: string; releaseId: string; states: ReadonlyMap<string, InstanceState> },
+    keeps = false,
+  }: {
+    workloadId: string
+    releaseId: string
+    states: ReadonlyMap<string, InstanceState>
+    keeps?: boolean
+  },
 ) {
   const replaced = and(
     eq(instances.workloadId, workloadId),
     ne(instances.releaseId, releaseId),
     isOfRelease,
   )
+  const before = getLiveRelease(db, workloadId)?.id ?? ''
   db.update(workloads)
     .set({ liveReleaseId: releaseId, nextReleaseId: null })
     .where(eq(workloads.id, workloadId))
     .run()
   db.update(instances).set({ state: 'draining' }).where(replaced).run()
-  const isOver = and(eq(releases.workloadId, workloadId), ne(releases.id, releaseId))
+  if (keeps)
+    db.update(instances)
+      .set({ state: 'standby' })
+      .where(
+        and(eq(instances.workloadId, workloadId), eq(instances.releaseId, before), isOfRelease),
+      )
+      .run()
+  const isOver = and(
+    eq(releases.workloadId, workloadId),
+    ne(releases.id, releaseId),
+    keeps ? ne(releases.id, before) : undefined,
+  )
   db.update(releases).set({ components: null }).where(isOver).run() // it is never used again
   const restorable = db
     .select({ id: releases.id })

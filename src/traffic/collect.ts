@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { readAccessLine } from '../edge/access-log.ts'
+import type { AccessLine } from '../edge/access-log.ts'
 import { markOfAccessLog, readAccessLog, removeRead } from '../edge/access-tail.ts'
 import type { AccessPosition } from '../edge/access-tail.ts'
 import type { Edge } from '../edge/edge.ts'
@@ -26,6 +27,7 @@ import {
 } from './store.ts'
 import type { TrafficKey, Served } from './store.ts'
 import { Tally } from './tally.ts'
+import type { WatchedTraffic } from './watched.ts'
 
 /** Milliseconds between two reads of the log, and between two removals of old rows. */
 const interval = { read: 1000, retain: 600_000 }
@@ -39,6 +41,7 @@ type CollectDeps = {
   logs: Logs
   masks: Masks
   config: Pick<Config, 'domain'>
+  watched: WatchedTraffic
   /** The folder shared by the edge and Davit. */
   edge: Pick<Edge, 'folder' | 'forwarders'>
 }
@@ -71,8 +74,18 @@ export function dropOld({ db, logDb }: Pick<CollectDeps, 'db' | 'logDb'>, now = 
 }
 
 /** Read, but not stored yet. */
-type Batch = { tallies: Map<string, Minute>; lines: Map<string, NewLine[]> }
-type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & { minute: number; tally: Tally }
+type Batch = {
+  tallies: Map<string, Minute>
+  lines: Map<string, NewLine[]>
+  /** To versions that are watched. */
+  watched: { sourceId: string; request: AccessLine }[]
+}
+type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & {
+  minute: number
+  /** The switch to the version that is watched; null for other requests. */
+  switchedAt: number | null
+  tally: Tally
+}
 
 /** Reads the access log. The position is stored with the counts, so each line counts once. */
 export class TrafficCollector {
@@ -94,7 +107,7 @@ export class TrafficCollector {
     const mark = markOfAccessLog(edge.folder)
     if (mark === this.#mark) return false
     const stored = getPosition(logDb)
-    const batch: Batch = { tallies: new Map(), lines: new Map() }
+    const batch: Batch = { tallies: new Map(), lines: new Map(), watched: [] }
     let position = stored
     let isEnd = false
     for (let pieces = 0; !isEnd && pieces < atOnce; pieces++) {
@@ -116,7 +129,7 @@ export class TrafficCollector {
   }
 
   /** Ignores an unreadable line: a killed Caddy left it incomplete. */
-  #take({ tallies, lines }: Batch, text: string) {
+  #take({ tallies, lines, watched }: Batch, text: string) {
     const request = readAccessLine(text)
     if (!request) return
     this.#deps.edge.forwarders.see(request)
@@ -124,8 +137,11 @@ export class TrafficCollector {
     const sourceId = this.#owners.of(request.key, request.time - request.seconds * 1000)
     if (sourceId === null) return
     const minute = endOf(request.time / 1000, spans.minute)
-    const id = `${sourceId} ${request.key} ${minute}`
-    const known = tallies.get(id) ?? { sourceId, key: request.key, minute, tally: new Tally() }
+    const switchedAt = this.#deps.watched.timeOf(sourceId, request)
+    if (switchedAt !== null) watched.push({ sourceId, request })
+    const id = `${sourceId} ${request.key} ${minute} ${switchedAt}`
+    const of = { sourceId, key: request.key, minute, switchedAt }
+    const known = tallies.get(id) ?? { ...of, tally: new Tally() }
     known.tally.add(request)
     tallies.set(id, known)
     const kept = this.#kept.of(sourceId, request)
@@ -135,7 +151,7 @@ export class TrafficCollector {
     else lines.set(sourceId, kept)
   }
 
-  async #store({ tallies, lines }: Batch, position: AccessPosition) {
+  async #store({ tallies, lines, watched }: Batch, position: AccessPosition) {
     const { db, logDb, logs, masks } = this.#deps
     const written = []
     for (const [sourceId, unmasked] of lines) {
@@ -153,11 +169,14 @@ export class TrafficCollector {
       () => {
         for (const [sourceId, all] of bySource) {
           if (!isThere(sourceId)) continue
-          for (const { minute, tally, key } of all)
-            for (const span of Object.values(spans))
-              changeServed(logDb, { sourceId, key, span, time: endOf(minute, span) }, (before) =>
+          for (const { minute, tally, key, switchedAt } of all) {
+            const add = (span: number, time: number) =>
+              changeServed(logDb, { sourceId, key, span, time }, (before) =>
                 sumOf([before, tally.served]),
               )
+            for (const span of [spans.minute, spans.hour]) add(span, endOf(minute, span))
+            if (switchedAt !== null) add(spans.watch, switchedAt)
+          }
           changeServed(logDb, { sourceId, ...ever }, (before) =>
             sumOf([before, ...all.map(({ tally }) => tally.served)]),
           )
@@ -165,6 +184,7 @@ export class TrafficCollector {
         savePosition(logDb, position)
       },
     )
+    for (const { sourceId, request } of watched) this.#deps.watched.add(sourceId, request)
   }
 }
 

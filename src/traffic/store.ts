@@ -12,8 +12,8 @@ export type Served = Omit<Row, 'seriesId' | 'span' | 'time'>
 /** Identifies a row: a host of an environment or service, and a time. */
 export type TrafficKey = { sourceId: string; key: string } & Pick<Row, 'span' | 'time'>
 
-/** Seconds that a row covers: as counted, and downsampled. */
-export const spans = { minute: 60, hour: 3600 }
+/** Seconds that a row covers: as counted, and downsampled. One of a watched version has the time of its switch. */
+export const spans = { minute: 60, hour: 3600, watch: 1 }
 
 /** The row of all requests since counting began, on all hosts: it only grows. */
 export const ever = { key: '', span: 0, time: 0 }
@@ -22,6 +22,7 @@ export const ever = { key: '', span: 0, time: 0 }
 const kept = [
   { span: spans.minute, seconds: 25 * 3600 },
   { span: spans.hour, seconds: 8 * 86_400 },
+  { span: spans.watch, seconds: 25 * 3600 },
 ]
 
 /** Seconds of rows that are removed at a time, which limits the damage of a wrong clock. */

@@ -57,11 +57,12 @@ export const flag = () =>
   )
 
 /** A form has one entry per line; blank lines are ignored. */
-export const lines = (entry: z.ZodType<string>, { max }: { max: number }) =>
-  z.preprocess(
+export function lines<Entry extends string>(entry: z.ZodType<Entry>, { max }: { max: number }) {
+  return z.preprocess(
     (value) => (typeof value === 'string' ? splitLines(value) : value),
     z.array(entry, 'must be a list of strings.').max(max, `can have at most ${max} entries.`),
   )
+}
 
 /** Names with values; a form has one `NAME=value` per line. */
 export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { snakeCase } from './body.ts'
 import type { Draft } from './draft.ts'
-import { Checkbox, SelectField, TextArea, TextField } from './fields-view.tsx'
+import { Checkbox, Checkboxes, SelectField, TextArea, TextField } from './fields-view.tsx'
 
 /** What is said of a field beside its rule. A hint that is a string is also its description in the API document. */
 export type FieldLook = {
@@ -29,6 +29,8 @@ export type FieldLook = {
   isNarrow?: boolean
   /** Makes it a select instead of a text field. */
   options?: { value: string; label: string }[]
+  /** With options: several can be chosen. */
+  isMany?: boolean
   /** Shown, but neither changed nor submitted. */
   disabled?: boolean
   /** It may be empty, whatever its rule: then its stored value stays. */
@@ -162,6 +164,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
     initial,
     isLong,
     isFlag,
+    isMany,
     isNarrow,
     isKept,
     group,
@@ -173,6 +176,8 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
   const value = textOf(stored ?? initial)
   const shown = { name: snakeCase(name), label: labelOf(look), hint, value }
   if (isFlag) return <Checkbox {...shown} value={value === 'true' || value === '1'} />
+  if (options && isMany)
+    return <Checkboxes {...shown} values={value?.split('\n') ?? []} options={options} />
   if (options) return <SelectField {...shown} options={options} />
   if (isLong)
     return (

@@ -23,6 +23,7 @@ import { startingForever, stuckDeployment, whileHeld, withPromotable } from './u
 import { aPush } from '../webhooks/senders.ts'
 import { connect, resetByMail } from './connect.ts'
 import { changeDrains } from './drains.ts'
+import { changeSchedules, keepWatched } from './environment.ts'
 import { receive } from './receive.ts'
 
 const provider = startProviderServer('github')
@@ -155,6 +156,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
 
   const live = { status: 'running', image: 'busybox:latest' } as const
   t.db.update(deployments).set(live).where(eq(deployments.id, deployment)).run()
+  await keepWatched(call, t, ids)
   const waits = { command: ['sh', '-c', 'exit 3'], timeout: 60, attach: true }
   const { id: run } = await call('POST /envs/:envId/runs', { body: waits })
   const cancel = { path: `/envs/${environment}/runs/${run}/cancel` }
@@ -163,11 +165,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /settings/activity/runs/:id/cancel', {
     path: `/settings/activity/runs/${another}/cancel`,
   })
-  const hourly = { name: 'hourly', command: ['true'], schedule: '@hourly', timeout: 9 }
-  await call('POST /envs/:envId/schedules', { body: hourly })
-  await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })
-  await t.jobs.ended((await call('POST /envs/:envId/schedules/:id/run')).id)
-  await call('DELETE /envs/:envId/schedules/:id')
+  await changeSchedules(call, t)
   await changeDrains(call, ids)
   await backUps(call, t, ids)
   for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)

@@ -71,6 +71,8 @@ export async function aProject(
 type Settings = {
   domains?: string[]
   drainSeconds?: number
+  watchSeconds?: number
+  rollbackOn?: string[]
   port?: number
   hostPort?: number
   healthPath?: string | null

@@ -175,6 +175,7 @@ const draw = (
       {...{ project, environment, isCancelling }}
       origin={null}
       promotedTo={[]}
+      watch={null}
       url="http://127.0.0.1:20001"
       deployment={deployment(values)}
       quote={quote}

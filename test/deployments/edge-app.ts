@@ -1,5 +1,7 @@
 import { afterAll, onTestFinished } from 'bun:test'
 import { apps } from '../../src/deployments/observe.ts'
+import { watchContainers } from '../../src/containers/crash-loop.ts'
+import { keepTraffic } from '../../src/traffic/collect.ts'
 import { excludeEnded } from '../../src/runtime/exclude-ended.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { services } from '../../src/services/observe.ts'
@@ -30,6 +32,9 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
     excludeEnded(t.deps, { signal }),
     watchWorkloads(t.deps, apps, { signal }),
     watchWorkloads(t.deps, services, { signal }),
+    watchContainers(t.deps, { signal }),
+    keepTraffic(t.deps, { signal }),
+    t.collector.run({ signal }),
     t.feed.run(t.docker, { signal }),
   ]
   await until(() => t.edge.isOn)

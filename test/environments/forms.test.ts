@@ -111,6 +111,8 @@ const wrong = {
   promoteAutomatically: ['maybe', 'constructor', 7, [], true],
   healthTimeout: ['0', '3601', '-1', 'soon', 0, 3601, 1.5, []],
   drainSeconds: ['-1', '3601', 'soon', -1, 3601, 1.5, []],
+  watchSeconds: ['-1', '3601', 'soon', -1, 3601, 1.5, []],
+  rollbackOn: ['crash\nsmoke', 'crash\ncrash', 7, [], [7], ['smoke'], {}],
   memoryMb: ['0', '15', '-512', '512m', 'lots', 15, 1e9, 512.5, [], {}],
   cpus: ['0', '-1', '1,5', 'half', '1e1', 0, 513, [], 'Infinity', 'NaN'],
   autoDeploy: ['maybe', 'constructor', 7, []],
@@ -138,7 +140,9 @@ const wrong = {
   ],
 }
 
-const shown = { notShown: ['autoDeploy', 'waitForChecks', 'promoteFrom', 'promoteAutomatically'] }
+const shown = {
+  notShown: ['rollbackOn', 'autoDeploy', 'waitForChecks', 'promoteFrom', 'promoteAutomatically'],
+}
 
 test('a new environment with a wrong field is refused by its name', async () => {
   const { t, ada, path } = await aProject()
@@ -177,6 +181,8 @@ test('a change touches only the fields that were sent, and null goes back to the
     healthHost: 'my_app.internal',
     healthTimeout: 5,
     drainSeconds: 0,
+    watchSeconds: 0,
+    rollbackOn: ['errors'],
     memoryMb: 64,
     cpus: 0.5,
     autoDeploy: false,
@@ -221,6 +227,8 @@ test('a change touches only the fields that were sent, and null goes back to the
     healthHost: null,
     healthTimeout: 60,
     drainSeconds: 30,
+    watchSeconds: null,
+    rollbackOn: ['crash', 'health'],
     memoryMb: 512,
     cpus: 1,
     autoDeploy: null,

@@ -58,7 +58,7 @@ export function testApp(
     DAVIT_RATE_BURST: '100000',
     ...env,
   })
-  const config = { ...parsed, settleTime: 0, ...settings }
+  const config = { ...parsed, settleTime: 0, watchSeconds: 0, ...settings }
   let hasMade = false
   /** Most tests make nothing on the engine, and need not ask it what is to be removed. */
   const noticed = (docker: Docker) =>
@@ -88,7 +88,7 @@ export function testApp(
   if (jobsWait) deps.jobs.wake = () => {}
   const app = createApp(deps)
   atEnd(async () => {
-    await Promise.all([deps.jobs.stop(), deps.instanceTasks.stop()])
+    await Promise.all([deps.jobs.stop(), deps.instanceTasks.stop(), deps.watches.stop()])
     if (hasMade) await removeFromEngine(docker, labelFilter(deps.instanceId))
     for (const { name } of deps.db.select().from(givenImages).all())
       await docker.removeImage(name, { force: true })

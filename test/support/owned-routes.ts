@@ -36,6 +36,7 @@ export const ownedRoutes: Record<
   'GET /projects/:id/deployments/:deploymentId/rollback': {},
   'POST /projects/:id/deployments/:deploymentId/rollback': {},
   'POST /projects/:id/deployments/:deploymentId/cancel': {},
+  'POST /projects/:id/deployments/:deploymentId/keep': {},
   'GET /projects/:id/deployments/:deploymentId/logs': {},
   'GET /projects/:id/deliveries': {},
   'POST /projects/:id/deliveries/:deliveryId/replay': {},

@@ -125,6 +125,16 @@ export const listSamples = (
     .orderBy(asc(samples.time))
     .all()
 
+/** In bytes; null when the container has no sample. */
+export const getLastMemory = (logDb: LogDb, containerId: string) =>
+  logDb
+    .select({ memory: samples.memory })
+    .from(samples)
+    .where(eq(samples.containerId, containerId))
+    .orderBy(desc(samples.time))
+    .limit(1)
+    .get()?.memory ?? null
+
 /** Null when the container has no sample. */
 export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
   logDb

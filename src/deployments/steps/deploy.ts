@@ -2,7 +2,7 @@ import { namedUrl } from '../../addresses/urls.ts'
 import type { Tx } from '../../db/index.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
-import { whyNotSpread } from '../../environments/processes.ts'
+import { web, whyNotSpread } from '../../environments/processes.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -17,9 +17,9 @@ import type { Run } from '../context.ts'
 import { sealSettings } from '../settings.ts'
 import { appComponents, openStack, variablesIn } from '../stack/open.ts'
 import type { OpenStack } from '../stack/open.ts'
-import { getJob } from '../store.ts'
+import { getCurrent, getJob } from '../store.ts'
 
-export type Outcome = { url: string | null; downtimeMs: number | null }
+export type Outcome = { url: string | null; downtimeMs: number | null; isWatched: boolean }
 
 type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   commit: (tx: Tx, outcome: Outcome) => void
@@ -97,6 +97,7 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   if (port > 0 && places.note) log(places.note)
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
+  await run.watches.end({ environmentId: run.environment.id }, 'replaced')
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
@@ -105,11 +106,12 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
       edge: port > 0 && isBehindEdge(run),
       keepsUnchanged: run.stack !== null,
     },
+    watch: mayBeWatched(run),
     hooks: {
       log,
-      commit(tx, { downtimeMs }) {
+      commit(tx, { downtimeMs, isWatched }) {
         keepSettings(tx, { id: deployment.id, settings })
-        commit(tx, { url, downtimeMs })
+        commit(tx, { url, downtimeMs, isWatched })
       },
       committed: () => committed({ url }),
       undone,
@@ -118,6 +120,16 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
     shutdown,
   })
 }
+
+/** Requests can only go back to a version that runs, without its port on this host. */
+const mayBeWatched = ({ db, config, environment, port, stack, edge }: ReadyRun) =>
+  (environment.watchSeconds ?? config.watchSeconds) > 0 &&
+  port > 0 &&
+  stack === null &&
+  // two versions of a worker must not work side by side
+  environment.processes.every(({ name }) => name === web) &&
+  isBehindEdge({ environment, edge }) &&
+  getCurrent(db, environment.id)?.status === 'running'
 
 /** Says what a commit removes: containers, but not their volumes. */
 function logRemoved({ db, secrets, environment, log }: ReadyRun, components: Component[]) {

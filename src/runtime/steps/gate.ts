@@ -120,7 +120,7 @@ const never = () => new Promise<never>(() => {})
 
 /** Resolves once the probe and the health check have passed and the container had time to settle. */
 async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
-  const { docker, signal, config } = run
+  const { docker, signal } = run
   const container = await docker.inspectContainer(made.id, { signal })
   // it ended before its end was awaited
   if (container?.state === 'restarting') throw await failedBy(run, made, container)
@@ -137,20 +137,27 @@ async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
   for (const check of checks) if (check.status === 'rejected') throw check.reason
   const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
   const at = answeredAt ?? healthyAt ?? performance.now()
-  const settling = {
-    kind: 'wait',
-    name: 'whether it stays up',
-    detail: made.component.name,
-  } as const
-  await timed(run.trace, settling, () => sleep(config.settleTime, undefined, { signal }))
+  await settle(run, made.component)
   return at
+}
+
+/** One that is watched after the switch, which can be undone, is switched to at once. */
+async function settle(
+  { config: { settleTime }, isWatched, hooks, trace, signal }: GateRun,
+  { name: detail }: Component,
+) {
+  if (isWatched) return
+  if (settleTime > 0) hooks.log?.(`Waiting ${settleTime / 1000} s to see that it stays up`)
+  await timed(trace, { kind: 'wait', name: 'whether it stays up', detail }, () =>
+    sleep(settleTime, undefined, { signal }),
+  )
 }
 
 type ProbeAddress = { address: string; port: number }
 
 /** Where its port can be reached from here, or why it can't; null without an address. */
-async function probedAt(
-  { docker, network, signal }: GateRun,
+export async function probedAt(
+  { docker, network, signal }: Pick<GateRun, 'docker' | 'network' | 'signal'>,
   { addresses, ports }: Container,
   { port, path }: Probe,
 ): Promise<ProbeAddress | { unseen: string } | null> {

@@ -1,0 +1,41 @@
+import type { RollbackReason } from './project-schema.ts'
+
+/** What a version did in a time. */
+export type VersionFigures = {
+  requests: number
+  /** Responses with status 5xx. */
+  errors: number
+  /** Milliseconds; null without requests. */
+  p50: number | null
+  p95: number | null
+}
+
+/** Failed requests that are alike. A path is without its query. */
+export type FailedRequests = { status: number; method: string; path: string; count: number }
+
+export type WatchVerdict = { code: string; message: string; hint: string }
+
+/** `stays` if it should have gone back but couldn't; `replaced` by what a person or a deployment did. */
+export const watchEnds = ['over', 'kept', 'replaced', 'reverted', 'stays'] as const
+export type WatchEnd = (typeof watchEnds)[number]
+
+/** A deployment whose requests can go back to the one before it, or could. */
+export type Watch = {
+  /** The deployment before it. */
+  before: string
+  /** In milliseconds since 1970. */
+  since: number
+  seconds: number
+  on: RollbackReason[]
+  /** Stored before requests go back, so that a killed process's decision is carried out by the next. */
+  verdict: WatchVerdict | null
+  /** Null while it goes on. */
+  end: WatchEnd | null
+  /** Why it stays although it failed. */
+  why: string | null
+  /** Its failed requests, and the last lines of the container that told. */
+  requests: FailedRequests[]
+  lines: string[]
+  /** `before` is of the hour before the switch. `after` is stored with the end. */
+  figures: { before: VersionFigures; after: VersionFigures | null }
+}

@@ -1,0 +1,71 @@
+import type { WatchEnd } from '../../db/schema.ts'
+import { LogWriter } from '../../logs/log-writer.ts'
+import { report } from '../../platform/journal.ts'
+import { stopStandby } from '../../runtime/standby.ts'
+import { figuresSince } from '../../traffic/watched.ts'
+import { promoteNext } from '../promote.ts'
+import { getJob, logOf } from '../store.ts'
+import { workloadOf } from '../steps/deploy.ts'
+import { publishSuperseded } from '../waiting-store.ts'
+import { storeEnd } from './store.ts'
+import type { Watched } from './store.ts'
+import type { WatchDeps } from './deps.ts'
+
+/** Writes to the log of a deployment that has ended. */
+export function logTo(deps: Pick<WatchDeps, 'logDb' | 'logs'>, watched: Watched, lines: string[]) {
+  const log = new LogWriter(deps, logOf(watched))
+  for (const line of lines) log.write(line)
+  log.end()
+}
+
+type Ending = {
+  end: Exclude<WatchEnd, 'reverted'>
+  /** Who ended it. */
+  by?: string | undefined
+  /** Why it stays although it failed. */
+  why?: string | undefined
+  shutdown: AbortSignal
+}
+
+/** The new version stays: what would have taken over is stopped, and those that follow it get it. */
+export async function endWatch(
+  deps: WatchDeps,
+  watched: Watched,
+  { end, by, why, shutdown }: Ending,
+) {
+  const { db, logs, jobs } = deps
+  const { id, environmentId, watch } = watched
+  const job = getJob(db, id)!
+  const after = figuresSince(deps.logDb, environmentId, watch.since)
+  const promoted = db.transaction((tx) => {
+    storeEnd(tx, watched, {
+      ...{ end, why: why ?? null },
+      figures: { ...watch.figures, after },
+      requests: why === undefined ? [] : deps.watched.failedOf(environmentId),
+    })
+    return end === 'over' || end === 'kept' ? promoteNext(db, job) : []
+  })
+  logTo(deps, watched, [
+    endsIn({ end, by, why }),
+    ...promoted.map(({ environment, ...next }) =>
+      next.queued
+        ? `Promoted to ${environment.name}: deployment #${next.queued.deployment.number}.`
+        : `Not promoted to ${environment.name}: ${next.reason}`,
+    ),
+  ])
+  logs.publish(id, { status: job.deployment.status })
+  for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
+  if (promoted.length > 0) jobs.wake()
+  await stopStandby(deps, { workload: workloadOf(job), signal: shutdown }).catch((error) => {
+    if (shutdown.aborted) return // the next process does it
+    report('a version that was kept could not be stopped', error, { environment: environmentId })
+  })
+}
+
+function endsIn({ end, by, why }: Pick<Ending, 'end' | 'by' | 'why'>) {
+  if (why !== undefined) return why
+  if (end === 'over') return 'The watch is over: this version stays.'
+  return end === 'kept'
+    ? `The watch was ended${by ? ` by ${by}` : ''}: this version stays.`
+    : 'The watch ended, because the version is being changed.'
+}

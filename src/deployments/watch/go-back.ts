@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { WatchVerdict } from '../../db/schema.ts'
+import { listLastLines } from '../../logs/read-log.ts'
+import { counted } from '../../web/units.ts'
+import { getLiveRelease } from '../../runtime/store.ts'
+import { switchBack } from '../../runtime/standby.ts'
+import { figuresSince } from '../../traffic/watched.ts'
+import { noteReverted } from '../notices.ts'
+import { getDeployment } from '../../environments/store.ts'
+import { getJob } from '../store.ts'
+import { workloadOf } from '../steps/deploy.ts'
+import { endWatch, logTo } from './end.ts'
+import { getWatched, storeReverted, storeVerdict, updateRequests } from './store.ts'
+import type { Watched } from './store.ts'
+import { subjectsOf } from './subjects.ts'
+import type { WatchDeps } from './deps.ts'
+
+type Verdict = { verdict: WatchVerdict; shutdown: AbortSignal }
+
+/**
+ * Sends requests back to the version before. The decision is stored first, so that the next process carries it
+ * out if this one is killed. Nothing is awaited before the workload's lock: what else hears of the crash would
+ * route to a page. Returns false when the new version stays.
+ */
+export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutdown }: Verdict) {
+  const { db, logs } = deps
+  const { id, environmentId, watch } = watched
+  const before = getDeployment(db, watch.before)
+  const why = whyNoWayBack(deps, watched)
+  if (why !== null || !before) {
+    const said = `${verdict.message} It stays live: ${why ?? 'the version before was deleted'}.`
+    await endWatch(deps, watched, { end: 'stays', why: said, shutdown })
+    return false
+  }
+  storeVerdict(db, watched, verdict)
+  const subjects = subjectsOf(deps, { environmentId, releaseId: id })
+  const isBack = await switchBack(deps, {
+    workload: workloadOf(getJob(db, id)!),
+    isStill: () => getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
+    commit(tx) {
+      const figures = {
+        ...watch.figures,
+        after: figuresSince(deps.logDb, environmentId, watch.since),
+      }
+      storeReverted(tx, watched, verdict, { figures })
+      noteReverted(tx, id, { verdict, number: before.number })
+    },
+    shutdown,
+  })
+  if (!isBack) return false
+  const written = Promise.all(subjects.map((one) => deps.collector.finish(one.id)))
+  logTo(deps, watched, [verdict.message, `Went back to #${before.number}, which is live again.`])
+  logs.publish(id, { status: 'failed' })
+  logs.publish(before.id, { status: 'running' })
+  deps.scheduler.wake() // the commit before may have other schedules
+  await written
+  return true
+}
+
+/** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
+const detailsAfter = 2500
+
+/** Milliseconds after the end that its last lines may say. */
+const linesWithin = 500
+
+/** Last lines of a container that are shown. */
+const lineCount = 10
+
+/** Adds what told: the requests that failed, and the last lines of the new version. */
+export async function addDetails(
+  deps: WatchDeps,
+  { id, environmentId, watch }: Watched,
+  { shutdown }: { shutdown: AbortSignal },
+) {
+  const until = Date.now() + linesWithin
+  const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
+  await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
+  const requests = deps.watched.failedOf(environmentId)
+  const found = await listLastLines(
+    deps,
+    { sourceId: environmentId, logId: '' },
+    { limit: 500, since: watch.since, until, process: processes },
+  )
+  const lines = found
+    .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)
+    .slice(-lineCount)
+    .map(({ text }) => text)
+  const after = figuresSince(deps.logDb, environmentId, watch.since)
+  const reverted = getDeployment(deps.db, id)
+  if (!reverted?.watch) return // it was deleted meanwhile
+  updateRequests(deps.db, reverted, {
+    ...{ requests, lines },
+    figures: { ...watch.figures, after },
+  })
+  logTo(
+    deps,
+    reverted as Watched,
+    requests.map(
+      ({ status, method, path, count }) =>
+        `${counted(count, 'request')}: ${method} ${path} → ${status}`,
+    ),
+  )
+  deps.logs.publish(id, { status: reverted.status })
+}
+
+/** There is no going back to worse. Null when requests can go back. */
+function whyNoWayBack(deps: WatchDeps, { environmentId, watch }: Watched) {
+  const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
+  if (subjects.length === 0) return 'the version before isn’t there any more'
+  const { crashes } = deps.observed
+  const isBad = ({ id }: (typeof subjects)[number]) => {
+    const condition = deps.observed.condition(id)
+    return crashes.restartsOf(id) > 0 || crashes.lastEndOf(id) !== null || hasEnded(condition)
+  }
+  return subjects.some(isBad) ? 'the version before had crashed too' : null
+}
+
+const hasEnded = (condition: ReturnType<WatchDeps['observed']['condition']>) =>
+  condition?.finishedAt != null &&
+  condition.startedAt != null &&
+  condition.finishedAt > condition.startedAt

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { Watch } from '../../db/schema.ts'
+import { id } from '../../web/operation.ts'
+import { watchEnds } from '../store.ts'
+
+const figures = () =>
+  z.object({
+    requests: z.int(),
+    errors: z.int(),
+    /** In milliseconds; null without requests. */
+    p50: z.number().nullable(),
+    p95: z.number().nullable(),
+  })
+
+/** What the API shows of it. */
+export const watchJson = ({ before, end, why, requests, lines, figures }: Watch) => ({
+  ...{ before, end, why, requests, lines, figures },
+})
+
+export const watch = () =>
+  z.object({
+    /** The deployment that requests go back to. */
+    before: id,
+    /** How it ended: `stays` when it should have gone back, but couldn't. */
+    end: z.enum(watchEnds).nullable(),
+    /** Why it stays. */
+    why: z.string().nullable(),
+    /** The requests that failed, by status, method and path without its query. */
+    requests: z.array(
+      z.object({ status: z.int(), method: z.string(), path: z.string(), count: z.int() }),
+    ),
+    lines: z.array(z.string()),
+    /** In the hour before the switch, and from the switch to the end. */
+    figures: z.object({ before: figures(), after: figures().nullable() }),
+  })

@@ -1,0 +1,49 @@
+import { getDeployment } from '../../environments/store.ts'
+import type { LogDb, Db } from '../../db/index.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import type { UsagePoller } from '../../containers/usage/poller.ts'
+import { getLastMemory } from '../../containers/usage/sample-store.ts'
+import type { ObservedContainers } from '../../runtime/observed-containers.ts'
+import { listInstancesOfRelease } from '../../runtime/store.ts'
+import { figuresSince } from '../../traffic/watched.ts'
+import type { WatchedTraffic } from '../../traffic/watched.ts'
+import type { Deployment } from '../store.ts'
+
+export type ViewDeps = {
+  db: Db
+  logDb: LogDb
+  secrets: Secrets
+  observed: ObservedContainers
+  usage: UsagePoller
+  watched: WatchedTraffic
+}
+
+export type WatchView = NonNullable<ReturnType<typeof watchView>>
+
+/** Null for a deployment that was never watched. */
+export function watchView(deps: ViewDeps, { number, ...deployment }: Deployment) {
+  const { id, environmentId, watch, watchUntil: until } = deployment
+  if (!watch) return null
+  const { since, end, why, on, lines, figures } = watch
+  const after = figures.after ?? figuresSince(deps.logDb, environmentId, since)
+  return {
+    ...{ number, until, end, why, on, lines },
+    before: getDeployment(deps.db, watch.before),
+    requests: until ? deps.watched.failedOf(environmentId) : watch.requests,
+    current: { ...after, ...containersOf(deps, id) },
+    previous: { ...figures.before, ...containersOf(deps, watch.before) },
+  }
+}
+
+/** Null for those that were removed. */
+function containersOf({ db, logDb, observed }: ViewDeps, releaseId: string) {
+  const ids = listInstancesOfRelease(db, releaseId).flatMap(({ containerId }) => containerId ?? [])
+  const conditions = ids.flatMap((id) => observed.condition(id) ?? [])
+  const memory = ids.flatMap((id) => getLastMemory(logDb, id) ?? [])
+  return {
+    restarts: conditions.length > 0 ? sum(conditions.map((one) => one.restartCount)) : null,
+    memory: memory.length > 0 ? sum(memory) : null,
+  }
+}
+
+const sum = (all: number[]) => all.reduce((total, one) => total + one, 0)

@@ -1,0 +1,74 @@
+import type { FailedRequests, VersionFigures } from '../db/schema.ts'
+import type { LogDb } from '../db/index.ts'
+import type { AccessLine } from '../edge/access-log.ts'
+import { percentilesOf } from './history.ts'
+import { listServed, spans } from './store.ts'
+import { Tally } from './tally.ts'
+
+/** Different failed requests that are remembered of one version, and characters of a path. */
+const max = { failed: 50, path: 200 }
+
+type Watched = { since: number; failed: Map<string, FailedRequests> }
+
+/** Whose requests are also counted by version: those to a version that is watched after its switch. */
+export class WatchedTraffic {
+  readonly #watched = new Map<string, Watched>()
+
+  /** From this time on, in milliseconds since 1970. */
+  begin(sourceId: string, since: number) {
+    this.#watched.set(sourceId, { since, failed: new Map() })
+  }
+
+  end(sourceId: string) {
+    this.#watched.delete(sourceId)
+  }
+
+  /** The time in whose row a request is also counted; null for one that began before the switch. */
+  timeOf(sourceId: string, { time, seconds }: AccessLine) {
+    const since = this.#watched.get(sourceId)?.since
+    return since !== undefined && time - seconds * 1000 >= since ? timeOf(since) : null
+  }
+
+  add(sourceId: string, { status, method, path: uri }: AccessLine) {
+    const failed = this.#watched.get(sourceId)?.failed
+    if (!failed || status < 500) return
+    const path = uri.replace(/\?.*$/s, '').slice(0, max.path)
+    const key = `${status} ${method} ${path}`
+    const known = failed.get(key)
+    if (known) known.count++
+    else if (failed.size < max.failed) failed.set(key, { status, method, path, count: 1 })
+  }
+
+  /** The most frequent ones first. */
+  failedOf(sourceId: string): FailedRequests[] {
+    const failed = this.#watched.get(sourceId)?.failed.values() ?? []
+    return [...failed].sort((a, b) => b.count - a.count)
+  }
+}
+
+const timeOf = (since: number) => Math.floor(since / 1000)
+
+const oneHour = 3600
+
+/** Of all hosts in the hour before a switch, in milliseconds since 1970; call it at that time. */
+export const figuresBefore = (logDb: LogDb, sourceId: string, since: number) =>
+  figuresOf(
+    listServed(logDb, {
+      ...{ sourceId, span: spans.minute },
+      after: timeOf(since) - oneHour,
+      until: timeOf(since) + spans.minute,
+    }),
+  )
+
+/** Of the version that was switched to then. */
+export function figuresSince(logDb: LogDb, sourceId: string, since: number) {
+  const until = timeOf(since)
+  return figuresOf(listServed(logDb, { sourceId, span: spans.watch, after: until - 1, until }))
+}
+
+function figuresOf(rows: ReturnType<typeof listServed>): VersionFigures {
+  const tally = new Tally()
+  for (const { served } of rows) tally.addServed(served)
+  const { p50, p95 } = percentilesOf(tally)
+  return { requests: tally.requests, errors: tally.statuses[4]!, p50, p95 }
+}

@@ -1,0 +1,23 @@
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { newWatch } from '../../src/deployments/watch/store.ts'
+import { getEnvironmentIn } from '../../src/environments/store.ts'
+import type { TestApp } from '../support/app.ts'
+import type { Ids } from '../support/everything.ts'
+
+type Call = (route: string, step?: { body?: object }) => Promise<any>
+
+/** Keeps the live deployment, which is watched. */
+export async function keepWatched(call: Call, t: TestApp, { environment, deployment }: Ids) {
+  const watch = newWatch(t.deps, getEnvironmentIn(t.db, environment!)!.environment)
+  updateDeployment(t.db, deployment!, watch)
+  t.watches.begin(deployment!)
+  await call('POST /projects/:id/deployments/:deploymentId/keep')
+}
+
+export async function changeSchedules(call: Call, t: TestApp) {
+  const hourly = { name: 'hourly', command: ['true'], schedule: '@hourly', timeout: 9 }
+  await call('POST /envs/:envId/schedules', { body: hourly })
+  await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })
+  await t.jobs.ended((await call('POST /envs/:envId/schedules/:id/run')).id)
+  await call('DELETE /envs/:envId/schedules/:id')
+}
