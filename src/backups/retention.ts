@@ -4,7 +4,16 @@ import { deleteSome } from '../logs/store.ts'
 import type { BackupDeps } from './deps.ts'
 import { openRepository } from './repository.ts'
 import type { Restic } from './restic/restic.ts'
-import { deleteBackup, getPlan, isInUse, listOld, listOn, setBackup, setPlan } from './store.ts'
+import {
+  deleteBackup,
+  getPlan,
+  isInUse,
+  listOld,
+  listOn,
+  listProven,
+  setBackup,
+  setPlan,
+} from './store.ts'
 import type { Backup } from './store.ts'
 
 /** Failed, cancelled and removed backups that are kept of a subject, with their logs. */
@@ -48,7 +57,11 @@ export async function applyRetention(deps: BackupDeps, backup: Backup, { signal 
   try {
     const tag = `subject=${subjectId}`
     const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
-    const keepTags = ['proven', ...inUse.map((one) => `backup=${one.id}`)]
+    // also where the target couldn't mark it
+    const proven = listProven(db, backup)
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(-1)
+    const keepTags = ['proven', ...[...inUse, ...proven].map((one) => `backup=${one.id}`)]
     const how = { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone }
     const removed = new Set(await restic.retain({ tag, ...how, signal }))
     // the snapshots of a backup are of no use without each other

@@ -82,7 +82,7 @@ describe('a target', () => {
     const dialog = await ada.htmx('POST', path, form)
     expect(dialog.text).toContain('a kept key')
     expect(dialog.text).toContain('hx-swap-oob')
-    const page = await ada.form(path, { ...form, name: 'b' })
+    const page = await ada.form(path, { ...form, name: 'b', url: `${rest.url}/b` })
     expect(page.text).toContain('a kept key')
   })
 
@@ -209,3 +209,13 @@ function lockedKey() {
   const body = Buffer.from('openssh-key-v1\0\0\0\0\naes256-ctr\0\0\0\x06bcrypt').toString('base64')
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${body}\n-----END OPENSSH PRIVATE KEY-----`
 }
+
+test('two targets can’t share a repository', async () => {
+  const { ada, root } = scene()
+  expect((await ada.post(path, s3)).status).toBe(201)
+  const again = { ...s3, name: 'twin', endpoint: s3.endpoint.replace(/\/$/, '') }
+  const { status, json } = await ada.post(path, again)
+  expect([status, json.errors[0].field]).toEqual([422, 'endpoint'])
+  expect((await ada.post(path, { ...again, path: 'beside' })).status).toBe(201)
+  expect((await root.post(path, again)).status).toBe(201)
+})

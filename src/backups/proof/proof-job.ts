@@ -3,7 +3,7 @@ import { newId } from '../../db/new-id.ts'
 import type { Kind } from '../../jobs/task.ts'
 import { endJob, hasJob, insertJob, proofsOf } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
-import type { Failure } from '../../platform/errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
@@ -54,7 +54,12 @@ export const proofKind =
         log.mask = await maskOf(deps, backup)
         deps.changes.touch(backup.id)
         rows = await prove(deps, { backup, log, signal })
-        await keepProven(deps, backup, { signal })
+        await keepProven(deps, backup, { signal }).catch((error) => {
+          if (signal.aborted || !(error instanceof Failure)) throw error
+          log.write(
+            `The target couldn’t mark it as proven; Davit keeps it all the same: ${error.message}`,
+          )
+        })
       },
       end(end) {
         const failure = end.status === 'failed' ? maskedBy(log, end.failure) : null

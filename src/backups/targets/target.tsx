@@ -9,7 +9,7 @@ import { usersOfTarget } from '../repository.ts'
 import { getPlan, hasBackupsOn } from '../store.ts'
 import { davitId } from '../subject.ts'
 import { targetForm } from './form.ts'
-import { openTarget, sealedOfTarget } from './store.ts'
+import { listTargets, openTarget, sealedOfTarget } from './store.ts'
 import type { OpenTarget, TargetRow } from './store.ts'
 import { addressOf, tryOut } from './try-out.ts'
 import type { TargetDeps } from './try-out.ts'
@@ -59,6 +59,7 @@ export const target = resource({
       }
       // another host has another key
       if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
+      refuseTwins(deps.db, wanted)
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
       if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
       const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
@@ -96,6 +97,24 @@ const ofDavit = () =>
     'forbidden',
     'API tokens can’t change where Davit itself is backed up. Log in in a browser.',
   )
+
+/** Two in one repository would apply their retention to each other's backups. */
+function refuseTwins(db: TargetDeps['db'], wanted: OpenTarget) {
+  const place = normalPlace(wanted)
+  const twin = listTargets(db, wanted.ownerId).find(
+    (one) => one.id !== wanted.id && one.kind === wanted.kind && normalPlace(one) === place,
+  )
+  if (twin)
+    throw invalidField(
+      addressOf[wanted.kind],
+      `is where your target ${twin.name} stores already. Use that one, or another directory.`,
+    )
+}
+
+const normalPlace = (target: OpenTarget) =>
+  whereOf(target)!
+    .replace(/(?<!:)\/{2,}/g, '/')
+    .replace(/\/$/, '')
 
 const noRepository = () =>
   invalidField('password', 'is of no repository there. Leave it empty for a new one.')
