@@ -197,10 +197,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     jobs.handle(kind, async () => (await import('./apps/app-jobs.ts')).appKind(working, kind))
   for (const kind of serviceJobs)
     jobs.handle(kind, async () => (await import('./services/service-jobs.ts')).serviceKind(working))
-  const openRestic: BackupDeps['openRestic'] = async (target, say) => {
-    if (overrides.openRestic) return overrides.openRestic(target, say)
+  const openRestic: BackupDeps['openRestic'] = async (target, options) => {
+    if (overrides.openRestic) return overrides.openRestic(target, options)
     const { openRestic } = await import('./backups/restic/restic.ts')
-    return openRestic({ ...working, ...(say && { say }) }, openTarget(outside, target))
+    return openRestic({ ...working, ...options }, openTarget(outside, target))
   }
   jobs.handle('backup', async () =>
     (await import('./backups/backup-job.ts')).backupKind({ ...working, openRestic }),

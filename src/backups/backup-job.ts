@@ -74,7 +74,7 @@ async function backUp(
   const { id, subjectKind: kind, subjectId, ownerId } = backup
   const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
   if (!subject) throw subjectGone(backup)
-  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  const restic = await openRepository(deps, backup, { say: (line) => log.write(line) })
   await resume(deps, { id, shutdown })
   log.write('Opening the target.')
   await restic.ready({ signal })

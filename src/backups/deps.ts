@@ -8,7 +8,7 @@ import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
-import type { Restic } from './restic/restic.ts'
+import type { Restic, ResticDeps } from './restic/restic.ts'
 import type { TargetRow } from './targets/store.ts'
 
 /** What was read of a file so far; the total is null while it isn’t known, as for a dump. */
@@ -24,7 +24,10 @@ export type BackupDeps = RuntimeDeps & {
   changes: ChangeFeed
   /** Of running backups, by id. */
   progress: Map<string, Progress>
-  openRestic: (target: TargetRow, say?: (line: string) => void) => Promise<Restic>
+  openRestic: (
+    target: TargetRow,
+    options?: Pick<ResticDeps, 'say' | 'isUncached'>,
+  ) => Promise<Restic>
 }
 
 export type RouteDeps = BackupDeps & StreamDeps & HeadDeps

@@ -11,7 +11,7 @@ import { getTarget } from './targets/store.ts'
 export async function openRepository(
   deps: Pick<BackupDeps, 'db' | 'openRestic'>,
   { targetId, ownerId }: Pick<Backup, 'targetId' | 'ownerId'>,
-  say?: (line: string) => void,
+  options?: Parameters<BackupDeps['openRestic']>[1],
 ): Promise<Restic> {
   const target = getTarget(deps.db, { id: targetId, ownerId })
   if (!target)
@@ -20,7 +20,7 @@ export async function openRepository(
       'The target of this backup was removed.',
       'Choose another target in the plan.',
     )
-  return deps.openRestic(target, say)
+  return deps.openRestic(target, options)
 }
 
 /** What a target can’t be removed from: plans, and backups that haven’t ended. */

@@ -29,7 +29,10 @@ export async function prove(
   if (!deps.docker.remote)
     await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: backup.bytes ?? 0 })
   log.write('Restoring it for a test.')
-  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  const restic = await openRepository(deps, backup, {
+    say: (line) => log.write(line),
+    isUncached: true,
+  })
   await restic.ready({ signal })
   const proving = { backup, restic, log, signal }
   const rows: number[] = []

@@ -31,6 +31,8 @@ export type ResticDeps = {
   lookup?: Lookup
   /** Writes a line of the job's log. */
   say?: (line: string) => void
+  /** True to read all from the target: the cache has copies of what may be damaged or gone there. */
+  isUncached?: boolean
   /** Milliseconds: for opening a repository, and without any progress. */
   timeouts?: { open: number; stall: number }
 }
@@ -185,7 +187,7 @@ async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>)
 }
 
 function optionsOf(opened: Opened, command: Command) {
-  const { instanceId, target, repository } = opened
+  const { instanceId, target, repository, isUncached = false } = opened
   const {
     args,
     stdin,
@@ -213,9 +215,9 @@ function optionsOf(opened: Opened, command: Command) {
     hostname,
     user: '0:0',
     capabilities: [...new Set([...repository.capabilities, ...capabilities])],
-    ownVolumes: [{ name: `davit-${end}-restic-${target.id}`, path: '/cache' }],
+    ownVolumes: isUncached ? [] : [{ name: `davit-${end}-restic-${target.id}`, path: '/cache' }],
     volumes,
-    scratch,
+    scratch: isUncached ? [...scratch, '/cache'] : scratch,
     tmpfs: [
       { path: '/tmp', options: 'size=1g,mode=1777' },
       // restic sets its times, too

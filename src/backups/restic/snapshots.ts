@@ -1,4 +1,5 @@
 import { Failure } from '../../platform/errors.ts'
+import { explain } from './explain.ts'
 import { runRestic } from './run.ts'
 import type { Opened } from './run.ts'
 
@@ -10,38 +11,48 @@ type Listed = { id: string; original?: string; time: string; tags?: string[]; pa
 type Abortable = { signal: AbortSignal }
 
 /** Oldest first. */
-export async function listSnapshots(
+export const listSnapshots = async (
+  opened: Opened,
+  options: Abortable & { tag?: string | undefined },
+) => (await readSnapshots(opened, options)).snapshots
+
+async function readSnapshots(
   opened: Opened,
   { tag, signal }: Abortable & { tag?: string | undefined },
-): Promise<(StoredSnapshot & { current: string })[]> {
+) {
   const args = ['--json', 'snapshots', ...(tag ? ['--tag', tag] : [])]
   const { messages } = await runRestic(opened, { args, signal })
-  return (messages.list as Listed[])
+  const snapshots = (messages.list as Listed[])
     .map(({ id, original, time, tags = [], paths }) => ({
       ...{ id: original ?? id, at: new Date(time), tags, paths },
       current: id,
     }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
+  return { snapshots, messages }
 }
 
+// restic 0.14 reports the first characters of a new one
+const among = (all: (StoredSnapshot & { current: string })[], snapshots: string[]) =>
+  all
+    .filter(({ id }) => snapshots.some((start) => id.startsWith(start)))
+    .map(({ current }) => current)
+
 /** The ids that restic has for them now. Those that don't exist any more are left out. */
-export async function currentIds(
+export const currentIds = async (
   opened: Opened,
   { snapshots, signal }: Abortable & { snapshots: string[] },
-) {
-  if (snapshots.length === 0) return []
-  // restic 0.14 reports the first characters of a new one
-  const isMeant = (id: string) => snapshots.some((start) => id.startsWith(start))
-  const all = await listSnapshots(opened, { signal })
-  return all.filter(({ id }) => isMeant(id)).map(({ current }) => current)
-}
+) => (snapshots.length === 0 ? [] : among(await listSnapshots(opened, { signal }), snapshots))
 
 export async function currentId(
   opened: Opened,
   { snapshot, signal }: Abortable & { snapshot: string },
 ) {
-  const [current] = await currentIds(opened, { snapshots: [snapshot], signal })
+  const { snapshots, messages } = await readSnapshots(opened, { signal })
+  const [current] = among(snapshots, [snapshot])
   if (current) return current
+  // restic passes over what it can't read
+  if (messages.texts.some((text) => /load snapshot/.test(text)))
+    throw explain(opened, { messages, exitCode: 0 })
   throw new Failure(
     'backup_missing',
     `The target ${opened.repository.where} doesn’t have this backup any more.`,

@@ -39,7 +39,7 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const workload = subject && workloadOf(subject)
   if (!workload) throw noSubject(backup)
   log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
-  const restic = await openRepository(deps, backup, (line) => log.write(line))
+  const restic = await openRepository(deps, backup, { say: (line) => log.write(line) })
   await restic.ready({ signal })
   const servers = await serversFor(deps, { ...restoring, subject, workload })
   const volumes = database === null ? await mountsFor(deps, { backup, workload }) : []

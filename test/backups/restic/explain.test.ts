@@ -74,7 +74,19 @@ const seen: [string, number | null, string][] = [
     null,
     'target_damaged',
   ],
+  ['config file has zero size, invalid repository?', 1, 'target_damaged'],
+  ['panic: runtime error: slice bounds out of range [:16] with capacity 8', 2, 'target_damaged'],
   ['Fatal: repository contains errors', 1, 'target_damaged'],
+  [
+    'ReadFull(<data/897c8c6d8f>): file is too short\nFatal: There were 2 errors',
+    1,
+    'target_damaged',
+  ],
+  [
+    'Ignoring "4e83": failed to load snapshot 4e83: LoadRaw(<snapshot/4e83>): invalid data returned',
+    0,
+    'target_damaged',
+  ],
   [
     'unable to remove snapshot/c32d6 from the repository\nRemove(<snapshot/c32d6>) failed: client.RemoveObject: Access Denied',
     0,
