@@ -21,7 +21,8 @@ const locks = new KeyedLock()
 /** Creates the network on its own subnet when it is first needed. Returns its name. */
 export const ensureNetwork = (deps: NetworkDeps, wanted: NetworkSpec) =>
   locks.run(wanted.name, wanted.signal, async () => {
-    if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
+    if (await findOne(deps, wanted)) return wanted.name
+    await makeNetwork(deps, wanted)
     await findOne(deps, wanted)
     return wanted.name
   })

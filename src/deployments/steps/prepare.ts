@@ -31,8 +31,10 @@ export type Prepared = {
 export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared> {
   const { git, docker, config, signal } = run
   const { context, buildArgs, bases, remoteFiles } = given
-  const text = await git.readDockerfile(context, { signal })
-  const frontend = await docker.frontend({ builder: config.builder, signal })
+  const [text, frontend] = await Promise.all([
+    git.readDockerfile(context, { signal }),
+    docker.frontend({ builder: config.builder, signal }),
+  ])
   const reader = { ...frontend, buildArgs }
   const images = await read<typeof inspectDockerfile>(run, 'inspectDockerfile', [text, reader])
   const known: Record<string, Base> = {}
