@@ -52,7 +52,7 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
         {isComplete &&
           kinds.map((kind) => (
             <Fact name={names[kind]}>
-              <span class="trace-key" data-kind={kind} />
+              <span class={`trace-key ${colours[kind]}`} />
               {took(totals[kind])}
             </Fact>
           ))}
@@ -66,12 +66,12 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
       )}
       <ol class="card trace" aria-label="Calls and waits, in the order of their start">
         {spans.map((span) => (
-          <li class="trace-row" data-kind={span.kind}>
+          <li class={`trace-row ${colours[span.kind as Named] ?? ''}`.trim()}>
             <span class="trace-name">
               {names[span.kind as Named] && (
                 <span class="muted">{names[span.kind as Named]}: </span>
               )}
-              {span.name}
+              {span.kind === 'step' ? <strong>{span.name}</strong> : span.name}
               {span.count > 1 && ` (${counted(span.count, 'time')})`}
               {span.failed && <span class="trace-failed"> failed</span>}{' '}
               {span.detail && <bdi class="muted">{span.detail}</bdi>}
@@ -94,6 +94,15 @@ const names: Record<Named, string> = {
   edge: 'Caddy',
   wait: 'Waiting',
   davit: 'Davit',
+}
+
+/** As those of processes are. */
+const colours: Record<Named, string> = {
+  docker: 'p0',
+  git: 'p2',
+  edge: 'p3',
+  wait: 'p1',
+  davit: 'p7',
 }
 
 const width = 1000

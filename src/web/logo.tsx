@@ -44,7 +44,7 @@ const aliases = new Map<string, LogoName>([
   ['changedetection.io', 'changedetection'],
 ])
 
-/** Number of colours that assets/marks.css has for monograms. */
+/** Number of colours that assets/log-processes.css has. */
 const colours = 8
 
 /** The first letters of a name on its own colour, beside that name. */
@@ -56,7 +56,7 @@ export const Monogram = ({
   /** Determines the colour: an id keeps it when the name changes. */
   seed: string
 }) => (
-  <span class="monogram" data-colour={colourOf(seed)} aria-hidden="true">
+  <span class={`monogram p${colourOf(seed)}`} aria-hidden="true">
     {initialsOf(name)}
   </span>
 )
