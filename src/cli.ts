@@ -43,6 +43,10 @@ On the server:
                               --with-logs includes the logs, --certificates Caddy’s, --force
                               replaces a file.
   restore FILE                Restore a backup into an empty data directory.
+  restore REPOSITORY          Bring a whole server back from s3://server/bucket/directory, sftp:user@host:directory,
+                              rest:https://host/ or a directory: Davit, and volumes and databases of services and apps.
+                              --key-file FILE has its key, --identity is ssh's, --until TIME takes earlier backups,
+                              --without NAME,… leaves out, --dry-run changes nothing.
   user reset-password EMAIL   Set a user's password: typed, piped in, or generated.
   connect SERVICE             Forward a local port to a service, for psql and the like, until Ctrl-C.
                               --port chooses the local port, --target COMPONENT:PORT the service's,

@@ -7,6 +7,7 @@ import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/recover.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
+import { listToLoad } from './db/restored.ts'
 import { openDataDir, refuseHalfRestored } from './backup/data-dir.ts'
 import { releaseAll } from './backups/hold.ts'
 import { keepPlans } from './backups/start.ts'
@@ -155,9 +156,16 @@ const reported = (work: Promise<void>) =>
 
 /** Resumes the last process's work, and syncs the database with the engine until the signal aborts. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
+  const load = (kind: 'service' | 'environment') => async () => {
+    if (signal.aborted || listToLoad(deps.db).length === 0) return
+    const { loadRestored } = await import('./backups/server/load-restored.ts')
+    loadRestored(deps, kind)
+  }
   const recovery = [
-    recover(deps, { signal }).then(() => deps.watches.resume()),
-    recoverServices(deps, { signal }),
+    recover(deps, { signal })
+      .then(load('environment'))
+      .then(() => deps.watches.resume()),
+    recoverServices(deps, { signal }).then(load('service')),
     recoverJobs(deps, appJobs, { signal }),
   ]
   const observedFirst = new Set<string>(['deploy', ...serviceJobs, ...appJobs])

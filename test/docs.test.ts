@@ -163,7 +163,8 @@ test('the limits have the numbers of the code', () => {
 })
 
 test('every reason that work can fail for is explained, and nothing else', () => {
-  const elsewhere = /^(backup\/|cli|db|domains|edge|releases|server|config\.ts|serve\.ts)/ // shown with what to do, without a code
+  const elsewhere =
+    /^(backup\/|backups\/server|cli|db|domains|edge|releases|server|config\.ts|serve\.ts)/ // shown with what to do, without a code
   const onCommandLine = ['no_certificates', 'key_cut_short', 'key_missing', 'release_signature']
   const ofConnect = ['engine_remote']
   const ofUsage = ['engine_unmeasured']

@@ -1,13 +1,17 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 
 /** Where a backup is unpacked and verified: while it exists, the data directory is incomplete. */
 export const stagingName = 'restoring'
 
+/** Lists the volumes that a restore fills, one a line, until everything is whole. */
+export const fillingName = 'restoring-volumes'
+
 /** A killed restore left incomplete databases, which must not be used. */
 export function refuseHalfRestored(dataDir: string) {
-  if (!existsSync(join(dataDir, stagingName))) return
+  if (!existsSync(join(dataDir, stagingName)))
+    return rmSync(join(dataDir, fillingName), { force: true })
   throw new Failure(
     'restore_unfinished',
     `A restore into ${dataDir} was interrupted, so the data directory is incomplete.`,

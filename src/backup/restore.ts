@@ -2,17 +2,28 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { lockDataDir } from '../db/instance-lock.ts'
-import { noteWhatRan } from '../db/restored.ts'
+import { endBackupsOfThen, noteWhatRan } from '../db/restored.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
+import type { Db } from '../db/index.ts'
 import { closeCleanly } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
-import { openDataDir, stagingName } from './data-dir.ts'
+import { Secrets, readKeyFile } from '../platform/secrets.ts'
+import { fillingName, openDataDir, stagingName } from './data-dir.ts'
 import type { Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
 /** Lists the settings of the backup. Davit doesn't read it: it only reads its environment. */
 export const settingsFile = 'settings.env'
+
+type RestoreOptions = {
+  config: Pick<Config, 'dataDir' | 'secretKey'>
+  /** Its path, or what writes it into a folder and returns its path. */
+  file: string | ((folder: string) => Promise<string>)
+  passphrase: string | null
+  /** What else belongs to it: nothing was restored if this fails. */
+  fill?: (db: Db, secrets: Secrets) => Promise<void>
+}
 
 /**
  * Restores a backup into an empty data directory: it is unpacked, verified and migrated in a
@@ -22,17 +33,17 @@ export const restoreBackup = ({
   config: { dataDir, secretKey },
   file,
   passphrase,
-}: {
-  config: Pick<Config, 'dataDir' | 'secretKey'>
-  file: string
-  passphrase: string | null
-}): Promise<Manifest> =>
+  fill,
+}: RestoreOptions): Promise<Manifest> =>
   fillDataDir(dataDir, async (directory) => {
-    const manifest = await extract(file, { passphrase, directory })
+    const path = typeof file === 'string' ? file : await file(directory)
+    const manifest = await extract(path, { passphrase, directory })
+    if (path !== file) rmSync(path)
     if (secretKey && manifest.key === 'file') throw keyBesides()
     const key = secretKey ?? manifest.settings.DAVIT_SECRET_KEY ?? null
     verify(directory, manifest, { secretKey: key })
-    upgrade(directory, manifest)
+    const secrets = () => new Secrets(key ?? readKeyFile(join(directory, 'secret.key')))
+    await upgrade(directory, manifest, async (db) => fill?.(db, secrets()))
     if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
     return manifest
   })
@@ -44,10 +55,15 @@ const keyBesides = () =>
     'Unset DAVIT_SECRET_KEY, here and where Davit is started.',
   )
 
-function upgrade(directory: string, { files }: Manifest) {
+async function upgrade(directory: string, { files }: Manifest, fill: (db: Db) => Promise<void>) {
   const db = openDatabase(join(directory, 'davit.db'))
-  noteWhatRan(db)
-  close(db)
+  try {
+    noteWhatRan(db)
+    endBackupsOfThen(db)
+    await fill(db)
+  } finally {
+    close(db)
+  }
   if (files.some(({ name }) => name === 'logs.db'))
     close(openLogDatabase(join(directory, 'logs.db')))
 }
@@ -68,7 +84,8 @@ const writeSettings = (directory: string, { settings }: Manifest) =>
   )
 
 /** The only entries that an empty data directory may have. */
-const nothing = /^(davit\.lock(-.*)?|lost\+found)$/
+const isNothing = (name: string) =>
+  name === fillingName || /^(davit\.lock(-.*)?|lost\+found)$/.test(name)
 
 /**
  * Prepares an empty data directory for a restore: `work` fills the staging directory, whose files
@@ -84,7 +101,8 @@ async function fillDataDir<Result>(
   const hold = lockDataDir(dataDir)
   const undo = () => {
     hold.close()
-    for (const path of isNew ? [dataDir] : [staging, join(dataDir, 'davit.lock')])
+    const isEmptied = isNew && !existsSync(join(dataDir, fillingName))
+    for (const path of isEmptied ? [dataDir] : [staging, join(dataDir, 'davit.lock')])
       rmSync(path, { recursive: true, force: true })
   }
   try {
@@ -105,7 +123,7 @@ async function fillDataDir<Result>(
 
 /** Throws unless it is empty, or was left by a killed restore. */
 function refuseFull(dataDir: string) {
-  const found = readdirSync(dataDir).filter((name) => !nothing.test(name))
+  const found = readdirSync(dataDir).filter((name) => !isNothing(name))
   if (found.length === 0 || found.includes(stagingName)) return
   throw new Failure(
     'data_dir_not_empty',
@@ -116,7 +134,7 @@ function refuseFull(dataDir: string) {
 
 function clear(dataDir: string, staging: string) {
   if (!existsSync(staging)) return
-  for (const name of readdirSync(dataDir).filter((name) => !nothing.test(name)))
+  for (const name of readdirSync(dataDir).filter((name) => !isNothing(name)))
     rmSync(join(dataDir, name), { recursive: true, force: true })
 }
 

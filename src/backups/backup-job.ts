@@ -7,6 +7,7 @@ import { insertProof, isProofDue } from './proof/proof-job.ts'
 import { release } from './hold.ts'
 import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
+import { storeDescription } from './server/description.ts'
 import { applyRetention, forgetUnfinished, removeOldRows } from './retention.ts'
 import { storeSubject } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
@@ -88,6 +89,8 @@ async function backUp(
   }))
   const missing = files.filter(({ snapshot }) => snapshot === '')
   if (missing.length > 0) throw notThere(missing.map(({ file }) => file))
+  if (kind !== 'davit')
+    await storeDescription(restic, { ...getBackup(deps.db, id)!, ...stored, files }, { signal })
   return { ...stored, files }
 }
 

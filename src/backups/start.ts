@@ -1,6 +1,7 @@
 import { findUser } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
+import { listToLoad } from '../db/restored.ts'
 import type { PlanProblem } from '../db/schema.ts'
 import { keepDue } from '../jobs/due.ts'
 import type { Timed } from '../jobs/due.ts'
@@ -64,6 +65,7 @@ function problemOf(
   const owner = findUser(db, subject.ownerId)
   if (owner.disabledAt || (subject.kind === 'davit' && owner.role !== 'admin')) return ownerDisabled
   if (!getTarget(db, { id: targetId, ownerId: subject.ownerId })) return targetMissing
+  if (listToLoad(db).some(({ subjectId }) => subjectId === subject.id)) return loading
   if (listUnfinished(db, subject.id).length > 0) return overlap
   return null
 }
@@ -76,6 +78,11 @@ const ownerDisabled: PlanProblem = {
 const targetMissing: PlanProblem = {
   reason: 'target_missing',
   message: 'It could not begin, because its target was removed. Choose another one.',
+}
+
+const loading: PlanProblem = {
+  reason: 'overlap',
+  message: 'It was skipped, because the databases are being restored.',
 }
 
 const overlap: PlanProblem = {

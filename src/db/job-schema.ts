@@ -63,7 +63,8 @@ export const jobs = sqliteTable(
  */
 export const restoredObjects = sqliteTable('brought_back', {
   id: id(),
-  kind: text({ enum: ['deployment', 'service'] }).notNull(),
+  /** `backup`: its databases are to be loaded into a server that starts empty. */
+  kind: text({ enum: ['deployment', 'service', 'backup'] }).notNull(),
   objectId: text().notNull(),
 })
 

@@ -1,6 +1,6 @@
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
-import { restoredObjects, deployments, services } from './schema.ts'
+import { backups, deployments, jobs, restoredObjects, services } from './schema.ts'
 
 export type Restored = typeof restoredObjects.$inferSelect
 
@@ -21,3 +21,64 @@ export const listRestored = (db: Db, kind: Restored['kind']) =>
 /** Call it when the workload was found, or is being redeployed. */
 export const forgetRestored = (db: Tx, id: string) =>
   db.delete(restoredObjects).where(eq(restoredObjects.id, id)).run()
+
+/** Records that a backup's databases are to be loaded once its service or environment runs. */
+export const noteToLoad = (db: Tx, backupId: string) =>
+  db.insert(restoredObjects).values({ kind: 'backup', objectId: backupId }).run()
+
+/** Records that a service is to be started, though it didn't run. */
+export const noteToStart = (db: Tx, serviceId: string) =>
+  db.insert(restoredObjects).values({ kind: 'service', objectId: serviceId }).run()
+
+const isToLoad = eq(restoredObjects.kind, 'backup')
+
+/** The backups whose databases haven't been loaded yet. */
+export const listToLoad = (db: Tx) =>
+  db
+    .select({ backup: backups })
+    .from(restoredObjects)
+    .innerJoin(backups, eq(backups.id, restoredObjects.objectId))
+    .where(isToLoad)
+    .all()
+    .map(({ backup }) => backup)
+
+/** Call it in the transaction that ends its restore. */
+export const forgetToLoad = (db: Tx, backupId: string) =>
+  db
+    .delete(restoredObjects)
+    .where(and(isToLoad, eq(restoredObjects.objectId, backupId)))
+    .run()
+
+/**
+ * What was being backed up or restored when a backup of Davit was made must not begin again after its restore:
+ * it would remove or replace what is newer.
+ */
+export const endBackupsOfThen = (db: Db) =>
+  db.transaction((tx) => {
+    const ended = inArray(jobs.kind, ['backup', 'proof', 'restore'])
+    const restoring = tx.select().from(jobs).where(eq(jobs.kind, 'restore')).all()
+    for (const { input } of restoring) endRestoreOf(tx, input ?? '')
+    tx.delete(jobs).where(ended).run()
+    tx.update(backups)
+      .set({ status: 'failed', ...unknownEnd, finishedAt: new Date() })
+      .where(inArray(backups.status, ['pending', 'running']))
+      .run()
+  })
+
+function endRestoreOf(tx: Tx, backupId: string) {
+  const isIts = eq(backups.id, backupId)
+  const { restore } = tx.select().from(backups).where(isIts).get() ?? {}
+  if (!restore) return
+  const error = `${unknownEnd.errorMessage} ${unknownEnd.errorHint}`
+  tx.update(backups)
+    .set({ restore: { ...restore, status: 'failed', error } })
+    .where(isIts)
+    .run()
+}
+
+const unknownEnd = {
+  errorCode: 'interrupted',
+  errorMessage:
+    'Davit was itself restored from a backup that was made meanwhile, so its end is unknown.',
+  errorHint: 'Begin it again if you still need it.',
+}

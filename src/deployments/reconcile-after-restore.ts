@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgetRestored, listRestored } from '../db/restored.ts'
+import { forgetRestored, listRestored, listToLoad } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
@@ -44,15 +44,20 @@ export async function reconcileAfterRestore(
   })
 }
 
-/** In milliseconds that apps wait for restored services, as many would fail without their database. */
+/**
+ * In milliseconds that apps wait for restored services, as many would fail without their database. They wait
+ * longer for data that is being loaded: an app would set up an empty database.
+ */
 const servicesFirst = 180_000
 
 async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
   const deadline = performance.now() + servicesFirst
   const isStarting = () =>
-    listRestored(db, 'service').length > 0 ||
-    listInStatus(db, ['pulling', 'creating', 'starting']).length > 0
-  while (isStarting() && !signal.aborted && performance.now() < deadline)
+    performance.now() < deadline &&
+    (listRestored(db, 'service').length > 0 ||
+      listInStatus(db, ['pulling', 'creating', 'starting']).length > 0)
+  const isLoading = () => listToLoad(db).some(({ subjectKind }) => subjectKind === 'service')
+  while ((isStarting() || isLoading()) && !signal.aborted)
     await sleep(200, undefined, { signal }).catch(() => {})
 }
 

@@ -108,9 +108,13 @@ export class SimulatedRestic {
       retain: ({ tag, keep, keepTags, signal }) =>
         turn('restic retain', { signal, changes: true }, () => {
           const mine = this.snapshots.filter(({ tags }) => tags.includes(tag)).toReversed()
-          const over = mine
+          const isKept = ({ tags }: Stored) => tags.some((tag) => keepTags.includes(tag))
+          // all snapshots of a backup stay or go together
+          const backups = Map.groupBy(mine, backupOf).values().toArray()
+          const over = backups
             .slice(keep.last)
-            .filter(({ tags }) => !tags.some((tag) => keepTags.includes(tag)))
+            .filter((all) => !all.some(isKept))
+            .flat()
           this.#remove(over.map(({ id }) => id))
           return over.map(({ id }) => id)
         }),
@@ -128,3 +132,5 @@ export class SimulatedRestic {
 }
 
 export const away = () => new Failure('target_away', 'The target doesn’t respond.', 'Try again.')
+
+const backupOf = ({ tags }: Stored) => tags.find((tag) => tag.startsWith('backup='))

@@ -10,7 +10,14 @@ export async function runDavit(
     env = {},
     input = '',
     cwd = root,
-  }: { env?: Record<string, string>; input?: string; cwd?: string } = {},
+    within = 30_000,
+  }: {
+    env?: Record<string, string>
+    input?: string
+    cwd?: string
+    /** Milliseconds after which it is ended. */
+    within?: number
+  } = {},
 ) {
   const settings = `--tsconfig-override=${join(root, 'tsconfig.json')}`
   const child = Bun.spawn([process.execPath, settings, join(root, 'src/main.ts'), ...args], {
@@ -20,7 +27,7 @@ export async function runDavit(
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const limit = setTimeout(() => child.kill(), 30_000)
+  const limit = setTimeout(() => child.kill(), within)
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
   const status = await child.exited
   clearTimeout(limit)

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/index.ts'
+import { forgetToLoad, listToLoad } from '../../db/restored.ts'
 import { newId } from '../../db/new-id.ts'
 import type { StoredRestore } from '../../db/schema.ts'
 import type { Kind } from '../../jobs/task.ts'
@@ -24,6 +25,8 @@ type Restore = {
   subject: Subject
   /** True for a service that was created for it, and whose start is queued. */
   isNew: boolean
+  /** True when it waits for the start or deployment that is queued. */
+  isStarting?: boolean
   by: string
   database: string | null
   isBackedUp: boolean
@@ -33,7 +36,7 @@ type Restore = {
 export function insertRestore(
   db: Db,
   backup: Backup,
-  { subject, isNew, by, database, isBackedUp }: Restore,
+  { subject, isNew, isStarting = isNew, by, database, isBackedUp }: Restore,
 ) {
   const { id: subjectId, kind, name, ownerId } = subject
   const { targetId } = backup
@@ -42,7 +45,7 @@ export function insertRestore(
   const slot = kind === 'service' ? 'service' : 'backup'
   // what copies its volumes must not store half of them
   const running = listUnfinished(db, subjectId).at(-1)?.id
-  const after = isNew ? getJobOf(db, subjectId)?.id : (before ?? running)
+  const after = isStarting ? getJobOf(db, subjectId)?.id : (before ?? running)
   insertJob(db, {
     ...{ id: newId(), kind: 'restore', subjectId, ownerId, slot, after },
     input: backup.id,
@@ -86,7 +89,8 @@ export const restoreKind =
         deps.changes.touch(backup.id)
         if (before) refuseWithoutBackup(db, before)
         if (into.isNew) refuseNotStarted(db, into.id)
-        await restore(deps, { backup, into, database, log, work })
+        const withVolumes = !listToLoad(db).some(({ id }) => id === backup.id)
+        await restore(deps, { backup, into, database, withVolumes, log, work })
       },
       async end(end, signal) {
         const { held = null } = getBackup(db, backup.id) ?? {}
@@ -99,6 +103,7 @@ export const restoreKind =
         const error = failure && `${failure.message} ${failure.hint}`
         db.transaction((tx) => {
           endJob(tx, jobId)
+          forgetToLoad(tx, backup.id)
           set({ status, error })
           const service = into.isNew ? getService(tx, into.id) : undefined
           if (!service || service.deletingAt) return

@@ -23,6 +23,8 @@ type Restoring = {
   into: SubjectKey
   /** Null for all that it has. */
   database: string | null
+  /** False when they have been filled already. */
+  withVolumes: boolean
   log: LogWriter
   work: Pick<Work, 'signal' | 'shutdown'>
 }
@@ -42,7 +44,8 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const restic = await openRepository(deps, backup, { say: (line) => log.write(line) })
   await restic.ready({ signal })
   const servers = await serversFor(deps, { ...restoring, subject, workload })
-  const volumes = database === null ? await mountsFor(deps, { backup, workload }) : []
+  const volumes =
+    database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
   for (const server of servers) await restoreInto(deps, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
 }

@@ -1,0 +1,90 @@
+import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
+import type { Restic, StoredSnapshot } from '../restic/restic.ts'
+import { tagsOf } from '../retention.ts'
+import { backupSubjects, volumeHolds } from '../store.ts'
+import type { Backup } from '../store.ts'
+
+/** Stored as the last snapshot of a backup, so that a Davit of before it can use the backup, too. */
+const fileName = 'backup.json'
+
+/** Bytes. A database of 100,000 tables has less. */
+const maxSize = 64 * 2 ** 20
+
+const date = z.coerce.date()
+
+/** Further columns are kept as they are: the file comes from a repository that only its key can write. */
+const described = z.looseObject({
+  id: z.uuid(),
+  subjectKind: z.enum(backupSubjects),
+  subjectId: z.string(),
+  subjectName: z.string(),
+  startedBy: z.string(),
+  hold: z.enum(volumeHolds),
+  bytes: z.number(),
+  addedBytes: z.number(),
+  rows: z.number().nullable(),
+  checksum: z.string(),
+  files: z.array(
+    z.object({
+      file: z.string(),
+      snapshot: z.string(),
+      bytes: z.number(),
+      checksum: z.string().nullable(),
+      volumes: z.array(z.string()).optional(),
+    }),
+  ),
+  contents: z.array(z.looseObject({ component: z.string(), engine: z.string() })).nullable(),
+  createdAt: date,
+  startedAt: date,
+  finishedAt: date,
+})
+
+/** What only one Davit, or one moment, knows of it. */
+const own = ['ownerId', 'targetId', 'status', 'held', 'restore', 'goneAt'] as const
+
+type Described = Omit<Backup, (typeof own)[number]>
+
+export async function storeDescription(
+  restic: Restic,
+  backup: Backup,
+  { signal }: { signal: AbortSignal },
+) {
+  const entries = Object.entries({ ...backup, finishedAt: new Date() })
+  const text = JSON.stringify(
+    Object.fromEntries(entries.filter(([name]) => !(own as readonly string[]).includes(name))),
+  )
+  await restic.store({
+    ...{ file: fileName, tags: tagsOf(backup), signal },
+    from: (to, signal) => pipeline([text], to, { signal, end: false }),
+  })
+}
+
+export const hasDescription = ({ paths }: Pick<StoredSnapshot, 'paths'>) =>
+  paths.includes(`/${fileName}`)
+
+/** Null when it isn't one, or one of a later form. */
+export async function readDescription(
+  restic: Pick<Restic, 'read'>,
+  { snapshot, signal }: { snapshot: string; signal: AbortSignal },
+): Promise<Described | null> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  await restic.read({
+    ...{ snapshot, file: fileName, signal },
+    async to(stdout) {
+      for await (const part of stdout) if ((size += part.length) <= maxSize) parts.push(part)
+    },
+  })
+  if (size > maxSize) return null
+  const read = described.safeParse(parsed(Buffer.concat(parts).toString('utf8')))
+  return read.success ? (read.data as unknown as Described) : null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

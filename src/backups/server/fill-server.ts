@@ -1,0 +1,125 @@
+import { listRestored, noteToLoad, noteToStart } from '../../db/restored.ts'
+import { labelFilter } from '../../docker/labels.ts'
+import { Failure } from '../../platform/errors.ts'
+import { spaceOf } from '../../platform/disk-space.ts'
+import { openComponents } from '../../runtime/component.ts'
+import { volumesOf } from '../../runtime/remove.ts'
+import { getLiveRelease } from '../../runtime/store.ts'
+import { createEmptyVolume } from '../../runtime/restored-volumes.ts'
+import { bytes as inBytes, counted } from '../../web/units.ts'
+import type { ResticDeps, Restic } from '../restic/restic.ts'
+import type { Backup } from '../store.ts'
+import { workloadOf } from '../subject.ts'
+import type { Subject } from '../subject.ts'
+import { noteFilling } from './half-filled.ts'
+import { openTargets } from './known-targets.ts'
+import type { Filling } from './known-targets.ts'
+import { getNewestUntil, listSubjects } from './store.ts'
+
+type Chosen = { subject: Subject; backup: Backup; restic: Restic }
+
+/**
+ * Fills the volumes of each service and environment that this server has nothing of, from its newest backup on
+ * any target, and notes the databases to load. What Docker has of one stays as it is.
+ */
+export async function fillServer(deps: ResticDeps, filling: Filling) {
+  const { say, isDry } = filling
+  const restics = await openTargets(deps, filling)
+  const chosen: Chosen[] = []
+  for (const subject of listSubjects(deps.db)) {
+    const found = await chooseFor(deps, filling, { subject, restics })
+    if (found) chosen.push(found)
+  }
+  await refuseFullDisk(deps, chosen)
+  for (const one of chosen) {
+    const { subject, backup } = one
+    const parts = backup.files.filter(({ volumes }) => volumes)
+    const names = parts.flatMap(({ volumes = [] }) => volumes)
+    const does = [
+      ...(names.length > 0 ? [`volumes ${names.join(', ')}`] : []),
+      ...(backup.contents ? ['databases, which are loaded when Davit runs'] : []),
+    ]
+    say(
+      `${subject.name}: backup of ${backup.createdAt.toISOString()}, ${inBytes(backup.bytes ?? 0)}: ${does.join('; ')}.`,
+    )
+    if (isDry) continue
+    for (const { snapshot, volumes = [] } of parts)
+      await fillVolumes(deps, filling, { ...one, snapshot, names: volumes })
+    if (backup.contents) noteDatabases(deps, filling, one)
+  }
+}
+
+/** Says why when nothing is restored. */
+async function chooseFor(
+  { db, docker, secrets }: ResticDeps,
+  { until, without, installation: instanceId, say, signal }: Filling,
+  { subject, restics }: { subject: Subject; restics: Map<string, Restic> },
+): Promise<Chosen | null> {
+  const { id, kind, name } = subject
+  if (without.includes(name)) {
+    say(`${name}: left out.`)
+    return null
+  }
+  const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
+  const labels = labelFilter(instanceId, of)
+  const volumes = await volumesOf({ docker, instanceId }, of)
+  const isThere =
+    volumes.length > 0 || (await docker.listContainers({ labels, all: true, signal })).length > 0
+  if (isThere) {
+    say(`${name}: stays as Docker has it here.`)
+    return null
+  }
+  const backup = getNewestUntil(db, { subjectId: id, until })
+  const restic = backup && restics.get(backup.targetId)
+  if (backup && restic) return { subject, backup, restic }
+  const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  if (backup) say(`${name}: starts empty, as the target of its backup was left out or removed.`)
+  else if (components.some(({ options }) => (options.volumes ?? []).length > 0))
+    say(`${name}: starts empty, as it has no backup.`)
+  return null
+}
+
+/** In bytes, for everything at once: half a server would be worse than none. */
+async function refuseFullDisk({ docker }: ResticDeps, chosen: Chosen[]) {
+  const wanted = chosen.reduce((sum, { backup }) => sum + (backup.bytes ?? 0), 0)
+  const { folder } = await docker.info()
+  const space = await spaceOf(folder)
+  if (!space || space.free >= wanted) return
+  throw new Failure(
+    'disk_full',
+    `The backups need ${inBytes(wanted)} in ${folder}, but only ${inBytes(space.free)} are free.`,
+    'Use a larger disk, or leave some out with --without.',
+  )
+}
+
+async function fillVolumes(
+  { config, docker }: ResticDeps,
+  { installation, say, signal }: Filling,
+  { subject, restic, snapshot, names }: Chosen & { snapshot: string; names: string[] },
+) {
+  const workload = workloadOf(subject)!
+  const owner = { docker, instanceId: installation }
+  const volumes = names.map((name) => ({ volume: `davit-${subject.id}-${name}`, path: `/${name}` }))
+  for (const { volume: name } of volumes) {
+    noteFilling(config.dataDir, name)
+    await createEmptyVolume(owner, { workload, name, signal })
+  }
+  say(`Filling ${counted(volumes.length, 'volume')} of ${subject.name}.`)
+  await restic.readVolumes({ snapshot, volumes, signal })
+}
+
+/** They need a server that runs: a service that was stopped is started for it. */
+function noteDatabases({ db }: ResticDeps, { say }: Filling, { subject, backup }: Chosen) {
+  const kind = subject.kind === 'service' ? 'service' : 'deployment'
+  const live = subject.kind === 'service' ? subject.id : getLiveRelease(db, subject.id)?.id
+  const isStarted = listRestored(db, kind).some(({ objectId }) => objectId === live)
+  if (!isStarted && subject.kind === 'environment')
+    return say(
+      `${subject.name}: didn’t run, so its databases aren’t loaded. Restore them on its page once it does.`,
+    )
+  if (!isStarted) {
+    noteToStart(db, subject.id)
+    say(`${subject.name}: was stopped; it is started to load its databases.`)
+  }
+  noteToLoad(db, backup.id)
+}

@@ -1,0 +1,72 @@
+import { and, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm'
+import type { Db } from '../../db/index.ts'
+import { getRow, listRows } from '../../db/queries.ts'
+import { backups, environments, services, targets } from '../../db/schema.ts'
+import { sealedAs } from '../../resources/store.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { findSubject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
+import { sealedOfTarget } from '../targets/store.ts'
+import type { TargetRow } from '../targets/store.ts'
+
+export const getTargetById = (db: Db, id: string) => getRow(db, targets, eq(targets.id, id))
+
+export const listAllTargets = (db: Db): TargetRow[] => listRows(db, targets, undefined)
+
+/** All services and environments that aren’t being deleted. */
+export function listSubjects(db: Db): Subject[] {
+  const keys = [
+    ...listRows(db, services, undefined).map(
+      ({ id, ownerId }) => ({ kind: 'service', id, ownerId }) as const,
+    ),
+    ...listRows(db, environments, undefined).map(
+      ({ id }) => ({ kind: 'environment', id, ownerId: '' }) as const,
+    ),
+  ]
+  return keys.flatMap((key) => findSubject(db, key) ?? [])
+}
+
+/** The newest that is still on its target and isn’t later. */
+export const getNewestUntil = (db: Db, { subjectId, until }: { subjectId: string; until: Date }) =>
+  getRow(
+    db,
+    backups,
+    and(
+      eq(backups.subjectId, subjectId),
+      eq(backups.status, 'succeeded'),
+      isNull(backups.goneAt),
+      lte(backups.createdAt, until),
+    ),
+    desc(backups.createdAt),
+  )
+
+/** Stores one that only the target knew. */
+export function importBackup(db: Db, values: typeof backups.$inferInsert) {
+  const { id: _, ...set } = values
+  db.insert(backups).values(values).onConflictDoUpdate({ target: backups.id, set }).run()
+}
+
+const kept = ['id', 'ownerId', 'name', 'password', 'createdAt', 'hostKey'] as const
+
+/** The same target at this place, with its own key. Fields of another kind are emptied. */
+export function setPlace(
+  db: Db,
+  { secrets, row, place }: { secrets: Secrets; row: TargetRow; place: Partial<TargetRow> },
+) {
+  const { sealed, kind } = sealedOfTarget
+  const names = Object.keys(getTableColumns(targets)).filter(
+    (name) => !(kept as readonly string[]).includes(name),
+  ) as Exclude<keyof TargetRow, (typeof kept)[number]>[]
+  const valueOf = (name: (typeof names)[number]) => {
+    const value = place[name] ?? null
+    const isSealed = (sealed as readonly string[]).includes(name)
+    return value !== null && isSealed ? secrets.seal(value, sealedAs(kind, row.id)) : value
+  }
+  db.update(targets)
+    .set({
+      ...Object.fromEntries(names.map((name) => [name, valueOf(name)])),
+      hostKey: place.hostKey ?? null,
+    })
+    .where(eq(targets.id, row.id))
+    .run()
+}

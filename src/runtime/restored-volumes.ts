@@ -1,0 +1,32 @@
+import { unlessUsed } from '../docker/index.ts'
+import { labelFilter } from '../docker/labels.ts'
+import { removeBackupContainers } from './backup-containers.ts'
+import type { RuntimeDeps } from './deps.ts'
+import { labelsOf } from './workload.ts'
+import type { Workload } from './workload.ts'
+
+type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
+
+/** Creates the volume of a workload before its containers, so that it can be filled. */
+export const createEmptyVolume = (
+  { docker, instanceId }: EngineDeps,
+  { workload, name, signal }: { workload: Workload; name: string; signal: AbortSignal },
+) => docker.createVolume({ name, labels: labelsOf(instanceId, workload), signal })
+
+/** Those that an unfinished restore left, which nothing uses yet. */
+export async function removeVolumes({ docker }: Pick<EngineDeps, 'docker'>, names: Set<string>) {
+  for (const name of names) await docker.removeVolume(name)
+}
+
+/** Removes the containers, caches and networks that backups of an installation use, but for those of this process. */
+export async function removeBackupHelpers(
+  { docker, instanceId }: EngineDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  const labels = labelFilter(instanceId, { kind: 'backup' })
+  await removeBackupContainers({ docker, instanceId }, { signal })
+  for (const { name } of await docker.listVolumes({ labels, signal }))
+    await unlessUsed(docker.removeVolume(name))
+  for (const { id } of await docker.listNetworks({ labels, signal }))
+    await unlessUsed(docker.removeNetwork(id))
+}
