@@ -29,6 +29,7 @@ import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { uploadRoutes } from './deployments/upload-routes.ts'
 import { hookRoutes } from './deployments/hook-routes.ts'
+import { plannedRoutes } from './deployments/planned-routes.tsx'
 import { promoteRoutes } from './deployments/promote-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
 import { newImageRoutes } from './deployments/new-images/routes.tsx'
@@ -101,6 +102,7 @@ export function createApp(deps: Deps) {
   app.route('/', deploymentListRoutes(deps))
   app.route('/', refRoutes(deps))
   app.route('/', promoteRoutes(deps))
+  app.route('/', plannedRoutes(deps))
   app.route('/', hookRoutes(deps))
   app.route('/', newImageRoutes(deps))
   app.route('/', serviceRoutes(deps, backupFirst(deps)))

@@ -14,8 +14,9 @@ From your computer, to a server with Davit:
                               which can be piped in, too. logout [ADDRESS] forgets it.
   deploy                      Deploy the files of this folder that git tracks, as they are, and follow it to its end.
                               --dirty sends those that git doesn't track too, but for what .gitignore excludes,
-                              --no-cache builds without the cache, --detach doesn't follow it.
-  cancel                      Cancel the deployment that is under way.
+                              --no-cache builds without the cache, --detach doesn't follow it. --at TIME deploys later
+                              what is pushed by then.
+  cancel                      Cancel the deployment that is under way, or the planned one.
   status                      Show what runs in each environment.
   logs                        Show what the app wrote; --follow goes on. --lines, --since (10m, 2h or a time), --search,
                               --level and --process choose, --deployment NUMBER (or latest) shows its log.

@@ -36,6 +36,7 @@ import { removeBackupContainers } from './runtime/backup-containers.ts'
 import { watchEdge } from './runtime/edge-container.ts'
 import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
+import { keepPlanned } from './deployments/planned.ts'
 import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
 import { services } from './services/observe.ts'
@@ -107,6 +108,7 @@ export async function serve(config: Config) {
     (signal) => keepSchedule(deps, { signal }),
     (signal) => keepSchedules(deps, { signal }),
     (signal) => keepPlans(deps, { signal }),
+    (signal) => keepPlanned(deps, { signal }),
     (signal) => deps.drains.run({ signal }),
     (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),

@@ -10,6 +10,8 @@ type Scope = ApiToken['scopes'][number]
 export const deployRoutes = [
   'POST /projects/:id/deployments',
   'POST /projects/:id/deploy',
+  'POST /projects/:id/envs/:envId/planned',
+  'DELETE /projects/:id/envs/:envId/planned',
   'POST /projects/:id/deployments/:deploymentId/rollback',
   'POST /projects/:id/deployments/:deploymentId/cancel',
   'POST /projects/:id/deployments/:deploymentId/keep',
@@ -31,6 +33,7 @@ const projectRoutes = [
   'GET /projects/:id/envs',
   'GET /projects/:id/image',
   'GET /projects/:id/envs/:envId',
+  'GET /projects/:id/envs/:envId/planned',
   'GET /projects/:id/deployments',
   'GET /projects/:id/deployments/:deploymentId',
   'GET /projects/:id/deployments/:deploymentId/status',

@@ -23,6 +23,8 @@ import { traffic } from '../traffic/json.ts'
 import { instanceStates } from './live.ts'
 import { hasPort } from '../environments/processes.ts'
 import type { PendingChanges } from '../deployments/settings.ts'
+import { planned, plannedJson } from '../environments/planned.tsx'
+import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
@@ -82,6 +84,8 @@ export const environment = componentOf('Environment', () => ({
       ),
     })
     .nullable(),
+  /** The deployment that waits for its time. */
+  planned: planned().nullable(),
   deleting: z.boolean(),
   createdAt: time,
 }))
@@ -93,16 +97,18 @@ type ShownApp = {
   live: Live | null
   links: ShownLink[]
   pending: PendingChanges
+  planned: Planned | null
 }
 
 /** With its live deployment. */
-export const environmentJson = (row: Environment, { pending, ...app }: ShownApp) =>
+export const environmentJson = (row: Environment, { pending, planned, ...app }: ShownApp) =>
   shown(environment, {
     ...row,
     ...app,
     hostPort: hasPort(row) ? row.hostPort : null,
     fromCode: fromCode(row),
     pendingChanges: pending.names,
+    planned: planned && plannedJson(planned),
     deleting: row.deletingAt !== null,
   })
 

@@ -5,6 +5,7 @@ import type { AddressDeps } from '../domains/page-view.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
 import { reachedAt } from '../environments/json.ts'
+import { getPlanned } from '../environments/planned-store.ts'
 import { findEnvironment, getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
@@ -31,6 +32,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     live: liveOf(deps, environment),
     links: await linksOf(deps, environment.id),
     pending: await pendingChanges(deps, { project, environment }),
+    planned: getPlanned(deps.db, environment.id),
   })
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
@@ -50,6 +52,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     links: await linksOf(deps, environment.id),
     instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
+    planned: getPlanned(db, environment.id),
     /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),

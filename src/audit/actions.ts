@@ -49,6 +49,8 @@ export const actions = {
   'project.created': 'created the project',
   'project.changed': 'changed the project',
   'project.deleted': 'deleted the project',
+  'deployment.planned': 'planned a deployment to',
+  'deployment.unplanned': 'cancelled the planned deployment to',
   'environment.created': 'created the environment',
   'environment.changed': 'changed the environment',
   'environment.deleted': 'deleted the environment',

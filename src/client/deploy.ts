@@ -1,18 +1,19 @@
 import { AppError } from '../platform/errors.ts'
 import { counted } from '../web/units.ts'
-import { print, readArguments, warn } from '../cli/command.ts'
-import type { Command } from '../cli/command.ts'
+import { print, readArguments, UsageError, warn } from '../cli/command.ts'
+import type { Command, Environment } from '../cli/command.ts'
 import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { note, printJson, printLine } from './say.ts'
 import { environmentPath, findApp, targetOptions, targetUsage } from './target.ts'
-import type { Deployment } from './types.ts'
+import type { TargetQuery } from './target.ts'
+import type { Deployment, Planned } from './types.ts'
 import { upload } from './upload.ts'
 import { readWorkingCopy } from './working-copy.ts'
 import type { WorkingCopy } from './working-copy.ts'
 
-const usage = `davit deploy [--dirty] [--no-cache] [--detach] ${targetUsage}`
+const usage = `davit deploy [--dirty | --at TIME] [--no-cache] [--detach] ${targetUsage}`
 
 /** Deploys the files of this folder's repository, and follows it to its end. */
 export const deploy: Command = async (args, env) => {
@@ -24,8 +25,10 @@ export const deploy: Command = async (args, env) => {
       dirty: { type: 'boolean' },
       'no-cache': { type: 'boolean' },
       detach: { type: 'boolean' },
+      at: { type: 'string' },
     },
   })
+  if (asked.at !== undefined) return planned({ ...asked, at: asked.at }, env)
   const copy = await readWorkingCopy({ untracked: asked.dirty === true })
   const { server, project, environment } = await findApp(asked, env)
   note(`Deploying ${wordsOf(copy)} to ${project.name} ${environment.name} on ${server.url}`)
@@ -99,7 +102,26 @@ function failed({ number, status, error }: Deployment) {
   return 1
 }
 
-/** Cancels what is under way in an environment. */
+/** Plans a deployment of what the server finds in the repository at a time: files aren't kept that long. */
+async function planned(
+  asked: TargetQuery & { at: string; dirty?: boolean; 'no-cache'?: boolean; json?: boolean },
+  env: Environment,
+) {
+  if (asked.dirty) throw new UsageError('--at deploys what is pushed by then, so not with --dirty.')
+  const { server, project, environment } = await findApp(asked, env)
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  const plan = await server.post<Planned>(`${environmentPath(environment)}/planned`, {
+    ...{ at: asked.at, zone, noCache: asked['no-cache'] ?? false },
+  })
+  if (asked.json) printJson(plan)
+  else
+    print(
+      `${project.name} ${environment.name} is deployed on ${new Date(plan.at).toLocaleString('en-GB', { timeZoneName: 'short' })}: what is pushed by then.`,
+    )
+  return 0
+}
+
+/** Cancels what is under way in an environment, or else what is planned. */
 export const cancel: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit cancel ${targetUsage}`,
@@ -111,6 +133,13 @@ export const cancel: Command = async (args, env) => {
     `${environmentPath(environment)}/deployments?limit=10`,
   )
   const open = items.find(({ status }) => isUnderWay(status))
+  const path = `${environmentPath(environment)}/planned`
+  if (!open && (await server.get<{ planned: Planned | null }>(path)).planned) {
+    await server.ask(path, { method: 'DELETE' })
+    if (asked.json) printJson({})
+    else print('The planned deployment is cancelled.')
+    return 0
+  }
   if (!open)
     throw new AppError(
       'conflict',

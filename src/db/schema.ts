@@ -230,6 +230,8 @@ export const deployments = sqliteTable(
     checks: text({ mode: 'json' }).$type<CommitChecks>(),
     /** When it gives up to wait. */
     waitUntil: time(),
+    /** The time that was chosen for it; null for at once. */
+    plannedAt: time(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
@@ -266,3 +268,30 @@ export const deploymentTraces = sqliteTable('deployment_traces', {
   /** Compressed. */
   data: blob({ mode: 'buffer' }).notNull(),
 })
+
+/** What a deployment was asked for, except its time. */
+export type PlannedVersion = {
+  repositoryUrl?: string | null | undefined
+  branch?: string | null | undefined
+  tag?: string | null | undefined
+  commit?: string | null | undefined
+  image?: string | null | undefined
+  noCache?: boolean | null | undefined
+}
+
+/** The deployment that waits for its time: at most one of an environment. */
+export const plannedDeployments = sqliteTable(
+  'planned_deployments',
+  {
+    environmentId: environment().primaryKey(),
+    at: time().notNull(),
+    version: text({ mode: 'json' }).$type<PlannedVersion>().notNull(),
+    trigger: text({ enum: ['manual', 'api'] }).notNull(),
+    /** The user's e-mail address. */
+    plannedBy: text().notNull(),
+    /** Why it couldn't be deployed at its time; null before that. */
+    problem: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [index('planned_deployments_by_time').on(t.at)],
+)

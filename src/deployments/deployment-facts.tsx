@@ -3,7 +3,7 @@ import type { Project } from '../projects/store.ts'
 import { CommitRef, Fact, PulledRef, UploadRef } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { Person } from '../web/person.tsx'
-import { Ago, duration, In } from '../web/times.tsx'
+import { Ago, At, duration, In } from '../web/times.tsx'
 import { checksInWords } from './checks.ts'
 import type { Origin } from './overview-store.ts'
 import { VersionFields } from './row-menu.tsx'
@@ -34,6 +34,11 @@ export const Facts = ({
     <Fact name={isUploaded(deployment) ? 'Uploaded by' : triggers[deployment.trigger]}>
       <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
     </Fact>
+    {deployment.plannedAt && (
+      <Fact name="Planned for">
+        <At at={deployment.plannedAt} />
+      </Fact>
+    )}
     {deployment.checks && deployment.status !== 'waiting' && (
       <Fact name="Checks">{checksInWords(deployment.checks)}</Fact>
     )}

@@ -16,7 +16,8 @@ import { userOf } from '../web/user-of.ts'
 import { deploymentJson } from './json.ts'
 import { getJob, getUnendedOf, isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
-import { hookForm, refuseWithoutRoom, triggerDeployment } from './trigger.ts'
+import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
+import { hookForm } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 
 /** Deploys for a pipeline, with a token that reaches only one project. */

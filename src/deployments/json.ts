@@ -5,6 +5,7 @@ import {
   jobFailure,
   listOf,
   id,
+  nothing,
   shown,
   time,
   does,
@@ -14,6 +15,7 @@ import {
   reads,
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
+import { planned } from '../environments/planned.tsx'
 import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses, pulledOf } from './store.ts'
 import { uploadOf } from './upload-store.ts'
@@ -74,6 +76,8 @@ export const deployment = componentOf('Deployment', () => ({
   watchUntil: time.nullable(),
   /** Null if it never was. */
   watch: watch().nullable(),
+  /** The time that was chosen for it; null for at once. */
+  plannedAt: time.nullable(),
   noCache: z.boolean(),
   image: z.string().nullable(),
   containerId: z.string().nullable(),
@@ -210,6 +214,15 @@ export const operations: SliceOperations = () => ({
       'Deploy the version of the environment that it is promoted from, without a build',
       deployment(),
     ),
+    'GET /projects/:id/envs/:envId/planned': does(
+      'Get the deployment that is planned for a time',
+      z.object({ planned: planned().nullable() }),
+    ),
+    'POST /projects/:id/envs/:envId/planned': creates(
+      'Plan a deployment for a time, in place of the one that is planned',
+      planned(),
+    ),
+    'DELETE /projects/:id/envs/:envId/planned': does('Cancel the planned deployment', nothing),
     'GET /projects/:id/envs/:envId/refs': does(
       'List the branches and tags that match the patterns of an environment; all without a pattern',
       refList(),
@@ -225,8 +238,11 @@ export const operations: SliceOperations = () => ({
       comparison(),
     ),
     'GET /projects/:id/deployments': lists('List deployments, newest first', deployment()),
-    'POST /projects/:id/deployments': creates('Deploy', deployment()),
-    'POST /projects/:id/deploy': creates('Deploy; an alias', deployment()),
+    'POST /projects/:id/deployments': creates(
+      'Deploy, or plan that for a time: RFC 3339, or without an offset in the time zone',
+      z.union([deployment(), planned()]),
+    ),
+    'POST /projects/:id/deploy': creates('Deploy; an alias', z.union([deployment(), planned()])),
     'GET /projects/:id/image': does(
       'Get the image of a project, as deployed and in the registry',
       imageState(),

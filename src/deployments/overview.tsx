@@ -7,6 +7,8 @@ import {
   UploadRef,
 } from '../web/components.tsx'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import { PlannedNote } from '../environments/planned.tsx'
+import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
@@ -23,6 +25,7 @@ import type { Deployment } from './store.ts'
 
 type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
   url: string | null
+  planned: Planned | null
 }
 
 type ProjectOverviewProps = {
@@ -95,6 +98,7 @@ const EnvironmentCard = ({
   current,
   latest,
   url,
+  planned,
 }: EnvironmentState & { project: Project }) => {
   const shown = current ?? latest
   return (
@@ -124,6 +128,7 @@ const EnvironmentCard = ({
             <a href={deploymentPath(current)}>Deployed</a> <Ago at={current.createdAt} />
           </p>
         )}
+        {planned && <PlannedNote {...{ planned, environment }} />}
       </section>
       {!project.deletingAt && (
         <footer>

@@ -22,8 +22,8 @@ import { pull } from './steps/pull.ts'
 import { deploy, imageMissing, resolve } from './steps/deploy.ts'
 import type { ReadyRun } from './steps/deploy.ts'
 import { releaseCommand } from './steps/release.ts'
-import { getJob } from './store.ts'
-import type { Job } from './store.ts'
+import { getCurrent, getJob } from './store.ts'
+import type { Deployment, Job } from './store.ts'
 import { publishSuperseded } from './waiting-store.ts'
 import { newWatch } from './watch/store.ts'
 
@@ -120,11 +120,18 @@ export async function runPipeline(
     return resolve({ ...run, environment }, image)
   }
 
+  function sayIfLive(isSame: (live: Deployment) => boolean) {
+    const live = deployment.plannedAt && getCurrent(deps.db, environmentId)
+    if (live && isSame(live))
+      log('Nothing new was there at its time: this version is live, and is deployed again.')
+  }
+
   async function fromSource(run: Run) {
     const { pullReference } = deployment
     if (pullReference === null) return buildFromSource(run)
     const pulled = await stage('pulling', () => pull(run, pullReference))
     progress.save(pulled)
+    sayIfLive((live) => live.pullDigest === pulled.pullDigest)
     return { image: pulled.image, codeSettings: null }
   }
 
@@ -139,6 +146,7 @@ export async function runPipeline(
         commitAuthor: snapshot.commit.author,
         commitMessage: snapshot.commit.message,
       })
+    sayIfLive((live) => live.commitHash === snapshot.commit.hash)
     if (project.composeFile !== null) {
       const { store, ...built } = await stage('building', () => buildStack(run, snapshot))
       deps.db.transaction(() => {

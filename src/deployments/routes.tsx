@@ -7,12 +7,14 @@ import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
 import { reachedAt } from '../environments/json.ts'
 import { listPromotedTo } from '../environments/promotion-store.ts'
+import { getPlanned } from '../environments/planned-store.ts'
 import { findEnvironment } from '../environments/store.ts'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { projectJson } from '../projects/json.ts'
 import { placesOf } from '../addresses/places.ts'
@@ -41,19 +43,15 @@ import { followGroups, logView } from './log-view.tsx'
 import type { LogViewDeps } from './log-view.tsx'
 import { getOrigin, listEnvironmentStates } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
+import { planner } from './planned-routes.tsx'
 import { previewRollback } from './preview.ts'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import { refsPath } from './ref-routes.tsx'
 import { rollBack, rollbackForm } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
-import {
-  refuseWithoutImage,
-  refuseWithoutRoom,
-  triggerDeployment,
-  triggerForm,
-  withoutRef,
-} from './trigger.ts'
+import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, withoutRef } from './trigger.ts'
+import { triggerForm } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { traceOf } from './trace.ts'
 import { TracePage } from './trace-page.tsx'
@@ -71,12 +69,19 @@ export const deploymentRoutes = (
     StreamDeps &
     LogViewDeps &
     Pick<UrlDeps, 'edge'> &
-    ViewDeps & { config: Config; docker: Docker; masks: Masks; watches: Watches },
+    ViewDeps & {
+      scheduler: Scheduler
+      config: Config
+      docker: Docker
+      masks: Masks
+      watches: Watches
+    },
   /** Renders a project's connections for its page. */
   mapOf: (project: Project) => JSX.Element | null,
 ) => {
   const { db, config } = deps
   const audit = auditor(db)
+  const plan = planner(deps)
   const isOwn = ownProject(deps)
   const trigger = input(triggerForm(config))
 
@@ -199,6 +204,7 @@ export const deploymentRoutes = (
     const shown = states.map((row) => ({
       ...row,
       url: reachedAt(deps, { ...row, ownerId: project.ownerId, published: row.current?.url }),
+      planned: getPlanned(db, row.environment.id),
     }))
     const recent = listDeployments(db, { projectId: project.id, limit: 5 })
     return (
@@ -220,6 +226,8 @@ export const deploymentRoutes = (
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'
+    const { at, zone, reuseImage: _, ...version } = asked
+    if (at) return plan(c, project, { ...version, at, zone })
     const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', about(deployment, project))
     return created(c, deployment)

@@ -1,6 +1,5 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { findUser } from '../accounts/store.ts'
-import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import type { Upload } from '../db/schema.ts'
 import type { Docker } from '../docker/index.ts'
@@ -11,17 +10,15 @@ import { countReplicas } from '../environments/processes.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
-import { isCommit } from '../git/ref-names.ts'
 import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
-import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
 import { repositoryOf } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
-import { flag, line } from '../web/fields.ts'
 import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
+import type { triggerForm } from './trigger-forms.ts'
 import {
   countOthersWaiting,
   insertWaiting,
@@ -30,50 +27,7 @@ import {
 } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
-export const commitHash = line('a commit', { max: 64 })
-  .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
-  .transform((hash) => hash.toLowerCase())
-
-/** What a pipeline sends. */
-export const hookForm = z.object({
-  environmentId: line('the id of an environment', { max: 100 }),
-  commit: commitHash.nullish(),
-  image: imageReference.nullish(),
-  wait: flag().nullish(),
-})
-
-/** The default environment is the project's first. */
-export const triggerForm = (config: Config) =>
-  z
-    .object({
-      environmentId: line('the id of an environment', { max: 100 }).nullish(),
-      repositoryUrl: repositoryUrl(config).nullish(),
-      branch: branchName.nullish(),
-      /** In place of a branch. */
-      tag: branchName.nullish(),
-      commit: commitHash.nullish(),
-      noCache: flag().nullish(),
-      /** Another tag or digest of the project's image. */
-      image: imageReference.nullish(),
-      reuseImage: flag().nullish(),
-    })
-    .superRefine(({ reuseImage, ...asked }, context) => {
-      if (asked.branch && asked.tag)
-        context.addIssue({
-          code: 'custom',
-          path: ['tag'],
-          message: 'can’t be combined with a branch. Send only one of them.',
-        })
-      for (const field of ['repositoryUrl', 'branch', 'tag', 'commit', 'image', 'noCache'] as const)
-        if (reuseImage && asked[field])
-          context.addIssue({
-            code: 'custom',
-            path: [field],
-            message: 'can’t be combined with reusing the image. Send only one of them.',
-          })
-    })
-
-type Trigger = Partial<z.output<ReturnType<typeof triggerForm>>> & {
+type Trigger = Partial<Omit<z.output<ReturnType<typeof triggerForm>>, 'at' | 'zone'>> & {
   project: Project
   trigger: Deployment['trigger']
   /** The e-mail address of a user, or another cause. */
@@ -81,15 +35,17 @@ type Trigger = Partial<z.output<ReturnType<typeof triggerForm>>> & {
   /** Of `branch`, where that is known. */
   refType?: Deployment['refType']
   /** Whose image it runs, in place of a build. */
-  imageOf?: Deployment
+  imageOf?: Deployment | undefined
   /** What its registry has now for the image. */
   digest?: string
   /** Files in place of a commit. */
-  upload?: Upload
+  upload?: Upload | undefined
   /** The input of its job. */
   input?: string | null
   /** It starts when the checks of its commit have passed. */
   waitsForChecks?: boolean
+  /** The time that was chosen for it. */
+  plannedAt?: Date
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
@@ -101,24 +57,11 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
   return queued.deployment
 }
 
-/**
- * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the
- * commit, publish superseded deployments and wake the jobs.
- */
-export function enqueue(
+/** Throws what refuses a deployment. Call it in a transaction. */
+export function checkTrigger(
   db: Db,
-  {
-    project,
-    trigger,
-    triggeredBy,
-    imageOf,
-    digest,
-    upload,
-    input,
-    waitsForChecks,
-    ...asked
-  }: Trigger,
-): Queued {
+  { project, ...asked }: Pick<Trigger, 'project' | 'upload' | 'imageOf'> & Asked,
+) {
   if (project.deletingAt)
     throw new AppError(
       'conflict',
@@ -129,7 +72,23 @@ export function enqueue(
   refuseElsewhere(project, asked)
   const environment = chooseEnvironment(listEnvironments(db, project.id), asked.environmentId)
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
-  const source = asked.reuseImage ? findReusable(db, environment) : imageOf
+  const source = asked.reuseImage ? findReusable(db, environment) : asked.imageOf
+  const isOfRef = project.image === null && !source && !asked.upload
+  return { environment, source, ref: isOfRef ? refOf({ project, environment }, asked) : null }
+}
+
+type Asked = Omit<Partial<z.output<ReturnType<typeof triggerForm>>>, 'at' | 'zone'> &
+  Pick<Trigger, 'refType'>
+
+/**
+ * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the
+ * commit, publish superseded deployments and wake the jobs.
+ */
+export function enqueue(
+  db: Db,
+  { project, trigger, triggeredBy, imageOf, digest, upload, input, ...asked }: Trigger,
+): Queued {
+  const { environment, source, ref } = checkTrigger(db, { project, upload, imageOf, ...asked })
   const deployment = insertWaiting(db, {
     ownerId: project.ownerId,
     projectId: project.id,
@@ -137,10 +96,11 @@ export function enqueue(
     trigger,
     triggeredBy,
     input,
-    waitsForChecks,
+    waitsForChecks: asked.waitsForChecks,
+    plannedAt: asked.plannedAt,
     repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
     upload,
-    ...(project.image === null && !source && !upload && refOf({ project, environment }, asked)),
+    ...ref,
     ...(upload && { branch: asked.branch ?? null, refType: asked.branch ? 'branch' : null }),
     pullReference: project.image && (asked.image ?? project.image),
     pullDigest: digest ?? null,

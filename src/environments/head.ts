@@ -7,6 +7,7 @@ import type { Look } from '../web/status-badge.tsx'
 import { stepOfJob } from './app-steps.ts'
 import type { AppStep } from './app-steps.ts'
 import { reachedAt } from './json.ts'
+import { getPlanned } from './planned-store.ts'
 import { getCurrent, getDeployment } from './store.ts'
 import type { Environment } from './store.ts'
 
@@ -35,6 +36,7 @@ export function headOf(
     state: step ?? (current && stateOf(current, instances)),
     /** The deployment that is queued or running. */
     deployment: deploying ? getDeployment(db, deploying.id) : null,
+    planned: getPlanned(db, environment.id),
     /** Null while nothing runs. */
     url:
       current?.status === 'running'

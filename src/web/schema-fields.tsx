@@ -13,7 +13,7 @@ export type FieldLook = {
   hint?: Child
   placeholder?: string
   /** A password is never shown again. */
-  type?: 'password' | 'url'
+  type?: 'password' | 'url' | 'datetime-local'
   inputmode?: 'numeric' | 'decimal' | 'url'
   /** For names, keys and addresses: no spell check, monospace. */
   code?: boolean

@@ -78,6 +78,7 @@ export async function mainJob({
         body: { environmentId },
       }),
     )
+    if (!('number' in started)) throw new Error('It was planned, not started')
     return finished(started)
   }
 

@@ -97,6 +97,10 @@ const forms: Record<string, Form> = {
   'POST /projects/:id/deployments': { untold: ['tag'], valid: () => ({}) }, // told as its branch
   'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/envs/:envId/planned': {
+    untold: ['tag'],
+    valid: () => ({ at: new Date(Date.now() + 3_600_000).toISOString() }),
+  },
   'POST /projects/:id/envs/:envId/promote': { brief: true, valid: () => ({}) },
   'POST /services/:template': {
     brief: true,

@@ -128,3 +128,17 @@ test('help and wrong arguments need no server', async () => {
   for (const args of [['deploy'], ['run', 'ls', '--help'], ['run', '--', '--help']])
     expect((await davit(args)).status, args.join(' ')).not.toBe(0)
 })
+
+test('deploy --at plans a deployment in the time zone of the laptop, and cancel cancels it', async () => {
+  const { ada, project, davit } = await withServer({ jobsWait: true })
+  const at = new Date(Date.now() + 86_400_000).toISOString()
+  const planned = await davit(['deploy', '--at', at, '--json'])
+  expect(JSON.parse(planned.stdout)).toMatchObject({ at, problem: null })
+  expect((await davit(['deploy', '--at', at])).stdout).toContain('what is pushed by then')
+  const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  expect(environment.planned).toMatchObject({ at })
+  expect((await davit(['deploy', '--at', 'soon'])).status).toBe(1)
+  expect((await davit(['deploy', '--at', at, '--dirty'])).status).toBe(2)
+  expect((await davit(['cancel'])).stdout).toContain('planned')
+  expect((await davit(['cancel'])).status).toBe(1)
+})

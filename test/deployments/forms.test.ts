@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { triggerForm } from '../../src/deployments/trigger.ts'
+import { triggerForm } from '../../src/deployments/trigger-forms.ts'
 import { testApp, withAda } from '../support/app.ts'
 import {
   endless,

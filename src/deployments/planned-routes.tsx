@@ -1,0 +1,161 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { deletePlanned, getPlanned } from '../environments/planned-store.ts'
+import type { Planned } from '../environments/planned-store.ts'
+import { plannedJson, plannedPath } from '../environments/planned.tsx'
+import { followedInWords } from '../environments/followed.ts'
+import { findEnvironment } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { AppError } from '../platform/errors.ts'
+import type { Config } from '../config.ts'
+import { ownKey, ownProject } from '../projects/own-project.ts'
+import { findProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { ModalForm } from '../web/dialog.tsx'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { TextField } from '../web/fields-view.tsx'
+import { moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
+import { SchemaFields } from '../web/schema-fields.tsx'
+import { userOf } from '../web/user-of.ts'
+import { planDeployment } from './planned.ts'
+import type { PlanDeps } from './planned.ts'
+import { planForm } from './trigger-forms.ts'
+
+const path = '/projects/:id/envs/:envId/planned'
+
+/** Plans a deployment, for its routes. */
+export function planner(deps: PlanDeps) {
+  const audit = auditor(deps.db)
+  return function plan(
+    c: Context,
+    project: Project,
+    asked: Parameters<typeof planDeployment>[1]['asked'],
+  ) {
+    const { token } = (c as Context<Env>).var
+    const by = { trigger: token ? 'api' : 'manual', plannedBy: userOf(c).email } as const
+    const planned = planDeployment(deps, { project, asked, ...by })
+    const key = { id: planned.environmentId, projectId: project.id }
+    const { name } = findEnvironment(deps.db, key)
+    audit(c, 'deployment.planned', {
+      object: { kind: 'environment', id: key.id, name: `${project.name} ${name}` },
+      details: { at: planned.at.toISOString() },
+    })
+    const said = `A deployment to ${name} is planned.`
+    const json = () => plannedJson(planned)
+    return moveOn(c, { to: environmentPath(key), created: true, said, json })
+  }
+}
+
+/** The deployment that waits for its time. */
+export const plannedRoutes = (deps: PlanDeps & { config: Config }) => {
+  const { db, scheduler } = deps
+  const audit = auditor(db)
+  const plan = planner(deps)
+  const form = planForm(deps.config)
+
+  return factory
+    .createApp()
+    .get(path, (c) => show(c, ask(c, emptyDraft)))
+    .post(path, ownProject(deps), input(form, ask), (c) => {
+      const { project, environment } = own(c)
+      return plan(c, project, { ...c.var.input, environmentId: environment.id })
+    })
+    .delete(path, ownProject(deps), (c) => {
+      const { project, environment } = own(c)
+      if (!deletePlanned(db, environment.id))
+        throw new AppError('conflict', `No deployment to ${environment.name} is planned.`)
+      scheduler.wake()
+      const name = `${project.name} ${environment.name}`
+      audit(c, 'deployment.unplanned', {
+        object: { kind: 'environment', id: environment.id, name },
+      })
+      const said = 'The planned deployment is cancelled.'
+      return moveOn(c, { to: environmentPath(environment), said, json: () => ({}) })
+    })
+
+  function ask(c: Context, draft: Draft): View {
+    const { project, environment } = own(c)
+    const planned = getPlanned(db, environment.id)
+    return {
+      title: `Deploy ${project.name} ${environment.name} later`,
+      page: () => <PlanDialog {...{ project, environment, planned, form, draft }} />,
+      json: () => ({ planned: planned && plannedJson(planned) }),
+    }
+  }
+
+  function own(c: Context) {
+    const project = findProject(db, ownKey(c))
+    const key = { id: c.req.param('envId')!, projectId: project.id }
+    return { project, environment: findEnvironment(db, key) }
+  }
+}
+
+type DialogProps = {
+  project: Project
+  environment: Environment
+  planned: Planned | null
+  form: ReturnType<typeof planForm>
+  draft: Draft
+}
+
+const PlanDialog = ({ project, environment, planned, form, draft }: DialogProps) => {
+  const { branch, tag, commit, image } = planned?.version ?? {}
+  const stored = planned && {
+    at: planned.at.toISOString().slice(0, 16),
+    zone: 'UTC',
+  }
+  return (
+    <ModalForm
+      title={
+        <>
+          Deploy <bdi>{environment.name}</bdi> later
+        </>
+      }
+      from={{ href: environmentPath(environment), name: environment.name }}
+      action={plannedPath(environment)}
+      draft={draft}
+      submit={planned ? 'Change time' : 'Plan deployment'}
+    >
+      <SchemaFields schema={form} names={['at', 'zone']} values={stored ?? {}} />
+      {project.image === null ? (
+        <>
+          <TextField
+            name={tag ? 'tag' : 'branch'}
+            label={tag ? 'Tag' : 'Branch or tag'}
+            value={tag ?? branch}
+            placeholder={followedInWords({ environment, project })}
+            hint="Its newest commit at that time is deployed."
+            code
+          />
+          <TextField
+            name="commit"
+            label="Commit"
+            value={commit}
+            placeholder="newest at that time"
+            hint="The full hash of 40 or 64 digits, for exactly that one."
+            code
+          />
+        </>
+      ) : (
+        <TextField
+          name="image"
+          label="Image"
+          value={image}
+          placeholder={project.image}
+          hint="It is pulled at that time."
+          code
+        />
+      )}
+      <p class="muted">
+        Pushes are deployed until then as usual. One deployment of an environment can be planned:
+        another time replaces this one.
+      </p>
+    </ModalForm>
+  )
+}

@@ -1,0 +1,121 @@
+import { LogWriter } from '../logs/log-writer.ts'
+import type { PlannedVersion } from '../db/schema.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import {
+  deletePlanned,
+  firstPlanned,
+  getPlanned,
+  listDuePlanned,
+  savePlanned,
+  setPlannedProblem,
+} from '../environments/planned-store.ts'
+import type { Planned } from '../environments/planned-store.ts'
+import type { Project } from '../projects/store.ts'
+import { readMoment } from '../web/moment.ts'
+import { getEnvironmentIn } from '../environments/store.ts'
+import { logOf } from './store.ts'
+import { checkTrigger, enqueue } from './trigger.ts'
+import type { TriggerDeps } from './trigger.ts'
+import { publishSuperseded } from './waiting-store.ts'
+import type { Queued } from './waiting-store.ts'
+
+export type PlanDeps = TriggerDeps & { scheduler: Scheduler }
+
+type Asked = PlannedVersion & {
+  environmentId?: string | null | undefined
+  at: string
+  zone?: string | null | undefined
+}
+
+/** Milliseconds until the latest time. */
+const longest = 366 * 24 * 3_600_000
+
+/** Milliseconds after which Davit says that it deploys late. */
+const grace = 120_000
+
+/** Replaces what was planned for the environment. It must be possible now, too. */
+export function planDeployment(
+  { db, scheduler }: PlanDeps,
+  {
+    project,
+    asked: { at: text, zone, environmentId, ...version },
+    ...by
+  }: { project: Project; asked: Asked } & Pick<Planned, 'trigger' | 'plannedBy'>,
+): Planned {
+  const at = readMoment(text, zone ?? 'UTC')!
+  const left = at.getTime() - scheduler.now()
+  if (left <= 0) throw invalidField('at', 'must be in the future.')
+  if (left > longest) throw invalidField('at', 'must be within a year.')
+  const row = db.transaction(
+    (tx) => {
+      const { environment } = checkTrigger(db, { project, environmentId, ...version })
+      return savePlanned(tx, { ...by, environmentId: environment.id, at, version })
+    },
+    { behavior: 'immediate' },
+  )
+  scheduler.wake()
+  return row
+}
+
+/** Deploys what is due, until the signal. What was due while Davit was down is deployed once, at its start. */
+export const keepPlanned = (deps: PlanDeps, { signal }: { signal: AbortSignal }) =>
+  deps.scheduler.keep(
+    {
+      next: () => firstPlanned(deps.db),
+      run(now) {
+        for (const { environmentId } of listDuePlanned(deps.db, new Date(now)))
+          deployPlanned(deps, environmentId, now)
+      },
+      failed: 'planned deployments were not started',
+    },
+    { signal },
+  )
+
+/** It is queued and forgotten together, so that it is never deployed twice. */
+function deployPlanned(deps: PlanDeps, environmentId: string, now: number) {
+  const { db, jobs } = deps
+  const begun = db.transaction(
+    () => {
+      const planned = getPlanned(db, environmentId)
+      const of = getEnvironmentIn(db, environmentId)
+      if (!planned || !of || planned.at.getTime() > now) return null
+      try {
+        const queued = db.transaction(() => {
+          deletePlanned(db, environmentId)
+          return enqueue(db, {
+            ...planned.version,
+            project: of.project,
+            environmentId,
+            trigger: planned.trigger,
+            triggeredBy: planned.plannedBy,
+            plannedAt: planned.at,
+          })
+        })
+        return { planned, queued }
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        setPlannedProblem(db, environmentId, error.message)
+        return null
+      }
+    },
+    { behavior: 'immediate' },
+  )
+  if (!begun) return
+  say(deps, begun, now)
+  publishSuperseded(deps, begun.queued)
+  jobs.wake()
+}
+
+function say(
+  deps: PlanDeps,
+  { planned, queued }: { planned: Planned; queued: Queued },
+  now: number,
+) {
+  const log = new LogWriter(deps, logOf(queued.deployment))
+  const late = now - planned.at.getTime() > grace
+  log.write(
+    `Planned by ${planned.plannedBy} for ${planned.at.toISOString()}.${late ? ' Davit wasn’t running then, so it is deployed now.' : ''}`,
+  )
+  log.end()
+}

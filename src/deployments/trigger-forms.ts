@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import { isCommit } from '../git/ref-names.ts'
+import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
+import { flag, line } from '../web/fields.ts'
+import { moment, momentZone } from '../web/moment.ts'
+
+export const commitHash = line('a commit', { max: 64 })
+  .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
+  .transform((hash) => hash.toLowerCase())
+
+/** What a pipeline sends. */
+export const hookForm = z.object({
+  environmentId: line('the id of an environment', { max: 100 }),
+  commit: commitHash.nullish(),
+  image: imageReference.nullish(),
+  wait: flag().nullish(),
+})
+
+const versionFields = (config: Config) => ({
+  repositoryUrl: repositoryUrl(config).nullish(),
+  branch: branchName.nullish(),
+  /** In place of a branch. */
+  tag: branchName.nullish(),
+  commit: commitHash.nullish(),
+  noCache: flag().nullish(),
+  /** Another tag or digest of the project's image. */
+  image: imageReference.nullish(),
+})
+
+type Issues = { addIssue: (issue: { code: 'custom'; path: string[]; message: string }) => void }
+
+const refuse = ({ addIssue }: Issues, field: string, message: string) =>
+  addIssue({ code: 'custom', path: [field], message })
+
+function refuseTwoRefs(
+  { branch, tag }: { branch?: string | null | undefined; tag?: string | null | undefined },
+  issues: Issues,
+) {
+  if (branch && tag)
+    refuse(issues, 'tag', 'can’t be combined with a branch. Send only one of them.')
+}
+
+/** The default environment is the project's first. */
+export const triggerForm = (config: Config) =>
+  z
+    .object({
+      environmentId: line('the id of an environment', { max: 100 }).nullish(),
+      ...versionFields(config),
+      reuseImage: flag().nullish(),
+      /** Later, instead of now. */
+      at: moment('Time').nullish(),
+      zone: momentZone(),
+    })
+    .superRefine(({ reuseImage, ...asked }, issues) => {
+      refuseTwoRefs(asked, issues)
+      if (asked.zone && !asked.at) refuse(issues, 'zone', 'needs a time (at).')
+      const others = ['repositoryUrl', 'branch', 'tag', 'commit', 'image', 'noCache', 'at'] as const
+      for (const field of others)
+        if (reuseImage && asked[field])
+          refuse(issues, field, 'can’t be combined with reusing the image. Send only one of them.')
+    })
+
+export const planForm = (config: Config) =>
+  z
+    .object({ at: moment('Time'), zone: momentZone(), ...versionFields(config) })
+    .superRefine(refuseTwoRefs)
