@@ -6,6 +6,7 @@ import { isRollingOut } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
 import { noContainer } from './find.ts'
 import type { FoundContainer } from './find.ts'
+import { isKept } from './row.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 
@@ -15,6 +16,7 @@ export async function stop(deps: ActDeps, found: FoundContainer) {
   if (!isUp(container))
     throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
+  refuseKept(found)
   if (!(await stopContainer(deps.docker, container))) throw noContainer()
 }
 
@@ -23,7 +25,16 @@ export async function restart(deps: ActDeps, found: FoundContainer) {
   if (container.state === 'removing' || container.state === 'dead')
     throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
   refuseWhileSwitching(deps, found)
+  refuseKept(found)
   if (!(await restartContainer(deps.docker, container))) throw noContainer()
+}
+
+function refuseKept({ place }: FoundContainer) {
+  if (!isKept(place)) return
+  throw new AppError(
+    'conflict',
+    'It belongs to the previous version, which is kept for a rollback. Roll back to that deployment to start it.',
+  )
 }
 
 /** A deployment owns the containers it starts and stops; changing them meanwhile would conflict. */

@@ -3,6 +3,7 @@ import { Button, PostForm } from '../web/form.tsx'
 import type { ContainerOwner } from './find.ts'
 import { isUp } from '../runtime/workload.ts'
 import { containerPath } from './place.ts'
+import { isKept } from './row.ts'
 
 type Props = {
   container: Pick<ContainerSummary, 'id' | 'name' | 'state'>
@@ -14,7 +15,7 @@ type Props = {
 /** Asks for confirmation if another program created the container. */
 export const ContainerActions = (props: Props) => {
   const { state } = props.container
-  if (state === 'removing' || state === 'dead') return null
+  if (state === 'removing' || state === 'dead' || isKept(props.place)) return null
   if (!isUp(props.container)) return <Action {...props} verb="restart" label="Start" />
   return (
     <>

@@ -5,7 +5,7 @@ import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { lookOfRow, processText, stopReasonOf } from './row.ts'
+import { isKept, lookOfRow, processText, stopReasonOf } from './row.ts'
 import { containerPath } from './place.ts'
 import type { Row } from './row.ts'
 
@@ -38,6 +38,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
           {condition?.oomKilled && isUp(container) && (
             <span class="telling">ran out of memory</span>
           )}
+          {isKept(place) && <span>previous version, kept for a rollback</span>}
           {stopped && <span class="telling">stopped by Davit: {whyStopped[stopped.code]}</span>}
           {row.usage && (
             <span>

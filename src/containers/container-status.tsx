@@ -3,11 +3,11 @@ import { ButtonLink } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
 import { Live } from '../web/live.tsx'
-import { ContainerBadge, stateInWords } from '../web/status-badge.tsx'
+import { Badge, ContainerBadge, stateInWords } from '../web/status-badge.tsx'
 import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { stopReasonOf } from './row.ts'
+import { isKept, keptLook, stopReasonOf } from './row.ts'
 import { terminalPath } from './terminal/page.tsx'
 
 /** Refreshes itself every few seconds. */
@@ -37,7 +37,11 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
         <p hidden data-gone>
           This container was removed.
         </p>
-        <ContainerBadge {...shown} />
+        {isKept(place) && !isUp(container) ? (
+          <Badge {...keptLook} />
+        ) : (
+          <ContainerBadge {...shown} />
+        )}
         <Facts view={view} />
         <div class="actions">
           {view.hasTerminal && (
@@ -75,7 +79,10 @@ const WayBack = ({ view: { container, place, isOwner } }: { view: ContainerView 
   if (isUp(container) || place.kind === 'other' || !place.project || !isOwner) return null
   return (
     <p class="muted">
-      Start restarts this container unchanged. To run the newest commit instead,{' '}
+      {isKept(place)
+        ? 'It belongs to the previous version, and is kept stopped until the next deployment: a rollback starts it.'
+        : 'Start restarts this container unchanged.'}{' '}
+      To run the newest commit instead,{' '}
       <a href={`/projects/${place.project.id}`}>deploy the project</a>.
     </p>
   )

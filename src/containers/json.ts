@@ -14,7 +14,7 @@ import { containerHistory, containerUsage } from './usage/json.ts'
 import { containerFields, containerFieldsJson } from '../runtime/container-json.ts'
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
-import { stopReasonOf } from './row.ts'
+import { isKept, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 export const container = componentOf('Container', () => ({
@@ -26,6 +26,8 @@ export const container = componentOf('Container', () => ({
   exitCode: z.int().nullable(),
   oomKilled: z.boolean().nullable(),
   crashLooping: z.boolean(),
+  /** True for one of the previous version, which a rollback starts again. */
+  kept: z.boolean(),
 }))
 
 const containerList = component('ContainerList', () =>
@@ -101,6 +103,7 @@ export const containerJson = ({ container, place, condition, looping }: Row) => 
     exitCode: container.exitCode,
     oomKilled: condition?.oomKilled ?? null,
     crashLooping: looping,
+    kept: isKept(place),
   }
 }
 

@@ -24,7 +24,13 @@ export type OwnPlace = {
   environment: Named | null
   /** Null unless it belongs to an app or service. Replicas count from 1; null if there is one. */
   process: { name: string; replica: number | null } | null
-  deployment: { id: string; status: string; stopReason: StopReason | null } | null
+  deployment: {
+    id: string
+    status: string
+    stopReason: StopReason | null
+    /** True for one of the version before the live one, which a rollback starts again. */
+    isKept: boolean
+  } | null
   service: Named | null
 }
 
@@ -87,7 +93,8 @@ export function placeContainers(
     const isOneOf = known.some(({ process, slot }) => process === name && slot > 0)
     const process = { name, replica: its && isOneOf ? its.slot + 1 : null }
     const { owner, project, environment, status } = found
-    const deployment = { id: found.id, status, stopReason: stopReasonOf(found, name) }
+    const stopReason = stopReasonOf(found, name)
+    const deployment = { id: found.id, status, stopReason, isKept: its?.isKept ?? false }
     return { ...nowhere, owner, project, environment, process, deployment }
   }
 

@@ -2,7 +2,7 @@ import type { Condition, ObservedContainers } from '../runtime/observed-containe
 import { processLabel } from '../logs/log-line.tsx'
 import { lookOfContainer } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
-import type { Listed, OwnPlace } from './find.ts'
+import type { ContainerOwner, Listed, OwnPlace } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'
 
@@ -24,8 +24,16 @@ export const rowOf = ({ observed, usage }: RowDeps, listed: Listed): Row => ({
   usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
 })
 
-export const lookOfRow = ({ container, condition, looping }: Omit<Row, 'place' | 'usage'>) =>
-  lookOfContainer({ ...container, oomKilled: condition?.oomKilled ?? false, looping })
+export const lookOfRow = ({ container, place, condition, looping }: Omit<Row, 'usage'>) =>
+  isKept(place) && !isUp(container)
+    ? keptLook
+    : lookOfContainer({ ...container, oomKilled: condition?.oomKilled ?? false, looping })
+
+/** True for a container of the version before the live one, which a rollback starts again. */
+export const isKept = (place: ContainerOwner) =>
+  place.kind === 'own' && place.deployment?.isKept === true
+
+export const keptLook = { word: 'Kept', tone: 'quiet', icon: 'square' } as const
 
 /** Null if Davit didn't stop it, or if it was started again. */
 export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { isStopCode, stopCodes } from '../runtime/crash-count.ts'
 import type { StopCode } from '../runtime/crash-count.ts'
 import type { Db } from '../db/index.ts'
@@ -38,6 +38,7 @@ export const listDeployedContainers = (db: Db, deploymentIds: string[]) =>
         containerId: instances.containerId,
         process: instances.component,
         slot: instances.slot,
+        isKept: sql<boolean>`${instances.state} = 'standby'`.mapWith(Boolean),
       })
       .from(instances)
       .where(inArray(instances.releaseId, deploymentIds))

@@ -63,10 +63,10 @@ export const instances = sqliteTable(
     port: integer(),
     /**
      * `live` should run. `unhealthy` should run too, but isn't healthy or is about to start again, so that no
-     * address routes to it. `stopped` belongs to the live release and was stopped or ended. `standby` belongs to the release
-     * before, and can take over while the live one is watched. `draining` was
-     * replaced and will be removed. `once` runs to its end beside the release: it has the id of its job, and
-     * its row is deleted with its container.
+     * address routes to it. `stopped` belongs to the live release and was stopped or ended. `standby` belongs
+     * to the release before: it runs while the live one is watched, and is then kept stopped for a rollback.
+     * `draining` was replaced and will be removed. `once` runs to its end beside the release: it has the id of
+     * its job, and its row is deleted with its container.
      */
     state: text({ enum: instanceStates }).notNull().default('creating'),
     createdAt: createdAt(),

@@ -15,6 +15,8 @@ import { openStack } from './stack/open.ts'
 import type { OpenStack } from './stack/open.ts'
 import { variablesNotKept, variablesOfThen, whyNoRollback } from './rollback.ts'
 import { liveSettings, settingsOf } from './settings.ts'
+import { getDeployment } from '../environments/store.ts'
+import { listStandby } from '../runtime/store.ts'
 import { getCurrent } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -40,6 +42,10 @@ export async function previewRollback(
     live && next && changedVariables(live, next, { mask, isPast })
   return {
     ...versionsOf(db, { current, target }),
+    /** True when containers of it are kept, which start again if nothing else changes. */
+    isKept: listStandby(db, environment.id).some(
+      ({ releaseId }) => getDeployment(db, releaseId)?.image === target.image,
+    ),
     /** The reason why a rollback is impossible; null when it is possible. */
     refused: whyNoRollback(target) ?? (await whyNoImage(deps, target)),
     /** Null when the variables of the live deployment or of a linked service are unknown. */

@@ -52,7 +52,11 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
         target={target}
         names={{ target: 'Rolls back to', back: 'Reverts', forward: 'Restores' }}
       >
-        {image.from === image.to ? 'the running one' : 'kept on this server, so there is no build'}
+        {image.from === image.to
+          ? 'the running one'
+          : preview.isKept
+            ? 'kept with its containers, which start again unless something else changes'
+            : 'kept on this server, so there is no build'}
       </Versions>
       <fieldset class="rollback-variables">
         <legend>Variables</legend>

@@ -86,6 +86,16 @@ async function networkUse({ db, docker }: AddressDeps, network: string, signal: 
 /** Every network that Davit creates has room for more containers than this. */
 const fewContainers = 30
 
+/** True when the networks of these components surely have room for containers that aren't needed. */
+export const areRoomy = (
+  db: Tx,
+  workload: { id: string; projectId?: string },
+  components: { joins: string[] }[],
+) =>
+  [workload, ...components.flatMap(({ joins }) => joins.map((id) => ({ id })))].every(
+    (one) => countEndpoints(db, networkNameOf(one)) <= fewContainers,
+  )
+
 /** Milliseconds before the check gives up on an unresponsive engine and leaves it to the job. */
 const timeoutMs = 2000
 

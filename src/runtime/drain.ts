@@ -5,9 +5,9 @@ import { getDrainSeconds, listPlaces } from './routing-store.ts'
 import { stopAndRemove } from './remove.ts'
 import { componentIn, findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
-import { listInstances, updateInstance } from './store.ts'
+import { getInstance, listInstances, listStandby, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import { lastFirst, waitingFor } from './workload.ts'
+import { isUp, lastFirst, waitingFor } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
@@ -33,20 +33,25 @@ export async function drain(
 }
 
 /**
- * Stops and removes the containers of replaced releases. If the edge sent them requests, each is drained
- * first, in the background; not with `now`.
+ * Stops and removes the containers of replaced releases; with `stopsStandby` also stops those that are kept.
+ * If the edge sent them requests, each is drained first, in the background; not with `now`.
  */
 export async function removeReplaced(
   deps: RuntimeDeps,
-  { workload, now = false }: { workload: WorkloadKey; now?: boolean },
+  {
+    workload,
+    now = false,
+    stopsStandby = false,
+  }: { workload: WorkloadKey; now?: boolean; stopsStandby?: boolean },
 ) {
-  const replaced = listReplaced(deps, workload).filter(
+  const standby = stopsStandby ? listStandby(deps.db, workload.id) : []
+  const replaced = [...listReplaced(deps, workload), ...standby].filter(
     ({ id }) => !deps.instanceTasks.isRemoving(id),
   )
   // the components of a replaced release aren't kept
   const componentOf = componentIn(deps, workload)
   if (now || !deps.edge.isOn || workload.kind === 'service') {
-    const end = (instance: Instance) => remove(deps, workload, instance)
+    const end = (instance: Instance) => stopOrRemove(deps, workload, instance)
     return lastFirst(workload, replaced, end, componentOf)
   }
   const waiting = waitingFor(replaced, componentOf)
@@ -70,18 +75,27 @@ async function drainAndRemove(
     if (!expedite.aborted) throw error
   })
   shutdown.throwIfAborted()
-  await remove(deps, workload, instance, { signal: shutdown }) // the next process removes it otherwise
+  await stopOrRemove(deps, workload, instance, { signal: shutdown }) // else the next process does
 }
 
-async function remove(
+async function stopOrRemove(
   deps: RuntimeDeps,
   workload: WorkloadKey,
   instance: Instance,
   options: { signal?: AbortSignal } = {},
 ) {
+  const { db, docker } = deps
+  const isKept = () => getInstance(db, instance.id)?.state === 'standby'
   const containerId = await findContainer(deps, workload, instance)
+  if (containerId && isKept()) {
+    const container = await docker.inspectContainer(containerId, options)
+    if (container && container.restartPolicy.name !== 'no')
+      await docker.setRestartPolicy(containerId, { name: 'no' }) // not started after a reboot either
+    if (container && isUp(container)) await docker.stopContainer(containerId, options)
+    if (container && isKept()) return // a new release may have taken its place meanwhile
+  }
   if (containerId) await stopAndRemove(deps, containerId, options)
-  updateInstance(deps.db, instance.id, { state: 'removed' })
+  updateInstance(db, instance.id, { state: 'removed' })
 }
 
 /** Containers of a workload for which a network always has room. */
@@ -92,15 +106,32 @@ const mostAtOnce = 2 * processLimits.instances
  * release replaced may drain while the next one starts.
  */
 export async function awaitDrains(run: RollOutRun) {
-  const { db, instanceTasks, workload, release, hooks, signal } = run
+  const { db, instanceTasks, workload, hooks, signal } = run
   const replaced = listReplaced({ db }, workload)
-  const coming = release.components.reduce((sum, { replicas }) => sum + replicas, 0)
-  const isTight = listInstances(db, workload.id).length + coming > mostAtOnce
+  const isTight = isCrowded(run)
   const last = replaced.at(-1)?.releaseId
   const inTheWay = replaced.filter(({ releaseId }) => isTight || releaseId !== last)
   if (!inTheWay.some(({ id }) => instanceTasks.isRemoving(id))) return
   hooks.log?.('Waiting for open requests to an earlier version to end')
   await instanceTasks.ended(inTheWay, signal)
+}
+
+function isCrowded({ db, workload, release }: RollOutRun) {
+  const coming = release.components.reduce((sum, { replicas }) => sum + replicas, 0)
+  return listInstances(db, workload.id).length + coming > mostAtOnce
+}
+
+/**
+ * What is kept of the release before has no requests any more when a roll-out starts it. Otherwise it stops
+ * at the latest now, and goes where its addresses are needed.
+ */
+export async function settlePrevious(run: RollOutRun) {
+  const { db, instanceTasks, workload, release, signal } = run
+  const standby = listStandby(db, workload.id)
+  const isInTheWay = standby.length > 0 && isCrowded(run)
+  if (isInTheWay) for (const { id } of standby) updateInstance(db, id, { state: 'draining' })
+  if (release.startsKept) await instanceTasks.ended(standby, signal)
+  await removeReplaced(run, { workload, stopsStandby: !release.startsKept })
 }
 
 /** Only those whose containers haven't been removed yet. */

@@ -1,8 +1,9 @@
 import type { Component } from './component.ts'
-import { slotsOf } from './component.ts'
+import { openComponents, slotsOf } from './component.ts'
 import { placed } from './revert.ts'
 import type { Difference, Placed, RollOutRun } from './run.ts'
-import { listInstances } from './store.ts'
+import { getRelease, listInstances, listStandby } from './store.ts'
+import type { Instance } from './store.ts'
 
 /**
  * Finds the containers of the live release that already run what the new one says. Those that run once are
@@ -29,16 +30,47 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
       found = loose.length > 0
     }
   }
+  const changed = components.filter(({ name }) => !kept.has(name))
+  const standby = await findStandby(run, changed)
+  const fromOf = (name: string, slot: number) =>
+    standby.get(name)?.find((instance) => instance.slot === slot)
   return {
     kept: [...kept.values()].flat(),
-    fresh: slotsOf(components.filter(({ name }) => !kept.has(name))),
+    fresh: slotsOf(changed).map((one) => ({ ...one, from: fromOf(one.component.name, one.slot) })),
   }
+}
+
+/** Those instances of the release before that are what would be created, by component. */
+async function findStandby(run: RollOutRun, components: Component[]) {
+  const { db, secrets, workload, release, hooks } = run
+  const found = new Map<string, Instance[]>()
+  const standby = release.startsKept ? listStandby(db, workload.id) : []
+  const [first] = standby
+  if (!first) return found
+  const before = openComponents(secrets, getRelease(db, first.releaseId)) ?? []
+  for (const component of components) {
+    const of = before.find(({ name }) => name === component.name) ?? null
+    const same = standby.flatMap((instance): Placed[] =>
+      instance.component === component.name && instance.containerId !== null
+        ? [{ id: instance.containerId, component: of, instance }]
+        : [],
+    )
+    const isSame = of?.options.env?.DAVIT_COMMIT === component.options.env?.DAVIT_COMMIT
+    if (isSame && (await isUnchanged(run, component, same, { mayBeStopped: true })))
+      found.set(
+        component.name,
+        standby.filter((one) => one.component === component.name),
+      )
+    else hooks.log?.(`What is kept of ${component.name} isn’t as it is set today: it is recreated`)
+  }
+  return found
 }
 
 async function isUnchanged(
   { docker }: Pick<RollOutRun, 'docker'>,
   component: Component,
   same: Placed[],
+  { mayBeStopped = false } = {},
 ) {
   const [first] = same
   if (component.oneShot || !first?.component || same.length !== component.replicas) return false
@@ -47,8 +79,10 @@ async function isUnchanged(
   for (const { id } of same) {
     const container = await docker.inspectContainer(id)
     // one that crashes again and again, or is paused, gets another try
-    if (container?.state !== 'running' || container.health === 'unhealthy') return false
-    if (container.imageId !== image?.id) return false
+    const isStopped = mayBeStopped && container?.state === 'exited'
+    if (!container || container.imageId !== image?.id) return false
+    if (!isStopped && (container.state !== 'running' || container.health === 'unhealthy'))
+      return false
   }
   return true
 }

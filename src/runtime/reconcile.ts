@@ -18,6 +18,7 @@ import {
   insertInstance,
   isKnown,
   isRollingOut,
+  isWatched,
   listInstances,
   listInstancesOf,
   listLiveInstances,
@@ -25,6 +26,7 @@ import {
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
+import { settleStandby } from './standby.ts'
 import { filterOf, isUp } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -57,6 +59,7 @@ export async function reconcile(
     giveUpUnfinished(deps.db, workload.id)
     deps.routing.route(workload) // a killed process may not have done it
     await removeReplaced(deps, { workload })
+    await settleStandby(deps, workload)
     for (const instance of listOnce(deps.db, workload.id))
       if (!isOnceWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
     if (orphans) await settleStrays(deps, workload)
@@ -76,17 +79,22 @@ export async function listDifferent(
   const there = new Map(containers.map((container) => [container.id, container]))
   const held = listInstancesOf(db, kind)
   const known = new Set(held.map(({ containerId }) => containerId))
+  const isStandbyAsItIs = ({ containerId, workloadId }: Instance) => {
+    const container = there.get(containerId ?? '')
+    return container !== undefined && (!isUp(container) || isWatched(db, workloadId))
+  }
   return new Set([
     ...listRollingOut(db, kind),
     ...(edge.isOn && kind === 'app' ? listUnplaced(db) : []),
     ...held.flatMap((instance) => {
       const { workloadId, containerId, state } = instance
       const isAsItIs =
-        state === 'standby' ||
-        (state === 'once'
+        state === 'once'
           ? isOnceWanted(deps, instance.id)
-          : state !== 'unhealthy' &&
-            state === stateOf(edge, instance, there.get(containerId ?? '') ?? null))
+          : state === 'standby'
+            ? isStandbyAsItIs(instance)
+            : state !== 'unhealthy' &&
+              state === stateOf(edge, instance, there.get(containerId ?? '') ?? null)
       return isAsItIs ? [] : workloadId
     }),
     ...containers.flatMap(({ id, labels }) => {

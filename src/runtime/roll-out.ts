@@ -1,22 +1,23 @@
 import { retryOnDiskFull } from '../db/failures.ts'
+import type { Tx } from '../db/index.ts'
 import { killed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
 import { differenceTo } from './keep.ts'
 import { within } from '../platform/pause.ts'
 import { timed } from '../platform/trace.ts'
-import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
-import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
+import { awaitDrains, listReplaced, removeReplaced, settlePrevious } from './drain.ts'
+import { areRoomy } from './addresses.ts'
+import { forget, listLive, placed, removeNew, revertInterrupted } from './revert.ts'
 import type { Difference, Outcome, Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
-import { getLiveRelease, makeLive, updateInstance } from './store.ts'
+import { getLiveRelease, listLiveInstances, makeLive, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
-import { dropStandby } from './standby.ts'
 import type { RuntimeDeps } from './deps.ts'
 
 /**
@@ -31,20 +32,26 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) => {
   return deps.locks.rollOut(of.workload, of.signal, async () => {
     isFree?.()
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
-    await timed(run.trace, { kind: 'edge', name: 'ready' }, () => deps.edge.ready(run))
-    await revertInterrupted(run, run)
-    run.routing.route(run.workload)
-    dropStandby(run, run.workload)
-    await removeReplaced(run, run)
-    await timed(run.trace, { kind: 'wait', name: 'for requests to earlier containers' }, () =>
-      awaitDrains(run),
-    )
-    const before = getLiveRelease(deps.db, of.workload.id)
-    await switchOver(run, before)
-    await finish(run, before).catch((error) => {
+    const reportLeft = (error: unknown) => {
       if (of.shutdown.aborted) return // the next process does it
       report('a replaced container could not be removed yet', error, { workload: of.workload.id })
-    })
+    }
+    try {
+      await timed(run.trace, { kind: 'edge', name: 'ready' }, () => deps.edge.ready(run))
+      await revertInterrupted(run, run)
+      run.routing.route(run.workload)
+      await settlePrevious(run)
+      await timed(run.trace, { kind: 'wait', name: 'for requests to earlier containers' }, () =>
+        awaitDrains(run),
+      )
+      const before = getLiveRelease(deps.db, of.workload.id)
+      const { isWatched } = await switchOver(run, before)
+      await finish(run, { before, isWatched }).catch(reportLeft)
+    } catch (error) {
+      if (of.release.startsKept)
+        await removeReplaced(run, { ...run, stopsStandby: true }).catch(reportLeft)
+      throw error
+    }
   })
 }
 
@@ -54,7 +61,10 @@ type Release = ReturnType<typeof getLiveRelease>
  * Routes requests to the new release, and removes the previous one. If the switch fails, containers that
  * still get requests are kept.
  */
-async function finish(run: RollOutRun, before: Release) {
+async function finish(
+  run: RollOutRun,
+  { before, isWatched }: { before: Release; isWatched: boolean },
+) {
   const { workload, release, hooks, shutdown } = run
   const takesPort = release.edge === true && before !== undefined && !before.edge
   try {
@@ -70,7 +80,7 @@ async function finish(run: RollOutRun, before: Release) {
   } finally {
     hooks.committed?.()
   }
-  await removeReplaced(run, { workload })
+  await removeReplaced(run, { workload, stopsStandby: !isWatched })
 }
 
 /** Milliseconds for the edge to listen on a port: its loads can be ten seconds apart. */
@@ -100,6 +110,11 @@ async function switchOver(run: RollOutRun, before: Release) {
     }
     for (const { component } of difference.kept)
       hooks.log?.(`${component!.name} is unchanged and keeps running`)
+    const reused = difference.fresh.filter(({ from }) => from).length
+    if (reused > 0)
+      hooks.log?.(
+        `${reused > 1 ? `${reused} containers were` : 'Its container was'} kept, so nothing is created`,
+      )
     const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
     isWatched = run.watch === true && before !== undefined && old.length === 0
     if (old.length > 0) {
@@ -134,8 +149,11 @@ async function switchOver(run: RollOutRun, before: Release) {
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt), isWatched }
     await timed(run.trace, { kind: 'davit', name: 'make it live' }, () =>
-      retryOnDiskFull(() => commit(run, { made, kept: difference.kept }, outcome), { signal }),
+      retryOnDiskFull(() => commit(run, { before, made, kept: difference.kept }, outcome), {
+        signal,
+      }),
     )
+    return { isWatched }
   } catch (error) {
     const problems = await undo.run({ docker, shutdown, log: hooks.log })
     run.routing.route(workload) // its page no longer says that it is starting
@@ -144,24 +162,48 @@ async function switchOver(run: RollOutRun, before: Release) {
   }
 }
 
-const commit = (
-  { db, workload, release, hooks }: RollOutRun,
-  { made, kept }: { made: CreatedContainer[]; kept: Placed[] },
+function commit(
+  run: RollOutRun,
+  { before, made, kept }: { before: Release; made: CreatedContainer[]; kept: Placed[] },
   outcome: Outcome,
-) =>
+) {
+  const { db, workload, release, hooks } = run
   db.transaction((tx) => {
     const states = made.map(
       ({ instance, component }) => [instance.id, component.oneShot ? 'stopped' : 'live'] as const,
     )
+    const previous = { before, isWatched: outcome.isWatched }
+    const keeps = listKept(run, tx, previous).filter((one) => !kept.some(({ id }) => id === one.id))
     for (const { instance } of kept) updateInstance(tx, instance.id, { releaseId: release.id })
     makeLive(tx, {
       workloadId: workload.id,
       releaseId: release.id,
       states: new Map(states),
-      keeps: outcome.isWatched,
+      keeps: keeps.map(({ instance }) => instance),
     })
     hooks.commit(tx, outcome)
   })
+}
+
+/**
+ * The containers of the release before that are kept, but for those that run once. Not where others need their
+ * addresses on a network that is almost full, or Docker gets its port back.
+ */
+function listKept(
+  run: RollOutRun,
+  db: Tx,
+  { before, isWatched }: { before: Release; isWatched: boolean },
+) {
+  const { workload, release } = run
+  const isKept =
+    release.keepsPrevious === true &&
+    before?.edge === (release.edge ?? false) &&
+    areRoomy(db, workload, release.components)
+  if (!isKept && !isWatched) return []
+  const live = listLiveInstances(db, workload.id)
+  const ofIt = live.filter(({ releaseId }) => releaseId === before?.id)
+  return placed(run, workload, ofIt).filter(({ component }) => component?.oneShot === false)
+}
 
 /**
  * Returns the old containers that must stop first because new ones need their ports or volumes, and the new

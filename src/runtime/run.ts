@@ -21,6 +21,10 @@ export type RollOut = {
     edge?: boolean
     /** True to keep containers of the live release that already run what this one says. */
     keepsUnchanged?: boolean
+    /** True to keep the containers of the live release, stopped, so that it can be returned to. */
+    keepsPrevious?: boolean
+    /** True to start what is kept of the release before, where it is what would be created. */
+    startsKept?: boolean
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
@@ -66,6 +70,6 @@ export type Placed = {
 export type Difference = {
   /** Containers of the live release that stay, and become the new one’s. */
   kept: Placed[]
-  /** The containers to create, in the order of their start. */
-  fresh: Slot[]
+  /** The containers to create, in the order of their start; those of a kept release exist already. */
+  fresh: (Slot & { from?: Instance | undefined })[]
 }

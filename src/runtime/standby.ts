@@ -1,25 +1,27 @@
 import type { Tx } from '../db/index.ts'
 import { removeReplaced } from './drain.ts'
-import { getLiveRelease, listInstances, makeLive, updateInstance } from './store.ts'
+import { getLiveRelease, isWatched, listStandby, makeLive, updateInstance } from './store.ts'
+import { isUp } from './workload.ts'
 import type { Workload, WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
-const listStandby = (db: Tx, { id }: WorkloadKey) =>
-  listInstances(db, id).filter(({ state }) => state === 'standby')
-
-/** The next roll-out removes the release before. */
-export function dropStandby({ db }: Pick<RuntimeDeps, 'db'>, workload: WorkloadKey) {
-  for (const { id } of listStandby(db, workload)) updateInstance(db, id, { state: 'draining' })
-}
-
+/** The containers of the release before stop, and are kept. */
 export const stopStandby = (
   deps: RuntimeDeps,
   { workload, signal }: { workload: Workload; signal: AbortSignal },
-) =>
-  deps.locks.run(workload, signal, async () => {
-    dropStandby(deps, workload)
-    await removeReplaced(deps, { workload })
-  })
+) => deps.locks.run(workload, signal, () => removeReplaced(deps, { workload, stopsStandby: true }))
+
+/** Forgets those that were removed by hand or by a clean-up, and stops those that nothing watches any more. */
+export async function settleStandby(deps: RuntimeDeps, workload: WorkloadKey) {
+  const { db, observed } = deps
+  let isLeft = false
+  for (const { id, containerId } of listStandby(db, workload.id)) {
+    const container = containerId ? await observed.inspect(containerId) : null
+    if (!container) updateInstance(db, id, { state: 'removed' })
+    else isLeft ||= isUp(container) && !isWatched(db, workload.id)
+  }
+  if (isLeft) await removeReplaced(deps, { workload, stopsStandby: true })
+}
 
 export const switchBack = (
   deps: RuntimeDeps,
@@ -37,7 +39,7 @@ export const switchBack = (
 ) =>
   deps.locks.rollOut(workload, shutdown, async () => {
     const { db, routing } = deps
-    const kept = listStandby(db, workload)
+    const kept = listStandby(db, workload.id)
     if (kept.length === 0 || !isStill()) return false
     db.transaction((tx) => {
       const states = new Map(kept.map(({ id }) => [id, 'live' as const]))

@@ -47,7 +47,8 @@ export const insertRelease = (
     components: string | null
     /** True when the edge publishes the port of its environment. */
     edge?: boolean | undefined
-    slots: SlotKey[]
+    /** Those with `from` have an instance of the release before, which becomes one of this release. */
+    slots: (SlotKey & { from?: Pick<Instance, 'id'> | undefined })[]
   },
 ): Instance[] =>
   db.transaction((tx) => {
@@ -61,13 +62,12 @@ export const insertRelease = (
       .values({ id, workloadId, components, edge })
       .onConflictDoUpdate({ target: releases.id, set: { components, edge } })
       .run()
-    return slots.map((slot) =>
-      tx
-        .insert(instances)
-        .values({ ...slot, releaseId: id, workloadId })
-        .returning()
-        .get(),
-    )
+    return slots.map(({ from, ...slot }) => {
+      const row = { ...slot, releaseId: id, workloadId }
+      if (!from) return tx.insert(instances).values(row).returning().get()
+      const taken = { ...row, state: 'starting' as const }
+      return tx.update(instances).set(taken).where(eq(instances.id, from.id)).returning().get()!
+    })
   })
 
 export const workloadRow = ({ id, kind }: WorkloadKey) => ({
@@ -125,6 +125,14 @@ const isOfRelease = notInArray(instances.state, ['removed', 'once'])
 export const listInstancesOfRelease = (db: Tx, releaseId: string) =>
   listRows(db, instances, and(eq(instances.releaseId, releaseId), isOfRelease))
 
+/** True while requests can go back to the release before, which runs. */
+export const isWatched = (db: Tx, environmentId: string) =>
+  countRows(
+    db,
+    deployments,
+    and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
+  ) > 0
+
 /** True when requests go back to the release before, once one of its containers ends by itself. */
 export const goesBackOnCrash = (db: Tx, environmentId: string) =>
   listValues(
@@ -132,6 +140,10 @@ export const goesBackOnCrash = (db: Tx, environmentId: string) =>
     deployments.watch,
     and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
   ).some((watch) => watch?.on.includes('crash'))
+
+/** Those of the release before the live one that are kept. */
+export const listStandby = (db: Tx, workloadId: string) =>
+  listInstances(db, workloadId).filter(({ state }) => state === 'standby')
 
 /** Oldest first, including stopped ones. */
 export const listLiveInstances = (db: Tx, workloadId: string) =>
@@ -210,12 +222,13 @@ export function makeLive(
     workloadId,
     releaseId,
     states,
-    keeps = false,
+    keeps = [],
   }: {
     workloadId: string
     releaseId: string
     states: ReadonlyMap<string, InstanceState>
-    keeps?: boolean
+    /** Those of the release that was live whose containers are kept. */
+    keeps?: Pick<Instance, 'id'>[]
   },
 ) {
   const replaced = and(
@@ -229,17 +242,11 @@ export function makeLive(
     .where(eq(workloads.id, workloadId))
     .run()
   db.update(instances).set({ state: 'draining' }).where(replaced).run()
-  if (keeps)
-    db.update(instances)
-      .set({ state: 'standby' })
-      .where(
-        and(eq(instances.workloadId, workloadId), eq(instances.releaseId, before), isOfRelease),
-      )
-      .run()
+  for (const { id } of keeps) updateInstance(db, id, { state: 'standby' })
   const isOver = and(
     eq(releases.workloadId, workloadId),
     ne(releases.id, releaseId),
-    keeps ? ne(releases.id, before) : undefined,
+    keeps.length > 0 ? ne(releases.id, before) : undefined,
   )
   db.update(releases).set({ components: null }).where(isOver).run() // it is never used again
   const restorable = db

@@ -103,7 +103,7 @@ test('a push rebuilds and recreates only what it changes', async () => {
   expect(second.log).not.toContain('Building the service site')
   expect(second.live.worker).not.toBe(first.live.worker!)
   expect(second.live).toMatchObject({ web: first.live.web, db: first.live.db })
-  expect(await t.docker.inspectContainer(first.live.worker!)).toBeNull()
+  expect(await t.docker.inspectContainer(first.live.worker!)).toMatchObject({ state: 'exited' })
 
   await project.set({ key: 'MODE', value: 'fast', secret: true })
   const third = await deploy()
@@ -113,7 +113,8 @@ test('a push rebuilds and recreates only what it changes', async () => {
   expect(third.live.web).not.toBe(first.live.web!) // it has all variables
 
   const { containers } = (await ada.get('/containers/api')).json
-  const processes = containers.map(({ process }: { process: string }) => process)
+  type Shown = { process: string; kept: boolean }
+  const processes = containers.filter(({ kept }: Shown) => !kept).map((one: Shown) => one.process)
   expect(processes.toSorted()).toEqual(['db', 'migrate', 'web', 'worker'])
 })
 
@@ -130,7 +131,7 @@ test('a rollback has the images and the file of that deployment', async () => {
   expect(second.deployment).toMatchObject({ status: 'running', error: null })
   expect(Object.keys(second.live).toSorted()).toEqual(['migrate', 'web', 'worker'])
   expect(second.log).toContain(`davit-${project.environmentId}-data`)
-  expect(await t.docker.inspectContainer(first.live.db!)).toBeNull()
+  expect(await t.docker.inspectContainer(first.live.db!)).toMatchObject({ state: 'exited' })
   const volumes = (await t.docker.listVolumes()).map(({ name }) => name)
   expect(volumes).toContain(`davit-${project.environmentId}-data`)
 

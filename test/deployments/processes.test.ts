@@ -77,7 +77,8 @@ test('processes run beside each other, each with its own command and limits, and
   await t.jobs.idle()
   expect(await answerOf(second)).toBe('second')
   expect(processesOf(await live(ada, project))).toEqual(['web', 'worker'])
-  for (const container of before) expect(await inspect(t, container)).toBeNull()
+  for (const container of before)
+    expect(await inspect(t, container)).toMatchObject({ state: 'exited' })
   expect((await ada.get(pathOf(first))).json.containerId).toBe(web!.id)
 
   const back = await finished(ada, (await rollBack(ada, first)).json)

@@ -21,11 +21,14 @@ test('a new deployment takes the port and the volume of the old one, and shows t
   expect(second.downtimeMs).toBeGreaterThan(0)
   expect((await logOf(ada, second)).join('\n')).toContain('Downtime during the switch')
   expect((await ada.get(pathOf(first))).json.status).toBe('superseded')
-  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({
+    state: 'exited',
+    restartPolicy: { name: 'no' },
+  })
   const volumes = await t.docker.listVolumes({ labels: [`davit.project=${project.id}`] })
   expect(volumes.map(({ labels }) => labels['davit.environment'])).toEqual([project.environmentId])
   const sealed = t.db.$client.query('SELECT id FROM releases WHERE components IS NOT NULL')
-  expect(sealed.all()).toEqual([{ id: second.id }])
+  expect(sealed.all()).toEqual([first, second].map(({ id }) => ({ id })))
   const names = second.steps.map(({ name }: { name: string }) => name)
   expect(names).toEqual(['cloning', 'building', 'deploying'])
   for (const { startedAt, finishedAt } of second.steps)
@@ -66,7 +69,7 @@ test('a stop of Davit in the middle of a switch lets the old one serve until the
   expect(containers.map(({ id }) => id)).toEqual([first.containerId])
 })
 
-test('a worker starts beside the old one, which is removed only when the new one stays up', async () => {
+test('a worker starts beside the old one, which is stopped only when the new one stays up', async () => {
   const { t, ada } = withAda(simulatedApp())
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()
@@ -77,7 +80,10 @@ test('a worker starts beside the old one, which is removed only when the new one
 
   expect(second).toMatchObject({ status: 'running', downtimeMs: null })
   expect((await logOf(ada, second)).join('\n')).not.toContain('Stopping')
-  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({
+    state: 'exited',
+    restartPolicy: { name: 'no' },
+  })
   const before = await t.docker.inspectContainer(second.containerId)
   expect(before).toMatchObject({ state: 'running', ports: [] })
 

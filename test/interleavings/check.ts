@@ -106,11 +106,17 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
       const { labels = {} } = one.options
       if (labels['davit.instance'] !== deps.instanceId || labels['davit.environment'] !== id)
         continue
-      if (!containers.includes(one))
+      if (!containers.includes(one) && !isKeptIn(order, one))
         say(`${name} has the container ${one.name} (${one.state}) left over`)
     }
   }
 }
+
+/** A stopped container of the release before, which a rollback starts again. */
+const isKeptIn = (order: Order, { id, state }: { id: string; state: string }) =>
+  state === 'exited' &&
+  rowsOf(order, `SELECT * FROM instances WHERE container_id = '${id}' AND state = 'standby'`)
+    .length > 0
 
 /** No roll-out is under way, and the database knows each container, by what it does. */
 function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
@@ -125,10 +131,17 @@ function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
     const container = engine.containers.get(container_id ?? '')
     const runs = container && ['running', 'restarting'].includes(container.state)
     if (!isStrict && order.schedule.faults.errors > 0) continue
-    if (state !== 'live' && state !== 'stopped') say(`an instance is ${state} for ever`)
+    if (!['live', 'stopped', 'standby'].includes(state)) say(`an instance is ${state} for ever`)
+    if (state === 'standby' && container && container.policy.name !== 'no')
+      say('a kept container would be started after a reboot')
     if ((state === 'live') !== Boolean(runs))
       say(`an instance is ${state}, its container is ${container?.state ?? 'not there'}`)
   }
+  const kept = rowsOf<{ count: number }>(
+    order,
+    "SELECT count(DISTINCT release_id) AS count FROM instances WHERE state = 'standby' GROUP BY workload_id",
+  )
+  if (kept.some(({ count }) => count > 1)) say('more than one release before is kept')
   const known = new Set(instances.map(({ container_id }) => container_id))
   for (const { id, name, options, state } of engine.containers.values())
     if (options.labels?.['davit.instance'] === deps.instanceId && !known.has(id) && isStrict)

@@ -244,10 +244,17 @@ export class Order {
   isBusy() {
     if (this.installation.pending > 0) return true
     const { installation } = this
-    const draining = "SELECT 1 FROM instances WHERE state = 'draining'"
-    return [`SELECT 1 FROM jobs`, ...(installation.led ? [draining] : [])].some(
-      (sql) => installation.rows(sql).length > 0,
-    )
+    const leaving =
+      "SELECT container_id, state FROM instances WHERE state IN ('draining', 'standby')"
+    // what is kept runs until the watch of the next release and its own requests have ended
+    const isLeaving = installation
+      .rows<{ container_id: string; state: string }>(leaving)
+      .some(
+        ({ container_id, state }) =>
+          state === 'draining' ||
+          installation.engine.containers.get(container_id)?.state === 'running',
+      )
+    return (installation.led && isLeaving) || installation.rows('SELECT 1 FROM jobs').length > 0
   }
 }
 

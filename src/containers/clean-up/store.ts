@@ -143,7 +143,10 @@ const listContainers = (db: Db) =>
     .select({ workloadId: instances.workloadId, containerId: instances.containerId })
     .from(instances)
     .where(
-      and(isNotNull(instances.containerId), notInArray(instances.state, ['draining', 'removed'])),
+      and(
+        isNotNull(instances.containerId),
+        notInArray(instances.state, ['standby', 'draining', 'removed']),
+      ),
     )
     .all()
 

@@ -105,6 +105,8 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
       components,
       edge: port > 0 && isBehindEdge(run),
       keepsUnchanged: run.stack !== null,
+      keepsPrevious: run.project.keepImages > 1, // else nothing is to go back to
+      startsKept: deployment.trigger === 'rollback',
     },
     watch: mayBeWatched(run),
     hooks: {

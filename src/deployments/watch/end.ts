@@ -56,6 +56,7 @@ export async function endWatch(
   logs.publish(id, { status: job.deployment.status })
   for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
   if (promoted.length > 0) jobs.wake()
+  if (end === 'replaced') return // what replaces it stops the one before, or starts from it
   await stopStandby(deps, { workload: workloadOf(job), signal: shutdown }).catch((error) => {
     if (shutdown.aborted) return // the next process does it
     report('a version that was kept could not be stopped', error, { environment: environmentId })

@@ -14,6 +14,8 @@ export type CreatedContainer = {
   name: string
   component: Component
   instance: Instance
+  /** Set for one that ran before: what it wrote until then isn't of this start. */
+  keptSince?: Date
 }
 
 /**
@@ -27,14 +29,17 @@ export async function prepare(run: RollOutRun, { kept, fresh: slots }: Differenc
     id: release.id,
     components: sealComponents(secrets, release.id, release.components),
     edge: release.edge,
-    slots: slots.map(({ component, slot }) => ({
+    slots: slots.map(({ component, slot, from }) => ({
       component: component.name,
       slot,
       port: portOf(component),
+      from,
     })),
   })
   const { endpoints, takenOver } = await reserveEndpoints(run, {
-    members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
+    members: slots.flatMap(({ component, from }, at) =>
+      from ? [] : { component, instance: rows[at]! },
+    ),
     replaced: listLiveInstances(db, workload.id).filter(
       ({ id }) => !kept.some(({ instance }) => instance.id === id),
     ),
@@ -65,9 +70,15 @@ export async function create(
 ): Promise<CreatedContainer[]> {
   const { signal } = run
   const made: CreatedContainer[] = []
-  for (const [at, { component }] of fresh.entries()) {
+  for (const [at, { component, from }] of fresh.entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
+    if (from) {
+      const { containerId } = instance
+      const name = `${component.options.name}${endOfName(instance.id)}`
+      made.push({ id: containerId!, name, component, instance, keptSince: new Date() })
+      continue
+    }
     const of = { component, instance, endpoints: endpoints.get(instance.id)! }
     made.push(await createOne(run, { ...of, state: 'starting' }))
   }

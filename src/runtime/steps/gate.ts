@@ -15,7 +15,7 @@ import { followOutput } from './output.ts'
 /** When it first responded or was healthy, in terms of `performance.now()`. */
 export type Passed = { answeredAt: number }
 
-type GatedContainer = { id: string; component: Component }
+type GatedContainer = { id: string; component: Component; keptSince?: Date | undefined }
 
 type Probe = Extract<Gate, { kind: 'probe' }>
 
@@ -32,7 +32,9 @@ const healthTimeoutMs = 15 * 60_000
 export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed> {
   const over = new AbortController()
   const run = { ...outer, signal: AbortSignal.any([outer.signal, over.signal]) }
-  const output = run.hooks.log ? followOutput(run, made.id, { last: outer.signal }) : null
+  const output = run.hooks.log
+    ? followOutput(run, made.id, { last: outer.signal, since: made.keptSince })
+    : null
   let hasEnded = false
   const exit = run.docker.waitForExit(made.id, run).then(async ({ exitCode }) => {
     hasEnded = true

@@ -17,12 +17,12 @@ export type Output = {
 export function followOutput(
   { docker, hooks, signal }: GateRun,
   id: string,
-  { last }: { last: AbortSignal },
+  { last, since }: { last: AbortSignal; since?: Date | undefined },
 ): Output {
   const log = hooks.log ?? (() => {})
   let seen = 0
   const ended = (async () => {
-    for await (const lines of docker.containerLogs(id, { follow: true, signal })) {
+    for await (const lines of docker.containerLogs(id, { follow: true, since, signal })) {
       for (const { text, stream } of lines) {
         if (++seen > maxLive) return log('… more output is in the log of the container')
         log(text, stream)
