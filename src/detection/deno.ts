@@ -4,7 +4,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -57,7 +57,7 @@ export const deno: Rule = {
       settings.install === undefined && main !== undefined ? run(`deno cache ${main}`) : null,
       build === null ? null : run(build),
     ]
-    const started = ['EXPOSE 8000', 'STOPSIGNAL SIGTERM', command(start)]
+    const end = started(start, 8000)
     // Variables would be in the history of the stage that has them.
     const isOneStage = buildVariables.length === 0 && build === null
     const imports = JSON.stringify(manifest['imports'] ?? {})
@@ -70,7 +70,7 @@ export const deno: Rule = {
         `starts with ${start}`,
       ],
       dockerfile: isOneStage
-        ? dockerfile([...base, ...owned, ...installed('--chown=deno:deno'), ...started])
+        ? dockerfile([...base, ...owned, ...installed('--chown=deno:deno'), ...end])
         : dockerfile(
             [...base.with(0, `${base[0]} AS build`), ...installed('')],
             [
@@ -78,7 +78,7 @@ export const deno: Rule = {
               ...owned,
               'COPY --from=build --chown=deno:deno /deno-dir /deno-dir',
               'COPY --from=build --chown=deno:deno /app .',
-              ...started,
+              ...end,
             ],
           ),
       dockerignore: ignored(),

@@ -3,7 +3,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   dockerfile,
   effective,
   ignored,
@@ -72,9 +72,7 @@ export const dotnet: Rule = {
           'ENV PORT=8080',
           'COPY --from=build /out ./',
           'USER app',
-          'EXPOSE 8080',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 8080),
         ],
       ),
       dockerignore: ignored('**/bin', '**/obj', '.vs'),

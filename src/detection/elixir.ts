@@ -3,7 +3,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -76,9 +76,7 @@ export const elixir: Rule = {
           `ENV LANG=C.UTF-8 PORT=4000${isPhoenix ? ' PHX_SERVER=true' : ''}`,
           `COPY --from=build --chown=app:app /app/_build/prod/rel/${name} ./`,
           'USER app',
-          'EXPOSE 4000',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 4000),
         ],
       ),
       dockerignore: ignored('_build', 'deps', 'priv/static/assets'),

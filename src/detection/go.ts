@@ -6,7 +6,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -105,9 +105,7 @@ export const go: Rule = {
           ...data.map((name) => copy([joined(folder, name)], `./${name}`)),
           'COPY --from=build /out/app ./',
           'USER 65532:65532',
-          'EXPOSE 8080',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 8080),
         ],
       ),
       dockerignore: ignored('vendor/**/testdata', 'bin'),

@@ -5,7 +5,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   dockerfile,
   effective,
   ignored,
@@ -109,9 +109,7 @@ export const java: Rule = {
           'ENV PORT=8080 JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75',
           'COPY --from=build /out ./',
           'USER app',
-          'EXPOSE 8080',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 8080),
         ],
       ),
       dockerignore: ignored('target', 'build', '.gradle', '.idea'),

@@ -4,7 +4,7 @@ import type { PackageManager } from './package-manager.ts'
 import type { Settings } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   installPackages,
@@ -163,9 +163,7 @@ export function serverText(
             ),
           )),
       `USER ${user}`,
-      'EXPOSE 3000',
-      'STOPSIGNAL SIGTERM',
-      command(start),
+      ...started(start, 3000),
     ],
   )
 }

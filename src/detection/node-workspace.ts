@@ -8,7 +8,7 @@ import type { PackageManager } from './package-manager.ts'
 import type { Workspace } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   installPackages,
@@ -121,9 +121,7 @@ export function memberText(options: MemberOptions): string {
               : `COPY ${owned} . /app`,
           ]),
       `USER ${user}`,
-      'EXPOSE 3000',
-      'STOPSIGNAL SIGTERM',
-      command(start),
+      ...started(start, 3000),
     ],
   )
 }

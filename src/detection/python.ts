@@ -7,7 +7,7 @@ import { installerOf, installerOfMember } from './python-install.ts'
 import { collectStatic, frameworks, startOf } from './python-start.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -127,9 +127,7 @@ function planPython(options: Options): Found {
           : `COPY --from=build --chown=app:app /app${folder && `/${folder}`} .`,
         'USER app',
         endsWith === null ? null : run(endsWith),
-        'EXPOSE 8000',
-        'STOPSIGNAL SIGTERM',
-        command(served.start),
+        ...started(served.start, 8000),
       ],
     ),
     dockerignore: ignored(

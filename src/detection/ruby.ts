@@ -6,7 +6,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -121,9 +121,7 @@ export const ruby: Rule = {
           'COPY --from=gems /usr/local/bundle /usr/local/bundle',
           `COPY ${isBuilt ? '--from=build ' : ''}--chown=app:app ${isBuilt ? '/app' : '.'} .`,
           'USER app',
-          'EXPOSE 3000',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 3000),
         ],
       ),
       dockerignore: ignored(

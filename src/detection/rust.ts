@@ -5,7 +5,7 @@ import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
 import {
   buildArguments,
-  command,
+  started,
   copy,
   dockerfile,
   effective,
@@ -95,9 +95,7 @@ export const rust: Rule = {
             .map((data) => copy([joined(folder, data)], `./${data}`)),
           'COPY --from=build /out/app ./',
           'USER 65532:65532',
-          'EXPOSE 8080',
-          'STOPSIGNAL SIGTERM',
-          command(start),
+          ...started(start, 8080),
         ],
       ),
       dockerignore: ignored('target'),

@@ -37,6 +37,13 @@ export function command(line: string): string {
   return `CMD ${JSON.stringify(words(line))}`
 }
 
+/** The end of an image: the port by which the app is reached, and how it is started and stopped. */
+export const started = (line: string, port: number) => [
+  `EXPOSE ${port}`,
+  'STOPSIGNAL SIGTERM',
+  command(line),
+]
+
 function words(line: string): string[] {
   const script = scriptOf(line)
   if (script !== null) return ['sh', '-c', script]
