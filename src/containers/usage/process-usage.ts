@@ -4,7 +4,7 @@ import type { Range } from '../../web/plot.ts'
 import type { UsagePoller } from './poller.ts'
 import { boundsOf } from './sample-history.ts'
 import type { History } from './sample-history.ts'
-import { listContainers, listSamplesOf } from './sample-store.ts'
+import { listContainers, listSamples } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 import { samplesJson } from './shown.ts'
 
@@ -34,7 +34,7 @@ export function usageOf(
   const bounds = boundsOf(range)
   const containers = listContainers(db, workloadId, newest)
   const samples = Map.groupBy(
-    listSamplesOf(logDb, {
+    listSamples(logDb, {
       ...bounds,
       containerIds: containers.map(({ containerId }) => containerId),
       after: bounds.from,

@@ -20,8 +20,9 @@ export function readHistory(
   { containerId, range, now = Date.now() }: { containerId: string; range: Range; now?: number },
 ): History {
   const bounds = boundsOf(range, now)
-  const samples = listSamples(logDb, { ...bounds, containerId, after: bounds.from })
-  return { ...bounds, samples }
+  const containerIds = [containerId]
+  const samples = listSamples(logDb, { ...bounds, containerIds, after: bounds.from })
+  return { ...bounds, samples: samples.map(({ containerId: _, ...sample }) => sample) }
 }
 
 /** The range ends now. */

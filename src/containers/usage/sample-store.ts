@@ -96,34 +96,7 @@ export function deleteOldSamples(logDb: LogDb, now: number) {
       .run()
 }
 
-const { containerId: _, span: __, ...shown } = getTableColumns(samples)
-
-/** Oldest first. */
-export const listSamples = (
-  logDb: LogDb,
-  {
-    containerId,
-    span,
-    after,
-    until,
-  }: Pick<Row, 'containerId' | 'span'> & {
-    after: number
-    until: number
-  },
-): Sample[] =>
-  logDb
-    .select(shown)
-    .from(samples)
-    .where(
-      and(
-        eq(samples.containerId, containerId),
-        eq(samples.span, span),
-        gt(samples.time, after),
-        lte(samples.time, until),
-      ),
-    )
-    .orderBy(asc(samples.time))
-    .all()
+const { span: _, ...shown } = getTableColumns(samples)
 
 /** In bytes; null when the container has no sample. */
 export const getLastMemory = (logDb: LogDb, containerId: string) =>
@@ -143,8 +116,8 @@ export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
     .where(and(eq(samples.containerId, containerId), eq(samples.span, spans.fine)))
     .get()?.time ?? null
 
-/** Samples of several containers by time and container, oldest first. */
-export const listSamplesOf = (
+/** Oldest first. */
+export const listSamples = (
   logDb: LogDb,
   {
     containerIds,
@@ -154,7 +127,7 @@ export const listSamplesOf = (
   }: Pick<Row, 'span'> & { containerIds: string[]; after: number; until: number },
 ): ContainerSample[] =>
   logDb
-    .select({ ...shown, containerId: samples.containerId })
+    .select(shown)
     .from(samples)
     .where(
       and(
