@@ -124,58 +124,21 @@ export const ChangesNote = ({ environment, children }: ChangesNoteProps) => (
   </div>
 )
 
+type Key = Pick<Environment, 'id' | 'projectId'>
+
+const below = (name: string) => (key: Key) => `${environmentPath(key)}/${name}`
+const ofId = (name: string) => (key: Key) => `/envs/${key.id}/${name}`
+
 const tabs = [
   { tab: 'overview', doc: 'deployments', title: 'Overview', of: environmentPath },
-  {
-    tab: 'deployments',
-    doc: 'deployments',
-    title: 'Deployments',
-    of: (key: Key) => `${environmentPath(key)}/deployments`,
-  },
-  {
-    tab: 'logs',
-    doc: 'logs#logs-of-apps-and-services',
-    title: 'Logs',
-    of: (key: Key) => `${environmentPath(key)}/output`,
-  },
+  { tab: 'deployments', doc: 'deployments', title: 'Deployments', of: below('deployments') },
+  { tab: 'logs', doc: 'logs#logs-of-apps-and-services', title: 'Logs', of: below('output') },
   { tab: 'metrics', doc: 'logs#metrics', title: 'Metrics', of: metricsPath },
-  {
-    tab: 'variables',
-    doc: 'apps#variables',
-    title: 'Variables',
-    of: ({ id }: Key) => `/envs/${id}/variables`,
-  },
-  {
-    tab: 'services',
-    doc: 'services#databases-for-an-app',
-    title: 'Services',
-    of: ({ id }: Key) => `/envs/${id}/links`,
-  },
-  {
-    tab: 'domains',
-    doc: 'edge#names',
-    title: 'Domains',
-    of: ({ id }: Key) => `/envs/${id}/domains`,
-  },
-  {
-    tab: 'runs',
-    doc: 'deployments#one-off-commands',
-    title: 'Runs',
-    of: ({ id }: Key) => `/envs/${id}/runs`,
-  },
-  {
-    tab: 'schedules',
-    doc: 'deployments#schedules',
-    title: 'Schedules',
-    of: ({ id }: Key) => `/envs/${id}/schedules`,
-  },
-  {
-    tab: 'backups',
-    doc: 'backups',
-    title: 'Backups',
-    of: ({ id }: Key) => `/envs/${id}/backups`,
-  },
+  { tab: 'variables', doc: 'apps#variables', title: 'Variables', of: ofId('variables') },
+  { tab: 'services', doc: 'services#databases-for-an-app', title: 'Services', of: ofId('links') },
+  { tab: 'domains', doc: 'edge#names', title: 'Domains', of: ofId('domains') },
+  { tab: 'runs', doc: 'deployments#one-off-commands', title: 'Runs', of: ofId('runs') },
+  { tab: 'schedules', doc: 'deployments#schedules', title: 'Schedules', of: ofId('schedules') },
+  { tab: 'backups', doc: 'backups', title: 'Backups', of: ofId('backups') },
   { tab: 'settings', doc: 'apps#environments', title: 'Settings', of: settingsPath },
 ] as const
-
-type Key = Pick<Environment, 'id' | 'projectId'>
