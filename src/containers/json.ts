@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   component,
   componentOf,
+  shown,
   time,
   does,
   lists,
@@ -121,31 +122,20 @@ export const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z-[0-9a-f]{64}$/
 
 const placeInOrder = ({ container }: Row) => `${container.createdAt.toISOString()}-${container.id}`
 
-export const containerDetailsJson = (view: ContainerView) => ({
-  ...containerJson(view),
-  imageId: view.container.imageId,
-  error: view.container.error,
-  startedAt: view.container.startedAt,
-  finishedAt: view.container.finishedAt,
-  command: view.texts?.command ?? null,
-  user: view.container.user,
-  workingDir: view.container.workingDir,
-  variables: view.environment.map(({ key, value }) => ({ key, value })),
-  mounts: view.container.mounts,
-  networks: view.container.networks,
-  exposedPorts: view.container.exposedPorts,
-  limits: {
-    memoryBytes: view.container.memoryLimit,
-    cpus: view.container.cpus,
-    pids: view.container.pidsLimit,
-  },
-  restartPolicy: view.container.restartPolicy.name,
-  privileged: view.container.privileged,
-  tty: view.container.tty,
-  logDriver: view.container.logDriver,
-  labels: view.texts?.labels ?? null,
-  stopReason: stopReasonOf(view)?.message ?? null,
-})
+export const containerDetailsJson = (view: ContainerView) => {
+  const { container, environment, texts } = view
+  const { memoryLimit: memoryBytes, cpus, pidsLimit: pids } = container
+  return shown(containerDetails, {
+    ...container,
+    ...containerJson(view),
+    command: texts?.command ?? null,
+    variables: environment.map(({ key, value }) => ({ key, value })),
+    limits: { memoryBytes, cpus, pids },
+    restartPolicy: container.restartPolicy.name,
+    labels: texts?.labels ?? null,
+    stopReason: stopReasonOf(view)?.message ?? null,
+  })
+}
 
 export const operations: SliceOperations = () => ({
   Containers: {

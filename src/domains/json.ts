@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { componentOf, id, time, nothing, does, lists, creates } from '../web/operation.ts'
+import { componentOf, id, shown, time, nothing, does, lists, creates } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
 import { certificateStatuses } from './store.ts'
 import { appProtocols, httpsKinds } from '../addresses/store.ts'
@@ -69,7 +69,7 @@ export type ShownDeps = {
   edge: Pick<Edge, 'isOn' | 'trouble' | 'rejected'>
 }
 
-export type ShownDomain = ReturnType<typeof shown>
+export type ShownDomain = ReturnType<typeof domainJson>
 
 /** For the API and pages: without passwords, hashes and keys. */
 export function domainsJson(
@@ -81,36 +81,30 @@ export function domainsJson(
     deps.db,
     domains.map(({ host }) => host),
   )
-  return domains.map((domain) => shown(deps, domain, { known: known.get(domain.host), expected }))
+  return domains.map((domain) =>
+    domainJson(deps, domain, { known: known.get(domain.host), expected }),
+  )
 }
 
-function shown(
+function domainJson(
   deps: ShownDeps,
-  domain: Domain,
+  row: Domain,
   { known, expected }: { known: Certificate | undefined; expected: string[] },
 ) {
-  const { id, environmentId, serviceId, host, path, protocol, redirectTo, https, hsts } = domain
-  const { accounts, allowIps, headers, maxBody, maintenance, createdAt } = domain
-  return {
-    ...{ id, environmentId, serviceId, host, path },
-    url: domainUrl(deps, domain),
-    target: targetOf(deps, domain),
-    protocol,
-    redirectTo,
-    https,
-    hsts,
+  return shown(domain, {
+    ...row,
+    url: domainUrl(deps, row),
+    target: targetOf(deps, row),
     dns: {
       expected,
       found: known?.dnsFound ?? [],
       ok: known?.dnsOk ?? null,
       checkedAt: known?.checkedAt ?? null,
     },
-    certificate: certificateOf(deps, domain, known),
-    basicAuth: accounts.map(({ username }) => ({ username })),
-    ...{ allowIps, headers, maxBody, maintenance },
-    error: errorOf(deps, domain),
-    createdAt,
-  }
+    certificate: certificateOf(deps, row, known),
+    basicAuth: row.accounts.map(({ username }) => ({ username })),
+    error: errorOf(deps, row),
+  })
 }
 
 /** Only for services: an environment has a single target. */
