@@ -8,7 +8,6 @@ import { sealedAs } from '../resources/store.ts'
 export { channelKinds } from '../db/schema.ts'
 
 export type Channel = typeof channels.$inferSelect
-export type ChannelKind = Channel['kind']
 
 export const sealedFields = ['webhookUrl', 'secret', 'token', 'userKey', 'password'] as const
 
@@ -20,8 +19,6 @@ export const getChannel = (db: Db, id: string) =>
     .innerJoin(users, eq(users.id, channels.ownerId))
     .where(eq(channels.id, id))
     .get()
-
-export const findChannel = (db: Tx, id: string) => getRow(db, channels, eq(channels.id, id))
 
 /** What was sent to it last, or couldn't be. */
 export const getLastDelivery = (db: Db, channelId: string) =>

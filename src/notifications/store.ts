@@ -33,8 +33,6 @@ export const insertEvent = (tx: Tx, values: typeof events.$inferInsert) =>
 export const updateEvent = (tx: Tx, id: string, changes: Partial<EventRow>) =>
   tx.update(events).set(changes).where(eq(events.id, id)).run()
 
-export const getEvent = (db: Tx, id: string) => getRow(db, events, eq(events.id, id))
-
 /** What went bad and isn't well again. */
 export const getOpen = (tx: Tx, of: string) => getRow(tx, events, and(eq(events.of, of), isOpen))
 

@@ -46,5 +46,3 @@ export function listFailing(db: Db, environmentId: string) {
         problem?.reason === 'nothing_deployed' || (problem === null && run?.status === 'failed'),
     )
 }
-
-export type FailingSchedule = ReturnType<typeof listFailing>[number]
