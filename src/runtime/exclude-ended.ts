@@ -5,7 +5,7 @@ import { report } from '../platform/journal.ts'
 import { awaitReturn } from './reconcile.ts'
 import { accepts } from './restore-routing.ts'
 import { listPlaces } from './routing-store.ts'
-import { findLiveInstance, goesBackOnCrash, isWanted, listLiveInstances } from './store.ts'
+import { findLiveInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -42,17 +42,10 @@ async function excludeOne(deps: RuntimeDeps, { workload, event, signal }: Ended)
   if (before && isLate && (await hasReturned(deps, before, { workload, event, signal })))
     return deps.routing.noteWell(before)
   const instance = findEnded(deps, event)
-  if (!instance || isTakenOver(deps.db, workload)) return
+  if (!instance) return
   deps.routing.exclude(workload, [instance])
   awaitReturn(deps, workload, instance)
 }
-
-/**
- * True when the version before takes over from the only instance within milliseconds. Until then the edge tries
- * to connect again, which is better for visitors than a page.
- */
-const isTakenOver = (db: RuntimeDeps['db'], { id }: WorkloadKey) =>
-  goesBackOnCrash(db, id) && listLiveInstances(db, id).filter(isWanted).length === 1
 
 /** Undefined when it was found healthy since. */
 function findEnded({ db, routing }: RuntimeDeps, { id, time }: EngineEvent) {

@@ -11,7 +11,7 @@ import {
   listServiceDomains,
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
-import { getLiveRelease, isRollingOut, updateInstance } from './store.ts'
+import { getLiveRelease, goesBackOnCrash, isRollingOut, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
@@ -60,6 +60,8 @@ export class Routing {
 
   #routeKey(workload: WorkloadKey, key: string, places: InstanceAddress[]) {
     const [first, ...others] = places.flatMap((place) => addressOf(place) ?? [])
+    // the version before takes over within milliseconds: until then visitors wait for a connection, and see no page
+    if (!first && isKept(this.#db, workload.id) && goesBackOnCrash(this.#db, workload.id)) return
     this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
   }
 

@@ -195,8 +195,8 @@ export class Installation {
   #letGo() {
     this.#stop.abort()
     this.deps.streams.endAll()
-    const { jobs, instanceTasks } = this.deps
-    return Promise.all([jobs.stop(), instanceTasks.stop(), ...this.#background])
+    const { jobs, instanceTasks, watches } = this.deps
+    return Promise.all([jobs.stop(), instanceTasks.stop(), watches.stop(), ...this.#background])
   }
 
   /** The engine's connections break, as when it is stopped. */

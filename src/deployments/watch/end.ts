@@ -53,6 +53,7 @@ export async function endWatch(
         : `Not promoted to ${environment.name}: ${next.reason}`,
     ),
   ])
+  deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
   for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
   if (promoted.length > 0) jobs.wake()

@@ -138,7 +138,7 @@ class Look {
 const stopped = new Set([0, 130, 137, 143])
 
 function endedBefore({ state, exitCode, restartCount, oomKilled }: Container): Ended | null {
-  const hasEnded = state === 'exited' && !stopped.has(exitCode)
+  const hasEnded = state === 'restarting' || (state === 'exited' && !stopped.has(exitCode))
   if (!oomKilled && restartCount === 0 && !hasEnded) return null
   return { exitCode: hasEnded ? exitCode : null, isOutOfMemory: oomKilled }
 }
