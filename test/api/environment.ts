@@ -16,8 +16,8 @@ export async function keepWatched(call: Call, t: TestApp, { environment, deploym
 
 export async function changeSchedules(call: Call, t: TestApp) {
   const at = new Date(Date.now() + 86_400_000).toISOString()
-  for (const method of ['POST', 'DELETE'])
-    await call(`${method} /projects/:id/envs/:envId/planned`, { body: { at } })
+  await call('POST /projects/:id/envs/:envId/planned', { body: { at } })
+  await call('DELETE /projects/:id/envs/:envId/planned')
   const hourly = { name: 'hourly', command: ['true'], schedule: '@hourly', timeout: 9 }
   await call('POST /envs/:envId/schedules', { body: hourly })
   await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })
