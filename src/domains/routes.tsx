@@ -24,7 +24,7 @@ import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import type { View } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { endsWithin } from '../platform/pause.ts'
 import type { CertificateKeeper } from './certificate-keeper.ts'
 import { maxCertificate, maxKey } from './certificate-own.ts'
@@ -59,10 +59,6 @@ export const domainRoutes = (deps: DomainDeps) => {
     ['/envs/:envId/domains', environmentOf],
     [`${servicePattern}/domains`, serviceOf],
   ] as const) {
-    const ownFirst = factory.createMiddleware(async function checkHolder(c, next) {
-      find(c)
-      await next()
-    })
     const newDomain = (c: Context, draft: Draft): View => {
       const of = find(c)
       return {
@@ -95,7 +91,7 @@ export const domainRoutes = (deps: DomainDeps) => {
       .get(`${path}/new`, (c) => show(c, newDomain(c, emptyDraft)))
       .post(
         path,
-        ownFirst,
+        ownFirst(find),
         input(domainForm, (c, draft) => newDomain(c, shownAgain(draft))),
         async (c) => {
           const of = find(c, { forChange: true })
@@ -119,10 +115,7 @@ export const domainRoutes = (deps: DomainDeps) => {
     .get('/domains/:id', async (c) => show(c, await oneDomain(c, emptyDraft)))
     .put(
       '/domains/:id',
-      factory.createMiddleware(async function checkOwner(c, next) {
-        own(c)
-        await next()
-      }),
+      ownFirst(own),
       input(domainUpdateForm, (c, draft) => oneDomain(c, shownAgain(draft))),
       async (c) => {
         const { of, domain: current } = own(c, { forChange: true })

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import type { Db } from '../db/index.ts'
-import { factory } from '../web/factory.ts'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
 
 export type OwnEnvironment = ReturnType<typeof findOwnEnvironment>
@@ -16,9 +15,4 @@ export const ownEnvironment = ({ db }: { db: Db }, c: Context): OwnEnvironment =
 export const liveEnvironment = ({ db }: { db: Db }, c: Context): OwnEnvironment =>
   findOwnLiveEnvironment(db, keyOf(c))
 
-/** Runs before `input`, so that someone else's environment is missing, whatever was sent. */
-export const checkEnvironment = (deps: { db: Db }) =>
-  factory.createMiddleware(async function checkOwner(c, next) {
-    ownEnvironment(deps, c)
-    await next()
-  })
+export const checkEnvironment = (deps: { db: Db }) => ownFirst((c) => ownEnvironment(deps, c))

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { factory } from '../web/factory.ts'
-import { userOf } from '../web/user-of.ts'
+import { ownFirst, userOf } from '../web/user-of.ts'
 import { findService } from './store.ts'
 import type { Service } from './store.ts'
 
@@ -27,9 +26,4 @@ export function refuseDeletingService({ name, deletingAt }: Pick<Service, 'name'
     throw new AppError('conflict', `${name} is being deleted, so it can’t be changed.`)
 }
 
-/** Runs before `input`, so that someone else's instance is missing, whatever was sent. */
-export const checkOwner = (deps: { db: Db }) =>
-  factory.createMiddleware(async function checkServiceOwner(c, next) {
-    ownService(deps, c)
-    await next()
-  })
+export const checkOwner = (deps: { db: Db }) => ownFirst((c) => ownService(deps, c))

@@ -12,6 +12,13 @@ export function userOf(c: Context): User {
 
 export const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
 
+/** Runs before `input`, so that what belongs to someone else is missing, whatever was sent. */
+export const ownFirst = (find: (c: Context<Env>) => unknown) =>
+  factory.createMiddleware(async function checkOwner(c, next) {
+    find(c)
+    await next()
+  })
+
 export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
   if (userOf(c).role !== 'admin')
     throw new AppError('forbidden', 'Only an admin can do this. Ask one of them.')
