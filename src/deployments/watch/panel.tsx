@@ -58,36 +58,34 @@ const reasons = (on: WatchView['on']) =>
   new Intl.ListFormat('en', { type: 'disjunction' }).format(on.map((one) => sentences[one]))
 
 const Figures = ({ view: { before, current, previous, number } }: Pick<Props, 'view'>) => (
-  <div class="table-frame">
-    <table class="table figures">
-      <thead>
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">
+          <span class="visually-hidden">Figure</span>
+        </th>
+        <th scope="col">{`#${number}, since the switch`}</th>
+        <th scope="col">
+          {before ? (
+            <>
+              <a href={deploymentPath(before)}>{`#${before.number}`}</a>, in the hour before
+            </>
+          ) : (
+            'In the hour before'
+          )}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(([name, show]) => (
         <tr>
-          <th scope="col">
-            <span class="visually-hidden">Figure</span>
-          </th>
-          <th scope="col">{`#${number}, since the switch`}</th>
-          <th scope="col">
-            {before ? (
-              <>
-                <a href={deploymentPath(before)}>{`#${before.number}`}</a>, in the hour before
-              </>
-            ) : (
-              'In the hour before'
-            )}
-          </th>
+          <th scope="row">{name}</th>
+          <td>{show(current)}</td>
+          <td>{show(previous)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, show]) => (
-          <tr>
-            <th scope="row">{name}</th>
-            <td>{show(current)}</td>
-            <td>{show(previous)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+      ))}
+    </tbody>
+  </table>
 )
 
 export type ShownFigures = VersionFigures & { restarts: number | null; memory: number | null }
