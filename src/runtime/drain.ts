@@ -107,7 +107,7 @@ const mostAtOnce = 2 * processLimits.instances
  */
 export async function awaitDrains(run: RollOutRun) {
   const { db, instanceTasks, workload, hooks, signal } = run
-  const replaced = listReplaced({ db }, workload)
+  const replaced = [...listReplaced({ db }, workload), ...listStandby(db, workload.id)]
   const isTight = isCrowded(run)
   const last = replaced.at(-1)?.releaseId
   const inTheWay = replaced.filter(({ releaseId }) => isTight || releaseId !== last)

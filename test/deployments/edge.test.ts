@@ -36,12 +36,14 @@ test('visitors notice neither a deployment nor one that fails, and what is open 
     expect(await t.text(host)).toBe('second')
     await letEnd(t, first.containerId)
     expect(await open.text()).toBe('begins in first\n')
-    await until(async () => (await t.docker.inspectContainer(first.containerId)) === null)
+    await until(
+      async () => (await t.docker.inspectContainer(first.containerId))?.state === 'exited',
+    )
   })
   expect(wrong).toEqual([])
   await t.instanceTasks.idle()
   const states = listInstances(t.db, project.environmentId).map(({ state }) => state)
-  expect(states).toEqual(['live'])
+  expect(states).toEqual(['standby', 'live'])
 })
 
 test('the health path is asked for the first domain, without one for localhost, or for the host that is set', async () => {
@@ -72,7 +74,7 @@ test('a drain ends when its time is over', async () => {
   project.repository.commit(aSlowApp('second'))
   await project.deploy()
   await t.instanceTasks.idle()
-  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
   await open.text().catch(() => {})
 })
 
@@ -137,7 +139,7 @@ test('the old version serves until the new addresses are stored, however long th
   }
   const deployment = project.deploy()
   await until(async () =>
-    listInstances(t.db, project.environmentId).some(({ state }) => state === 'draining'),
+    listInstances(t.db, project.environmentId).some(({ state }) => state === 'standby'),
   )
   expect(await t.text(host)).toBe('first')
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
@@ -145,7 +147,7 @@ test('the old version serves until the new addresses are stored, however long th
   expect((await deployment).status).toBe('running')
   expect(await t.text(host)).toBe('second')
   await t.instanceTasks.idle()
-  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
 })
 
 test('the stable port is the edge’s, unless a user chose it', async () => {
