@@ -1,4 +1,8 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { until } from '../support/until.ts'
+import { backupsOf } from './backups.ts'
+import type { Backup } from './backups.ts'
 import type { DavitClient } from './client.ts'
 import { fetchApp, watch } from './deploy.ts'
 import type { Deployment } from './deploy.ts'
@@ -61,7 +65,50 @@ export async function showDatabase({ davit, account, signal, ...stage }: Stage) 
   success('The note is still there, with the author that the migration gave it')
   await addNote(second, 'Added by the new version')
 
+  await showBackup()
+
   stage.showPlaces(`${envs}/${envId}`, second.url)
+
+  async function showBackup() {
+    heading('Back the database up, prove the backup, lose a table and bring it back')
+    const [{ id }] = services as [Service]
+    const path = join(stage.directory, 'target')
+    await mkdir(path)
+    const target = { kind: 'directory', name: 'disk', path }
+    const { id: targetId } = await davit.post<{ id: string }>('/settings/targets', target)
+    const backups = backupsOf(davit, id, targetId)
+    const backup = await backups.backUp()
+    success(`PostgreSQL is backed up: ${countsOf(backup)}, encrypted by restic in ${path}`)
+    const { proven } = await backups.prove(backup)
+    success(
+      `It is proven restorable: ${proven!.rows} rows came back in ${proven!.seconds} s elsewhere`,
+    )
+    await runCommand('bun drop.js')
+    const { status } = await fetchApp(`${second.url}/notes`, { signal })
+    if (status !== 500) throw new Error(`The app responds ${status} without its table.`)
+    success(`The table of the notes is dropped, and the app responds ${status}`)
+    await backups.restore(backup, { backupFirst: true })
+    const restored = await notesOf(second)
+    if (restored.length !== 2) throw new Error(`Not all came back: ${JSON.stringify(restored)}`)
+    success(
+      `It is restored, after a backup of what it replaces: the app has its ${restored.length} notes`,
+    )
+    await addNote(second, 'Added after the restore')
+  }
+
+  async function runCommand(command: string) {
+    const runs = `/envs/${envId}/runs`
+    const { id } = await davit.post<{ id: string }>(runs, { command })
+    let exitCode: number | null = null
+    await until(async () => {
+      const run = await davit.get<{ finishedAt: string | null; exitCode: number | null }>(
+        `${runs}/${id}`,
+      )
+      exitCode = run.exitCode
+      return run.finishedAt !== null
+    })
+    if (exitCode !== 0) throw new Error(`${command} ended with exit code ${exitCode}`)
+  }
 
   async function deploy() {
     const deployment = await watch(davit, await davit.post(`/projects/${project.id}/deployments`))
@@ -89,6 +136,11 @@ export async function showDatabase({ davit, account, signal, ...stage }: Stage) 
   async function notesOf({ url }: Pick<Deployment, 'url'>) {
     return (await (await fetchApp(`${url}/notes`, { signal })).json()) as Note[]
   }
+}
+
+const countsOf = ({ contents, rows }: Backup) => {
+  const tables = contents!.flatMap(({ databases }) => databases.flatMap((one) => one.tables))
+  return `${tables.length} tables, ${rows} rows`
 }
 
 async function untilRunning(davit: DavitClient, { id, name }: Service) {

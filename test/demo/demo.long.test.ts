@@ -26,12 +26,15 @@ test('the demo deploys, deploys a change, and rolls back, and no visitor notices
   expect(output).toMatch(/^✓ \d{3,} requests came meanwhile, 0 failed$/m)
 }, 60_000)
 
-test('the demo of an app with its databases links, migrates, and has the worker work', async () => {
+test('the demo of an app with its databases migrates, and brings back a table that was dropped', async () => {
   const output = await runDemo('--database')
   const applied = [...output.matchAll(/Applied (\w+)\.sql/g)].map(([, name]) => name)
   expect(applied).toEqual(['001_notes', '002_author'])
   expect(
     output.match(/^✓ http\S+ has the note “.*”, and the worker counted its \d words$/gm),
-  ).toHaveLength(2)
+  ).toHaveLength(3)
+  expect(output).toMatch(/^✓ PostgreSQL is backed up: \d+ tables, \d+ rows/m)
+  expect(output).toMatch(/^✓ It is proven restorable: \d+ rows/m)
+  expect(output).toMatch(/^✓ It is restored, .* the app has its 2 notes$/m)
   expect(output).toContain('✓ Everything that it made is removed.')
-}, 240_000)
+}, 400_000)

@@ -39,7 +39,10 @@ try {
 }
 
 async function demonstrate() {
-  await using stage = await setStage({ signal, failed: (error) => end.abort(error) })
+  await using stage = await setStage({
+    ...{ backsUp: database, signal },
+    failed: (error) => end.abort(error),
+  })
   await (database ? showDatabase(stage) : showDeployments(stage))
   if (once) return
   say(dim('\nCtrl-C ends it and removes everything that it made.'))

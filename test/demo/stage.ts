@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseConfig } from '../../src/config.ts'
 import { connectDocker } from '../../src/docker/index.ts'
 import { setupCodeIn, startDavit } from '../support/davit.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGitServer } from '../support/git-server.ts'
 import { caddyImage } from '../support/images/edge.ts'
+import { ensureRestic } from '../support/images/restic.ts'
 import { ensureImage } from '../support/machine.ts'
 import { removeEdge } from '../support/remove-from-engine.ts'
 import { DavitClient } from './client.ts'
@@ -18,9 +20,12 @@ export type Stage = Awaited<ReturnType<typeof setStage>>
  * account. All of it, and what is deferred, is removed at its end. `failed` is called when Davit ends.
  */
 export async function setStage({
+  backsUp = false,
   signal,
   failed,
 }: {
+  /** Whether restic is needed, too. */
+  backsUp?: boolean | undefined
   signal: AbortSignal
   failed: (error: Error) => void
 }) {
@@ -38,6 +43,7 @@ export async function setStage({
   const env = {
     ...{ DAVIT_DATA_DIR: dataDir, DAVIT_ALLOW_HOSTS: '127.0.0.1' },
     ...(edge?.settings ?? { DAVIT_EDGE: 'direct' }),
+    ...(backsUp && (await resticSettings())),
   }
   const server = await startDavit({ directory, env, detached: true })
   made.defer(async () => void (await server.stop()))
@@ -56,6 +62,8 @@ export async function setStage({
     signal,
     repositories,
     gitUrl: git.url,
+    /** For what a demonstration stores; it is removed at the end. */
+    directory,
     /** Whether apps are behind a Caddy of the demo's. */
     hasEdge: edge !== null,
     defer: (undo: () => Promise<unknown>) => void tools.defer(async () => void (await undo())),
@@ -68,6 +76,13 @@ export async function setStage({
     },
     [Symbol.asyncDispose]: () => tools.disposeAsync(),
   }
+}
+
+/** restic of Debian's packages where its official image can't be pulled. */
+async function resticSettings() {
+  const { resticImage } = parseConfig({})
+  const isThere = await ensureImage(resticImage, { seconds: 60 })
+  return { DAVIT_RESTIC_IMAGE: isThere ? resticImage : await ensureRestic('0.18') }
 }
 
 /**

@@ -5,6 +5,7 @@ import pg from 'pg'
 const { DATABASE_URL, REDIS_URL } = process.env
 
 export const database = new pg.Pool({ connectionString: DATABASE_URL })
+database.on('error', () => {}) // the server ended a connection; the next query opens another
 
 /** A connection for BullMQ, which waits for the server by itself. */
 export const redis = () => new Redis(REDIS_URL, { maxRetriesPerRequest: null })
