@@ -252,12 +252,8 @@ function refreshTimes() {
     if ('at' in time.dataset) time.textContent = minute.format(at)
     if ('day' in time.dataset) time.textContent = day.format(at)
   }
-  for (const { form } of document.querySelectorAll(
-    'form:not([data-zoned]) input[type=datetime-local]',
-  )) {
-    form.dataset.zoned = ''
-    if (form.elements.zone) form.elements.zone.value ||= exact.resolvedOptions().timeZone
-  }
+  for (const zone of document.querySelectorAll('form:has([type=datetime-local]) [name=zone]'))
+    zone.value ||= exact.resolvedOptions().timeZone
 }
 
 function ago(at, now) {

@@ -181,6 +181,8 @@ const rollbackPreview = component('RollbackPreview', () =>
     settings: settingChanges(),
     releaseCommand: z.string().nullable(),
     interruption: z.enum(['volume', 'port']).nullable(),
+    /** True when containers of it are kept, which start again if nothing else changes. */
+    kept: z.boolean(),
   }),
 )
 

@@ -43,7 +43,7 @@ export async function previewRollback(
   return {
     ...versionsOf(db, { current, target }),
     /** True when containers of it are kept, which start again if nothing else changes. */
-    isKept: listStandby(db, environment.id).some(
+    kept: listStandby(db, environment.id).some(
       ({ releaseId }) => getDeployment(db, releaseId)?.image === target.image,
     ),
     /** The reason why a rollback is impossible; null when it is possible. */

@@ -54,7 +54,7 @@ export const RollbackDialog = ({ environment, target, preview, draft }: Props) =
       >
         {image.from === image.to
           ? 'the running one'
-          : preview.isKept
+          : preview.kept
             ? 'kept with its containers, which start again unless something else changes'
             : 'kept on this server, so there is no build'}
       </Versions>

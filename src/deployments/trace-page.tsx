@@ -52,8 +52,7 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
         {isComplete &&
           kinds.map((kind) => (
             <Fact name={names[kind]}>
-              <span class={`trace-key ${colours[kind]}`} />
-              {took(totals[kind])}
+              <span class={`trace-key ${colours[kind]}`}> {took(totals[kind])}</span>
             </Fact>
           ))}
       </dl>
@@ -66,17 +65,17 @@ const Waterfall = ({ deployment, trace }: Pick<Props, 'deployment' | 'trace'>) =
       )}
       <ol class="card trace" aria-label="Calls and waits, in the order of their start">
         {spans.map((span) => (
-          <li class={`trace-row ${colours[span.kind as Named] ?? ''}`.trim()}>
-            <span class="trace-name">
+          <li class={colours[span.kind as Named]}>
+            <span>
               {names[span.kind as Named] && (
                 <span class="muted">{names[span.kind as Named]}: </span>
               )}
               {span.kind === 'step' ? <strong>{span.name}</strong> : span.name}
               {span.count > 1 && ` (${counted(span.count, 'time')})`}
-              {span.failed && <span class="trace-failed"> failed</span>}{' '}
+              {span.failed && <strong> failed</strong>}{' '}
               {span.detail && <bdi class="muted">{span.detail}</bdi>}
             </span>
-            <span class="trace-time">{took(span.milliseconds)}</span>
+            <span>{took(span.milliseconds)}</span>
             <Bar {...span} of={milliseconds} />
           </li>
         ))}
@@ -112,12 +111,7 @@ const Bar = ({ start, milliseconds, of }: { start: number; milliseconds: number;
   const scale = width / Math.max(of, 1)
   const long = Math.min(width, Math.max(3, milliseconds * scale))
   return (
-    <svg
-      class="trace-bar"
-      viewBox={`0 0 ${width} 10`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
+    <svg viewBox={`0 0 ${width} 10`} preserveAspectRatio="none" aria-hidden="true">
       <rect
         x={Math.min(width - long, start * scale).toFixed(1)}
         width={long.toFixed(1)}

@@ -183,14 +183,7 @@ class Output {
   async *chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of this.#connection.iterator({ destroyOnReturn: false })) {
-        const pieces: Uint8Array[] = []
-        this.#frames.push(chunk, (stream, bytes, from, end) => {
-          const piece = bytes.subarray(from, end)
-          if (stream === 'stdout') return void pieces.push(piece)
-          this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
-          this.#onStderr?.(piece)
-        })
-        const joined = this.#withoutMark(pieces)
+        const joined = this.#withoutMark(this.#split(chunk))
         if (joined.length > 0) yield joined
         if (this.marked) break
       }
@@ -199,6 +192,18 @@ class Output {
       if (this.marked) this.#readOn()
       else this.#end()
     }
+  }
+
+  /** Returns what is of its output, and keeps what is of its errors. */
+  #split(chunk: Uint8Array) {
+    const pieces: Uint8Array[] = []
+    this.#frames.push(chunk, (stream, bytes, from, end) => {
+      const piece = bytes.subarray(from, end)
+      if (stream === 'stdout') return void pieces.push(piece)
+      this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
+      this.#onStderr?.(piece)
+    })
+    return pieces
   }
 
   /** Holds back as many bytes as the mark has: they may be its beginning. */
@@ -212,10 +217,10 @@ class Output {
     return bytes.subarray(0, cut)
   }
 
-  /** Nothing of interest follows the mark. */
+  /** The engine may pass on errors that were written before the mark after it. */
   #readOn() {
     this.#connection.once('close', () => this.#end()).once('end', () => this.#end())
-    this.#connection.resume()
+    this.#connection.on('data', (chunk: Uint8Array) => void this.#split(chunk))
   }
 
   #end() {

@@ -15,7 +15,7 @@ export type RuntimeDeps = {
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
   edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'drained'>
-  observed: Pick<ObservedContainers, 'inspect'>
+  observed: Pick<ObservedContainers, 'inspect' | 'condition'>
   routing: Routing
   locks: WorkloadLocks
   instanceTasks: InstanceTasks

@@ -12,7 +12,7 @@ import { calm, CrashCount } from './crash-count.ts'
 /** These fields are missing in the engine's list of containers. */
 export type Condition = Pick<
   Container,
-  'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt'
+  'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt' | 'restartPolicy'
 >
 
 /** Null when it was removed, `away` while the engine is unreachable. */
@@ -223,4 +223,5 @@ export const conditionOf = (container: Container): Condition => ({
   error: container.error,
   startedAt: container.startedAt,
   finishedAt: container.finishedAt,
+  restartPolicy: container.restartPolicy,
 })

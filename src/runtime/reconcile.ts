@@ -26,7 +26,7 @@ import {
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
-import { settleStandby } from './standby.ts'
+import { mayStart, settleStandby } from './standby.ts'
 import { filterOf, isUp } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -73,7 +73,7 @@ export async function listDifferent(
   kind: WorkloadKey['kind'],
   { signal }: { signal: AbortSignal },
 ): Promise<Set<string>> {
-  const { db, docker, edge, instanceId } = deps
+  const { db, docker, edge, instanceId, observed } = deps
   const labels = labelFilter(instanceId, { kind })
   const containers = await docker.listContainers({ labels, all: true, signal })
   const there = new Map(containers.map((container) => [container.id, container]))
@@ -81,7 +81,9 @@ export async function listDifferent(
   const known = new Set(held.map(({ containerId }) => containerId))
   const isStandbyAsItIs = ({ containerId, workloadId }: Instance) => {
     const container = there.get(containerId ?? '')
-    return container !== undefined && (!isUp(container) || isWatched(db, workloadId))
+    if (!container || isWatched(db, workloadId)) return container !== undefined
+    const known = observed.condition(container.id) // a list has no restart policies
+    return !isUp(container) && known !== null && !mayStart(known)
   }
   return new Set([
     ...listRollingOut(db, kind),

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/index.ts'
+import type { Container } from '../docker/index.ts'
 import { removeReplaced } from './drain.ts'
 import { getLiveRelease, isWatched, listStandby, makeLive, updateInstance } from './store.ts'
 import { isUp } from './workload.ts'
@@ -11,6 +12,10 @@ export const stopStandby = (
   { workload, signal }: { workload: Workload; signal: AbortSignal },
 ) => deps.locks.run(workload, signal, () => removeReplaced(deps, { workload, stopsStandby: true }))
 
+/** Also by the engine, after a reboot. */
+export const mayStart = ({ restartPolicy }: Pick<Container, 'restartPolicy'>) =>
+  restartPolicy.name !== 'no'
+
 /** Forgets those that were removed by hand or by a clean-up, and stops those that nothing watches any more. */
 export async function settleStandby(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, observed } = deps
@@ -18,7 +23,7 @@ export async function settleStandby(deps: RuntimeDeps, workload: WorkloadKey) {
   for (const { id, containerId } of listStandby(db, workload.id)) {
     const container = containerId ? await observed.inspect(containerId) : null
     if (!container) updateInstance(db, id, { state: 'removed' })
-    else isLeft ||= isUp(container) && !isWatched(db, workload.id)
+    else isLeft ||= !isWatched(db, workload.id) && (isUp(container) || mayStart(container))
   }
   if (isLeft) await removeReplaced(deps, { workload, stopsStandby: true })
 }

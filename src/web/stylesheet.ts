@@ -12,6 +12,7 @@ export const styleSources = [
   'palette.css',
   'forms.css',
   'deployment.css',
+  'deployment-parts.css',
   'log.css',
   'log-rows.css',
   'log-processes.css',

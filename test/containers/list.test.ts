@@ -42,6 +42,7 @@ test('the JSON of a container is the one that was agreed', async () => {
         deployment: deployment.id,
         service: null,
         own: true,
+        kept: false,
         restartCount: null,
         exitCode: null,
         oomKilled: null,

@@ -204,6 +204,6 @@ test('every dialog of an environment’s pages is a page of its own without scri
     for (const [, href] of text.matchAll(/<a class="btn[^>]* href="([^"]+)" hx-get=/g))
       opened.add(href!)
   }
-  expect(opened.size).toBe(4) // add database, edit link, new variable, edit variable
+  expect(opened.size).toBe(5) // add database, edit link, new variable, edit variable, deploy later
   for (const href of opened) expect((await ada.page(href)).text, href).toContain('<!DOCTYPE html>')
 })
