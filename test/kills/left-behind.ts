@@ -51,10 +51,10 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
       .filter(({ id }) => !instances.some((own) => own.container_id === id))
       .map(({ name, state }) => `container ${name} (${state}) has no owner`),
     ...instances
-      .filter(({ release_id }) => !live.includes(release_id))
+      .filter(({ release_id, state }) => state !== 'standby' && !live.includes(release_id))
       .map((own) => `${name(own)} is not of the live release`),
     ...instances
-      .filter((own) => !['live', 'stopped'].includes(own.state))
+      .filter((own) => !['live', 'stopped', 'standby'].includes(own.state))
       .map((own) => `${name(own)} is ${own.state}`),
     ...instances
       .filter((own) => runs(own.container_id) !== (own.state === 'live'))
