@@ -1,3 +1,4 @@
+import { benchBackups } from './backups.ts'
 import { benchBackupStream } from './backup-stream.ts'
 import { benchCollection } from './collection.ts'
 import { benchContainerLogs } from './container-logs.ts'
@@ -62,6 +63,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       services: benchServices,
       links: benchLinks,
       terminal: benchTerminal,
+      backups: benchBackups,
       'backup-stream': benchBackupStream,
     },
   },
