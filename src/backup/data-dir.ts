@@ -10,7 +10,8 @@ export const fillingName = 'restoring-volumes'
 
 /** A killed restore left incomplete databases, which must not be used. */
 export function refuseHalfRestored(dataDir: string) {
-  if (!existsSync(join(dataDir, stagingName)))
+  const isHalf = existsSync(join(dataDir, stagingName))
+  if (!isHalf && (isWhole(dataDir) || !existsSync(join(dataDir, fillingName))))
     return rmSync(join(dataDir, fillingName), { force: true })
   throw new Failure(
     'restore_unfinished',
@@ -18,6 +19,10 @@ export function refuseHalfRestored(dataDir: string) {
     'Run davit restore again; it starts from the beginning.',
   )
 }
+
+/** True when a restore into it has ended: the database comes last. */
+export const isWhole = (dataDir: string) =>
+  existsSync(join(dataDir, 'davit.db')) && !existsSync(join(dataDir, stagingName))
 
 /** Only accessible to its owner. */
 export function openDataDir(path: string) {

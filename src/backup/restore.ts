@@ -36,6 +36,7 @@ export const restoreBackup = ({
   fill,
 }: RestoreOptions): Promise<Manifest> =>
   fillDataDir(dataDir, async (directory) => {
+    if (!fill && existsSync(join(dataDir, fillingName))) throw halfFilled(dataDir)
     const path = typeof file === 'string' ? file : await file(directory)
     const manifest = await extract(path, { passphrase, directory })
     if (path !== file) rmSync(path)
@@ -47,6 +48,13 @@ export const restoreBackup = ({
     if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
     return manifest
   })
+
+const halfFilled = (dataDir: string) =>
+  new Failure(
+    'restore_unfinished',
+    `A restore of a whole server into ${dataDir} was interrupted, so some of its volumes are incomplete.`,
+    'Run davit restore with that repository again first: it removes them and starts from the beginning.',
+  )
 
 const keyBesides = () =>
   new Failure(

@@ -37,7 +37,10 @@ export async function forgetUnfinished(
   { restic, signal }: Options & { restic: Restic },
 ) {
   const isOver = (one: Backup) =>
-    one.id === id || one.goneAt || one.status === 'failed' || one.status === 'cancelled'
+    one.id === id ||
+    one.goneAt ||
+    (one.status === 'failed' && one.errorCode !== 'end_unknown') ||
+    one.status === 'cancelled'
   const over = listOn(db, { subjectId, targetId }).filter(isOver)
   const tags = new Set(over.map((one) => `backup=${one.id}`))
   const listed = await restic.list({ tag: `subject=${subjectId}`, signal })

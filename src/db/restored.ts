@@ -77,7 +77,7 @@ function endRestoreOf(tx: Tx, backupId: string) {
 }
 
 const unknownEnd = {
-  errorCode: 'interrupted',
+  errorCode: 'end_unknown',
   errorMessage:
     'Davit was itself restored from a backup that was made meanwhile, so its end is unknown.',
   errorHint: 'Begin it again if you still need it.',

@@ -26,8 +26,9 @@ type Target = { project: Project; environment: Environment }
 
 /** True when it is live, or was. */
 const hasServed = (deployment: Deployment) => {
-  const last = deployment.steps.at(-1)
-  const hasDeployed = last?.name === 'deploying' && last.finishedAt !== null
+  const hasDeployed = deployment.steps.some(
+    ({ name, finishedAt }) => name === 'deploying' && finishedAt !== null,
+  )
   return isLive(deployment) || (deployment.status === 'superseded' && hasDeployed)
 }
 

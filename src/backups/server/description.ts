@@ -31,7 +31,7 @@ const described = z.looseObject({
       snapshot: z.string(),
       bytes: z.number(),
       checksum: z.string().nullable(),
-      volumes: z.array(z.string()).optional(),
+      volumes: z.array(z.string().regex(/^[a-zA-Z0-9][\w.-]*$/)).optional(),
     }),
   ),
   contents: z.array(z.looseObject({ component: z.string(), engine: z.string() })).nullable(),

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fillingName } from '../../backup/data-dir.ts'
+import { fillingName, isWhole } from '../../backup/data-dir.ts'
 import type { Docker } from '../../docker/index.ts'
 import { removeBackupHelpers, removeVolumes } from '../../runtime/restored-volumes.ts'
 
@@ -23,6 +23,7 @@ export async function removeHalfFilled({ dataDir, docker }: Restoring) {
   await removeHelpers({ dataDir, docker })
   const list = join(dataDir, fillingName)
   if (!existsSync(list)) return
+  if (isWhole(dataDir)) return forgetFilling(dataDir) // it was killed just before it did so
   const names = readFileSync(list, 'utf8').split('\n').filter(Boolean)
   await removeVolumes({ docker }, new Set(names))
   rmSync(list)

@@ -97,9 +97,10 @@ async function learn(deps: ResticDeps, filling: Filling, { row, restic, listed }
     const described = await readDescription(restic, { snapshot, signal })
     const subject =
       described && findSubject(db, { kind: described.subjectKind, id: subjectId, ownerId: '' })
-    if (!described || described.subjectId !== subjectId)
+    const isIts = described?.subjectId === subjectId && described.id === idIn(tags, 'backup')
+    if (!described || !isIts)
       say(`The backup ${idIn(tags, 'backup')} can’t be read: a newer Davit may have made it.`)
-    else if (!subject)
+    else if (subject?.ownerId !== row.ownerId)
       say(
         `${described.subjectName}: isn’t restored, as it is newer than the backup of Davit. Its backup stays on the target.`,
       )

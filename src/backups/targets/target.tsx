@@ -59,7 +59,7 @@ export const target = resource({
       }
       // another host has another key
       if (before?.host !== wanted.host && before?.hostKey === wanted.hostKey) wanted.hostKey = null
-      refuseTwins(deps.db, wanted)
+      if (!before || whereOf(before) !== whereOf(wanted)) refuseTwins(deps.db, wanted)
       if (before && Bun.deepEquals({ ...before, name: wanted.name }, wanted)) return undefined
       if (isToken && getPlan(deps.db, davitId)?.targetId === id) throw ofDavit()
       const isMoved = before && whereOf(before) !== whereOf(wanted) && hasBackupsOn(deps.db, id)
