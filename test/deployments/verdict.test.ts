@@ -22,7 +22,7 @@ test('only what the environment names is a reason', () => {
   const crash = { kind: 'crash', name: 'the app', ended, memoryMb: 64 } as const
   expect(verdictOf(['health', 'errors'], crash)).toBeNull()
   expect(verdictOf(['crash'], crash)?.code).toBe('crashed_after_switch')
-  const health = { kind: 'health', name: 'the app', seen: 'status 500' } as const
+  const health = { kind: 'health', name: 'the app' } as const
   expect(verdictOf(['crash'], health)).toBeNull()
   expect(verdictOf(['health'], health)?.code).toBe('unhealthy_after_switch')
 })

@@ -126,7 +126,7 @@ class Look {
           return null
         })
         if (!result || !failures.add(subject.id, result)) continue
-        return this.#judge({ kind: 'health', name: subject.name, seen: result.seen })
+        return this.#judge({ kind: 'health', name: subject.name })
       }
       await sleep(pause, undefined, { signal: this.#signal }).catch(() => {})
     }

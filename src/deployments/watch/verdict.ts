@@ -45,7 +45,7 @@ export class Failures {
 /** `name` is that of a container in a sentence, such as "the app". */
 export type Observation =
   | { kind: 'crash'; name: string; ended: Ended; memoryMb: number }
-  | { kind: 'health'; name: string; seen: string }
+  | { kind: 'health'; name: string }
   | { kind: 'errors'; after: VersionFigures; before: VersionFigures }
 
 type Seen<Kind> = Extract<Observation, { kind: Kind }>
@@ -72,12 +72,10 @@ function crashed({ name, ended: { exitCode, isOutOfMemory }, memoryMb }: Seen<'c
   }
 }
 
-/** Characters of the output of a health check. */
-const longest = 300
-
-const unhealthy = ({ name, seen }: Seen<'health'>) => ({
+/** Without what the check printed: it may have secrets, and this is sent to others. */
+const unhealthy = ({ name }: Seen<'health'>) => ({
   code: 'unhealthy_after_switch',
-  message: `After the switch ${name} failed its health check ${maxFailures} times in a row${seen && `: ${seen.slice(0, longest)}`}.`,
+  message: `After the switch ${name} failed its health check ${maxFailures} times in a row.`,
   hint: fix,
 })
 
