@@ -161,7 +161,6 @@ test('a version that fails its health path three times in a row goes back', asyn
   const { project } = await twoVersions({ at: 4, then: fails }, settings)
   expect(await deployed(project)).toMatchObject({
     errorCode: 'unhealthy_after_switch',
-    errorMessage: expect.stringContaining('status 500'),
   })
 })
 
