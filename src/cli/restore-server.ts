@@ -10,7 +10,7 @@ import { UsageError, print } from './command.ts'
 import type { Environment } from './command.ts'
 import { untilSignal } from './install.ts'
 
-type Asked = {
+type RestoreArguments = {
   'key-file'?: string | undefined
   identity?: string | undefined
   until?: string | undefined
@@ -21,7 +21,7 @@ type Asked = {
 /** Null for a dry run. */
 export async function restoreFrom(
   repository: string,
-  { asked, config, env }: { asked: Asked; config: Config; env: Environment },
+  { asked, config, env }: { asked: RestoreArguments; config: Config; env: Environment },
 ): Promise<Manifest | null> {
   const until = timeOf(asked.until)
   const place = placeOf(config, repository, await loginTo(repository, asked, env))
@@ -39,7 +39,11 @@ export async function restoreFrom(
 }
 
 /** As restic has them in its environment: every user of the machine can see arguments. */
-async function loginTo(repository: string, { identity }: Asked, env: Environment): Promise<Login> {
+async function loginTo(
+  repository: string,
+  { identity }: RestoreArguments,
+  env: Environment,
+): Promise<Login> {
   if (repository.startsWith('s3:'))
     return {
       accessKey: env.AWS_ACCESS_KEY_ID || (await secret('Access key', 'AWS_ACCESS_KEY_ID')),

@@ -22,7 +22,7 @@ import type { Queued } from './waiting-store.ts'
 
 export type PlanDeps = TriggerDeps & { scheduler: Scheduler }
 
-type Asked = PlannedVersion & {
+type PlanRequest = PlannedVersion & {
   environmentId?: string | null | undefined
   at: string
   zone?: string | null | undefined
@@ -41,7 +41,7 @@ export function planDeployment(
     project,
     asked: { at: text, zone, environmentId, ...version },
     ...by
-  }: { project: Project; asked: Asked } & Pick<Planned, 'trigger' | 'plannedBy'>,
+  }: { project: Project; asked: PlanRequest } & Pick<Planned, 'trigger' | 'plannedBy'>,
 ): Planned {
   const at = readMoment(text, zone ?? 'UTC')!
   const left = at.getTime() - scheduler.now()

@@ -60,7 +60,7 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
 /** Throws what refuses a deployment. Call it in a transaction. */
 export function checkTrigger(
   db: Db,
-  { project, ...asked }: Pick<Trigger, 'project' | 'upload' | 'imageOf'> & Asked,
+  { project, ...asked }: Pick<Trigger, 'project' | 'upload' | 'imageOf'> & TriggerRequest,
 ) {
   if (project.deletingAt)
     throw new AppError(
@@ -77,7 +77,7 @@ export function checkTrigger(
   return { environment, source, ref: isOfRef ? refOf({ project, environment }, asked) : null }
 }
 
-type Asked = Omit<Partial<z.output<ReturnType<typeof triggerForm>>>, 'at' | 'zone'> &
+type TriggerRequest = Omit<Partial<z.output<ReturnType<typeof triggerForm>>>, 'at' | 'zone'> &
   Pick<Trigger, 'refType'>
 
 /**

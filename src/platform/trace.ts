@@ -20,7 +20,7 @@ type Label = Pick<Span, 'kind' | 'name'> & { detail?: string }
 /** After these, equal calls are one span: a health check is asked for hundreds of times. */
 const mostEqual = 10
 /** Spans of one trace. */
-const most = 500
+const maxSpans = 500
 const longestDetail = 400 // a private name of an image must be complete to be replaced
 
 /** Notes what work takes, in memory and bounded. */
@@ -78,7 +78,7 @@ export class Trace {
       equal.rest.count++
       return equal.rest
     }
-    if (this.spans.length >= most && kind !== 'step') {
+    if (this.spans.length >= maxSpans && kind !== 'step') {
       this.dropped++
       return null
     }

@@ -24,7 +24,7 @@ export type Preview = {
   environments: { id: string; name: string }[]
 }
 
-type Asked = { owner: User; input: (typeof restoreForm)['_output'] }
+type RestoreRequest = { owner: User; input: (typeof restoreForm)['_output'] }
 
 export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<Preview> {
   const same = subjectOf(deps, backup)
@@ -47,7 +47,7 @@ export async function previewRestore(deps: BackupDeps, backup: Backup): Promise<
 export async function beginRestore(
   deps: BackupDeps,
   backup: Backup,
-  { owner, input, also }: Asked & { also: (service?: Service) => void },
+  { owner, input, also }: RestoreRequest & { also: (service?: Service) => void },
 ): Promise<Service | null> {
   refuseIncomplete(backup)
   const { into, name = null, environmentId = null, backupFirst: isBackedUp } = input

@@ -76,10 +76,10 @@ const noError = { errorCode: null, errorMessage: null, errorHint: null }
 const whereOf = ({ kind, endpoint, bucket, host, url, path }: Partial<OpenTarget>) =>
   [kind, endpoint ?? host ?? url, bucket, path].filter(Boolean).join(' ')
 
-type Known = { row: TargetRow; restic: Restic; listed: StoredSnapshot[] }
+type KnownTarget = { row: TargetRow; restic: Restic; listed: StoredSnapshot[] }
 
 /** Marks backups that aren’t there any more, and stores those that were made since: of each subject the newest. */
-async function learn(deps: ResticDeps, filling: Filling, { row, restic, listed }: Known) {
+async function learn(deps: ResticDeps, filling: Filling, { row, restic, listed }: KnownTarget) {
   const { db } = deps
   const { until, say, signal } = filling
   const there = new Set(listed.map(({ id }) => id))

@@ -48,7 +48,7 @@ export type Observation =
   | { kind: 'health'; name: string }
   | { kind: 'errors'; after: VersionFigures; before: VersionFigures }
 
-type Seen<Kind> = Extract<Observation, { kind: Kind }>
+type ObservationOf<Kind> = Extract<Observation, { kind: Kind }>
 
 /** Null when it is no reason to go back. */
 export function verdictOf(on: readonly RollbackReason[], seen: Observation): WatchVerdict | null {
@@ -59,7 +59,7 @@ export function verdictOf(on: readonly RollbackReason[], seen: Observation): Wat
 
 const fix = 'Fix what its last lines report, then deploy again.'
 
-function crashed({ name, ended: { exitCode, isOutOfMemory }, memoryMb }: Seen<'crash'>) {
+function crashed({ name, ended: { exitCode, isOutOfMemory }, memoryMb }: ObservationOf<'crash'>) {
   const how = isOutOfMemory
     ? `ran out of memory (its limit is ${memoryMb} MB)`
     : `exited${exitCode === null ? '' : ` with code ${exitCode}`}`
@@ -73,19 +73,19 @@ function crashed({ name, ended: { exitCode, isOutOfMemory }, memoryMb }: Seen<'c
 }
 
 /** Without what the check printed: it may have secrets, and this is sent to others. */
-const unhealthy = ({ name }: Seen<'health'>) => ({
+const unhealthy = ({ name }: ObservationOf<'health'>) => ({
   code: 'unhealthy_after_switch',
   message: `After the switch ${name} failed its health check ${maxFailures} times in a row.`,
   hint: fix,
 })
 
-function hasErrors({ after, before }: Seen<'errors'>) {
+function hasErrors({ after, before }: ObservationOf<'errors'>) {
   const share = shareOf(after)
   const isHigh = after.requests >= errorRule.requests && share >= errorRule.share
   return isHigh && share >= errorRule.times * shareOf(before)
 }
 
-const failed = ({ after, before }: Seen<'errors'>) => ({
+const failed = ({ after, before }: ObservationOf<'errors'>) => ({
   code: 'errors_after_switch',
   message: `After the switch ${after.errors.toLocaleString('en')} of ${counted(after.requests, 'request')} failed with a status 5xx (${percentOf(after)}); in the hour before it was ${percentOf(before)}.`,
   hint: 'Fix what the failed requests and its last lines report, then deploy again.',
