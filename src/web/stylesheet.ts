@@ -30,12 +30,15 @@ export const styleSources = [
   'doc-text.css',
 ]
 
-/** Joins the texts without comments and the blanks between rules. */
+/** Joins the texts without comments, and without the blanks and zeros that say nothing. */
 export const joinStyles = (texts: string[]) =>
   texts
     .join('\n')
     .replace(/\/\*(?!!)[^]*?\*\//g, '')
     .replace(/\s+/g, ' ')
     .replace(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(': ', ':')
+    .replaceAll(' > ', '>')
+    .replace(/(?<=[ :,(])0(?=\.\d)/g, '')
     .replaceAll(';}', '}')
     .trim()

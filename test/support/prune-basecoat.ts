@@ -70,7 +70,15 @@ function rulesOf(css: string): string[] {
   }
 }
 
+/** A condition that each browser meets that reads nested rules, as Davit's own style sheets have. */
+const alwaysMet = /^@supports \(color:color-mix\(/
+
+/** What sets Tailwind's variables in browsers without `@property`, which read no nested rules either. */
+const olderBrowsers = '@layer properties'
+
 function rule(prelude: string, body: string): string[] {
+  if (alwaysMet.test(prelude)) return rulesOf(body)
+  if (prelude === olderBrowsers) return []
   if (/^@(media|supports|layer|container|starting-style)/.test(prelude)) {
     const inside = rulesOf(body)
     return inside.length > 0 ? [`${prelude}{`, ...inside, '}'] : []
