@@ -111,7 +111,10 @@ export const appKind =
       again: 'try again',
       async run({ signal, undo }) {
         isBegun = true
-        await deps.watches.end({ environmentId: id }, 'replaced')
+        await deps.watches.end(
+          { environmentId: id },
+          kind === 'stop-app' ? 'replaced' : 'interrupted',
+        )
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done
           await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {

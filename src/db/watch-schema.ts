@@ -15,8 +15,11 @@ export type FailedRequests = { status: number; method: string; path: string; cou
 
 export type WatchVerdict = { code: string; message: string; hint: string }
 
-/** `stays` if it should have gone back but couldn't; `replaced` by what a person or a deployment did. */
-export const watchEnds = ['over', 'kept', 'replaced', 'reverted', 'stays'] as const
+/**
+ * `stays` if it should have gone back but couldn't; `replaced` when a deployment or a stop began, and
+ * `interrupted` when that deployment failed, or the app was restarted.
+ */
+export const watchEnds = ['over', 'kept', 'replaced', 'interrupted', 'reverted', 'stays'] as const
 export type WatchEnd = (typeof watchEnds)[number]
 
 /** A deployment whose requests can go back to the one before it, or could. */

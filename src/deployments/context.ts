@@ -27,7 +27,7 @@ export type PipelineDeps = RuntimeDeps & {
   uploads: Uploads
   watches: {
     begin: (deploymentId: string) => void
-    end: (of: { environmentId: string }, end: 'replaced') => Promise<unknown>
+    end: (of: { environmentId: string }, end: 'replaced' | 'interrupted') => Promise<unknown>
   }
 }
 

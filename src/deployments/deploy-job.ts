@@ -11,12 +11,14 @@ import { imageNameOf, removeOldImages } from './images.ts'
 import { noteFailure } from './notices.ts'
 import { observe } from './observe.ts'
 import { runPipeline } from './pipeline.ts'
+import { promotedIn } from './promote.ts'
 import type { Attempt } from './pipeline.ts'
 import { Progress } from './progress.ts'
 import { activeStatuses, getJob, moveDeployment } from './store.ts'
 import type { Job } from './store.ts'
 import { keepTrace, traced } from './trace.ts'
-import { slotFor } from './waiting-store.ts'
+import { publishSuperseded, slotFor } from './waiting-store.ts'
+import { promoteStayed } from './watch/end.ts'
 
 /** Deployments are jobs with the same ids. */
 export const deployKind =
@@ -68,19 +70,22 @@ async function storeEnd(
   { job, progress }: Attempt,
   { end, isBegun }: { end: Exclude<End, { status: 'done' }>; isBegun: boolean },
 ): Promise<News | undefined> {
-  const { id, status } = job.deployment
+  const { id, status, environmentId } = job.deployment
   const wasQueued = !isBegun && status === 'pending'
   const changes = isBegun
     ? { ...(await discardImage(deps, job)), ...progress.finished() }
     : { ...(!wasQueued && { image: null }), finishedAt: new Date() } // an orphan is removed later
   const from = ['pending', ...activeStatuses] as const
   if (end.status === 'cancelled') {
-    if (!moveDeployment(deps.db, { id, from, ...changes, status: 'cancelled' })) return undefined
+    const isStored = stored(() =>
+      moveDeployment(deps.db, { id, from, ...changes, status: 'cancelled' }),
+    )
+    if (!isStored) return undefined
     const line = `Cancelled${end.by ? ` by ${end.by}` : ''} while queued.`
     return { status: 'cancelled', line: wasQueued ? line : 'Cancelled.' }
   }
   const { code, message, hint } = end.failure
-  const isStored = deps.db.transaction(() => {
+  const isStored = stored(() => {
     const isMoved = moveDeployment(deps.db, {
       ...{ id, from, ...changes, status: 'failed' },
       errorStep: isBegun ? progress.step : status,
@@ -92,6 +97,18 @@ async function storeEnd(
     return isMoved
   })
   return isStored ? { status: 'failed', line: `Failed: ${message} ${hint}` } : undefined
+
+  /** With what is promoted, as the version before stays. */
+  function stored(store: () => boolean) {
+    const promoted = deps.db.transaction(() =>
+      store() ? promoteStayed(deps.db, environmentId) : null,
+    )
+    for (const one of promoted ?? []) {
+      progress.log(promotedIn(one))
+      if (one.queued) publishSuperseded(deps, one.queued)
+    }
+    return promoted !== null
+  }
 }
 
 async function explain(

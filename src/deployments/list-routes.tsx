@@ -5,6 +5,7 @@ import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { DeploymentList } from '../projects/deployment-list.tsx'
+import type { Masks } from '../logs/masks.ts'
 import { ownKey } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
@@ -19,17 +20,18 @@ import { deploymentJson } from './json.ts'
 import { NothingDeployed } from './overview.tsx'
 import { deploymentActions } from './row-menu.tsx'
 import { listDeployments } from './store.ts'
+import { withMaskedWatch } from './watch/view.ts'
 
 /** Lists deployments newest first. */
-export const deploymentListRoutes = (deps: HeadDeps) => {
+export const deploymentListRoutes = (deps: HeadDeps & { masks: Masks }) => {
   const { db } = deps
 
   return factory
     .createApp()
-    .get('/projects/:id/deployments', paged(), (c) => {
+    .get('/projects/:id/deployments', paged(), async (c) => {
       const project = findProject(db, ownKey(c))
       const environments = listEnvironments(db, project.id)
-      const list = listOf({ project, page: c.req.valid('query') })
+      const list = await listOf({ project, page: c.req.valid('query') })
       return show(c, {
         title: `${project.name}: deployments`,
         page: () => (
@@ -42,11 +44,11 @@ export const deploymentListRoutes = (deps: HeadDeps) => {
         live: {},
       })
     })
-    .get('/projects/:id/envs/:envId/deployments', paged(), (c) => {
+    .get('/projects/:id/envs/:envId/deployments', paged(), async (c) => {
       const project = findProject(db, ownKey(c))
       const key = { id: c.req.param('envId'), projectId: project.id }
       const environment = findEnvironment(db, key)
-      const list = listOf({ project, environment, page: c.req.valid('query') })
+      const list = await listOf({ project, environment, page: c.req.valid('query') })
       const head = headOf(deps, { project, environment })
       const path = `${environmentPath(environment)}/deployments`
       return show(c, {
@@ -63,13 +65,13 @@ export const deploymentListRoutes = (deps: HeadDeps) => {
       })
     })
 
-  function listOf({ project, environment, page }: ListOptions) {
+  async function listOf({ project, environment, page }: ListOptions) {
     const of = { projectId: project.id, environmentId: environment?.id }
-    const rows = listDeployments(db, { ...of, ...page })
-    return pageOf(
-      rows.map((row) => ({ ...row, id: row.deployment.id })),
-      page,
-    )
+    const rows = listDeployments(db, { ...of, ...page }).map(async ({ deployment, ...row }) => ({
+      ...{ ...row, id: deployment.id },
+      deployment: await withMaskedWatch(deps, deployment),
+    }))
+    return pageOf(await Promise.all(rows), page)
   }
 }
 

@@ -12,7 +12,7 @@ import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { noteSuccess } from './notices.ts'
 import type { Progress, StepName } from './progress.ts'
-import { promoteNext } from './promote.ts'
+import { promotedIn, promoteNext } from './promote.ts'
 import type { Promoted } from './promote.ts'
 import { restoredVariables } from './rollback.ts'
 import type { PipelineDeps, Run } from './context.ts'
@@ -97,12 +97,7 @@ export async function runPipeline(
       committed({ url }) {
         deps.scheduler.wake() // its commit may have schedules
         progress.log(url ? `Running at ${url}` : 'Running')
-        for (const { environment, ...next } of promoted)
-          progress.log(
-            next.queued
-              ? `Promoted to ${environment.name}: deployment #${next.queued.deployment.number}.`
-              : `Not promoted to ${environment.name}: ${next.reason}`,
-          )
+        for (const one of promoted) progress.log(promotedIn(one))
         progress.reportSuccess()
         deps.watches.begin(deployment.id)
         for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)

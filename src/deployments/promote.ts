@@ -82,6 +82,12 @@ export type Promoted = { environment: Environment } & (
   { queued: Queued } | { queued: null; reason: string }
 )
 
+/** As a line of a log. */
+export const promotedIn = ({ environment: { name }, ...next }: Promoted) =>
+  next.queued
+    ? `Promoted to ${name}: deployment #${next.queued.deployment.number}.`
+    : `Not promoted to ${name}: ${next.reason}`
+
 /**
  * Queues what is promoted automatically. Call it in the transaction in which the version went live, so that a
  * crash leaves both or none. A rollback and a restart with other settings stay where they are.

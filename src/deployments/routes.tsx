@@ -55,7 +55,7 @@ import { triggerForm } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { traceOf } from './trace.ts'
 import { TracePage } from './trace-page.tsx'
-import { watchView } from './watch/view.ts'
+import { watchView, withMaskedWatch } from './watch/view.ts'
 import type { ViewDeps } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
 
@@ -99,7 +99,7 @@ export const deploymentRoutes = (
     .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
     .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
     .get('/projects/:id/deployments/:deploymentId', query(shownQuery), async (c) => {
-      const view = viewOf(c)
+      const view = await viewOf(c)
       const { project, deployment, environment } = view
       const log = await logView(c, deps, { deployment, chosen: c.req.valid('query') })
       return show(c, {
@@ -113,8 +113,8 @@ export const deploymentRoutes = (
         },
       })
     })
-    .get('/projects/:id/deployments/:deploymentId/status', (c) => {
-      const view = viewOf(c)
+    .get('/projects/:id/deployments/:deploymentId/status', async (c) => {
+      const view = await viewOf(c)
       const { project, deployment, environment } = view
       return show(c, {
         title: deploymentTitle(deployment, { project, environment }),
@@ -184,7 +184,8 @@ export const deploymentRoutes = (
       audit(c, 'deployment.kept', about(deployment, project))
       const said = `Deployment #${deployment.number} stays.`
       const to = deploymentPath(deployment)
-      return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
+      const now = await withMaskedWatch(deps, own(c).deployment)
+      return moveOn(c, { to, said, json: () => deploymentJson(now) })
     })
 
   async function askRollback(c: Context, draft: Draft): Promise<View> {
@@ -249,16 +250,17 @@ export const deploymentRoutes = (
   }
 
   /** Adds the app's current address. */
-  function viewOf(c: Context) {
+  async function viewOf(c: Context) {
     const of = own(c)
-    const { project, environment, deployment } = of
+    const { project, environment } = of
+    const deployment = await withMaskedWatch(deps, of.deployment)
     const key = { environment, ownerId: project.ownerId, published: deployment.url }
     return {
-      ...of,
+      ...{ ...of, deployment },
       url: reachedAt(deps, key),
       origin: getOrigin(db, deployment),
       promotedTo: listPromotedTo(db, environment.id),
-      watch: watchView(deps, deployment),
+      watch: await watchView(deps, deployment),
     }
   }
 }

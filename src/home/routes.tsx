@@ -6,8 +6,10 @@ import type { LiveDeps } from '../apps/live.ts'
 import type { Config } from '../config.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { listRecent } from '../deployments/overview-store.ts'
+import { withMaskedWatch } from '../deployments/watch/view.ts'
 import type { Docker } from '../docker/index.ts'
 import type { ShownDeps } from '../domains/json.ts'
+import type { Masks } from '../logs/masks.ts'
 import type { ReleaseWatch } from '../releases/watch.ts'
 import { projectJson } from '../projects/json.ts'
 import { listProjects } from '../projects/store.ts'
@@ -47,6 +49,7 @@ type DashboardDeps = UrlDeps &
     server: Pick<ServerMeter, 'read'>
     config: Config
     releases: Pick<ReleaseWatch, 'newer'>
+    masks: Masks
   }
 
 export const dashboardRoutes = (deps: DashboardDeps) => {
@@ -57,7 +60,12 @@ export const dashboardRoutes = (deps: DashboardDeps) => {
     const [engine, server] = await Promise.all([stateOfEngine(), deps.server.read()])
     const { id: ownerId, role } = userOf(c)
     const newer = role === 'admin' ? deps.releases.newer : null
-    const recent = listRecent(db, { ownerId, limit: maxListed.deployments })
+    const recent = await Promise.all(
+      listRecent(db, { ownerId, limit: maxListed.deployments }).map(async (row) => ({
+        ...row,
+        deployment: await withMaskedWatch(deps, row.deployment),
+      })),
+    )
     return show(c, {
       title: 'Dashboard',
       live: { every: period },

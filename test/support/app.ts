@@ -66,8 +66,9 @@ export function testApp(
       hasMade ||= making.has(name)
       return call(...args)
     })
+  const engine = new FakeEngine(realClock)
   const docker = isSimulated
-    ? fakeDocker(new FakeEngine(realClock), atOnce)
+    ? fakeDocker(engine, atOnce)
     : noticed(connectDocker({ host: process.env.DOCKER_HOST }))
   const faults: Partial<Docker> = {}
   const interposed = wrapped(
@@ -97,6 +98,7 @@ export function testApp(
   return {
     ...deps,
     docker,
+    engine,
     faults,
     deps,
     app,

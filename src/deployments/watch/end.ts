@@ -1,15 +1,17 @@
+import type { Db } from '../../db/index.ts'
 import type { WatchEnd } from '../../db/schema.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
 import { figuresSince } from '../../traffic/watched.ts'
-import { promoteNext } from '../promote.ts'
-import { getJob, logOf } from '../store.ts'
+import { promotedIn, promoteNext } from '../promote.ts'
+import { getCurrent, getJob, logOf } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
-import { storeEnd } from './store.ts'
+import { storeEnd, storeInterrupted } from './store.ts'
 import type { Watched } from './store.ts'
 import type { WatchDeps } from './deps.ts'
+import { failedOf } from './view.ts'
 
 /** Writes to the log of a deployment that has ended. */
 export function logTo(deps: Pick<WatchDeps, 'logDb' | 'logs'>, watched: Watched, lines: string[]) {
@@ -37,22 +39,16 @@ export async function endWatch(
   const { id, environmentId, watch } = watched
   const job = getJob(db, id)!
   const after = figuresSince(deps.logDb, environmentId, watch.since)
+  const requests = why === undefined ? [] : await failedOf(deps, environmentId)
   const promoted = db.transaction((tx) => {
     storeEnd(tx, watched, {
       ...{ end, why: why ?? null },
       figures: { ...watch.figures, after },
-      requests: why === undefined ? [] : deps.watched.failedOf(environmentId),
+      requests,
     })
-    return end === 'over' || end === 'kept' ? promoteNext(db, job) : []
+    return end === 'replaced' || end === 'stays' ? [] : promoteNext(db, job)
   })
-  logTo(deps, watched, [
-    endsIn({ end, by, why }),
-    ...promoted.map(({ environment, ...next }) =>
-      next.queued
-        ? `Promoted to ${environment.name}: deployment #${next.queued.deployment.number}.`
-        : `Not promoted to ${environment.name}: ${next.reason}`,
-    ),
-  ])
+  logTo(deps, watched, [endsIn({ end, by, why }), ...promoted.map(promotedIn)])
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
   logs.publish(id, { status: job.deployment.status })
   for (const { queued } of promoted) if (queued) publishSuperseded(deps, queued)
@@ -69,5 +65,16 @@ function endsIn({ end, by, why }: Pick<Ending, 'end' | 'by' | 'why'>) {
   if (end === 'over') return 'The watch is over: this version stays.'
   return end === 'kept'
     ? `The watch was ended${by ? ` by ${by}` : ''}: this version stays.`
-    : 'The watch ended, because the version is being changed.'
+    : `The watch ended, because the version is being ${end === 'replaced' ? 'changed' : 'restarted'}.`
+}
+
+/**
+ * The version whose watch a deployment ended stays, as that deployment failed. Call it in the transaction that
+ * stores the failure; publish what it returns.
+ */
+export function promoteStayed(db: Db, environmentId: string) {
+  const current = getCurrent(db, environmentId)
+  if (current?.status !== 'running' || current.watch?.end !== 'replaced') return []
+  storeInterrupted(db, current)
+  return promoteNext(db, getJob(db, current.id)!)
 }

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchVerdict } from '../../db/schema.ts'
 import { listLastLines } from '../../logs/read-log.ts'
 import { counted } from '../../web/units.ts'
+import { calm } from '../../runtime/crash-count.ts'
+import type { Condition } from '../../runtime/observed-containers.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
 import { switchBack } from '../../runtime/standby.ts'
 import { figuresSince } from '../../traffic/watched.ts'
@@ -13,6 +15,7 @@ import { endWatch, logTo } from './end.ts'
 import { getWatched, storeReverted, storeVerdict, updateRequests } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
+import { failedOf } from './view.ts'
 import type { WatchDeps } from './deps.ts'
 
 type Verdict = { verdict: WatchVerdict; shutdown: AbortSignal }
@@ -26,10 +29,14 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
   const { db, logs } = deps
   const { id, environmentId, watch } = watched
   const before = getDeployment(db, watch.before)
-  const why = whyNoWayBack(deps, watched)
+  const stay = (now: Watched, why: string) =>
+    endWatch(deps, now, {
+      ...{ end: 'stays', shutdown },
+      why: `${verdict.message} It stays live: ${why}.`,
+    })
+  const why = before ? whyNoWayBack(deps, watched) : 'the version before was deleted'
   if (why !== null || !before) {
-    const said = `${verdict.message} It stays live: ${why ?? 'the version before was deleted'}.`
-    await endWatch(deps, watched, { end: 'stays', why: said, shutdown })
+    await stay(watched, why ?? gone)
     return false
   }
   storeVerdict(db, watched, verdict)
@@ -47,7 +54,11 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
     },
     shutdown,
   })
-  if (!isBack) return false
+  if (!isBack) {
+    const now = getWatched(db, id)
+    if (now) await stay(now, gone)
+    return false
+  }
   const written = Promise.all(subjects.map((one) => deps.collector.finish(one.id)))
   logTo(deps, watched, [verdict.message, `Went back to #${before.number}, which is live again.`])
   logs.publish(id, { status: 'failed' })
@@ -75,7 +86,7 @@ export async function addDetails(
   const until = Date.now() + linesWithin
   const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
   await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
-  const requests = deps.watched.failedOf(environmentId)
+  const requests = await failedOf(deps, environmentId)
   const found = await listLastLines(
     deps,
     { sourceId: environmentId, logId: '' },
@@ -103,19 +114,23 @@ export async function addDetails(
   deps.logs.publish(id, { status: reverted.status })
 }
 
+const gone = 'the version before isn’t there any more'
+
 /** There is no going back to worse. Null when requests can go back. */
-function whyNoWayBack(deps: WatchDeps, { environmentId, watch }: Watched) {
+function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }: Watched) {
   const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
-  if (subjects.length === 0) return 'the version before isn’t there any more'
-  const { crashes } = deps.observed
-  const isBad = ({ id }: (typeof subjects)[number]) => {
-    const condition = deps.observed.condition(id)
-    return crashes.restartsOf(id) > 0 || crashes.lastEndOf(id) !== null || hasEnded(condition)
-  }
-  return subjects.some(isBad) ? 'the version before had crashed too' : null
+  if (subjects.length === 0) return gone
+  const conditions = subjects.flatMap(({ id }) => observed.condition(id) ?? [])
+  if (conditions.some(hasEnded)) return 'the version before doesn’t run any more'
+  const after = watch.since - Math.max(calm, watch.seconds * 1000)
+  return conditions.some((one) => hasCrashed(one, after))
+    ? 'the version before had crashed too'
+    : null
 }
 
-const hasEnded = (condition: ReturnType<WatchDeps['observed']['condition']>) =>
-  condition?.finishedAt != null &&
-  condition.startedAt != null &&
-  condition.finishedAt > condition.startedAt
+const hasEnded = ({ startedAt, finishedAt }: Condition) =>
+  finishedAt !== null && startedAt !== null && finishedAt > startedAt
+
+/** A crash long before the switch tells nothing: the watch must not be harder on one version than on the other. */
+const hasCrashed = ({ restartCount, startedAt }: Condition, after: number) =>
+  restartCount > 0 && startedAt !== null && startedAt.getTime() > after

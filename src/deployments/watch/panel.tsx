@@ -43,8 +43,8 @@ function introOf({ until, end, why, on, before }: WatchView): Child {
   if (end === 'reverted') return `Requests went back to ${name}.`
   return end === 'kept'
     ? 'The watch was ended by hand: this version stayed.'
-    : end === 'replaced'
-      ? 'The watch ended when the version was changed.'
+    : end === 'replaced' || end === 'interrupted'
+      ? `The watch ended early, as the version was ${end === 'replaced' ? 'changed' : 'restarted, or a newer one failed'}.`
       : 'Nothing told against this version while it was watched.'
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
 import type { Db, LogDb, Tx } from '../../db/index.ts'
-import { getRow, listValues } from '../../db/queries.ts'
+import { getRow, listRows } from '../../db/queries.ts'
 import { deployments } from '../../db/schema.ts'
 import type { Watch, WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { applyCode, getCurrent } from '../../environments/store.ts'
@@ -33,9 +33,16 @@ export const getWatched = (db: Tx, id: string) =>
   getRow(db, deployments, and(eq(deployments.id, id), isNotNull(deployments.watchUntil))) as
     Watched | undefined
 
-/** Those that were watched when the last process ended. */
-export const listWatchedIds = (db: Db) =>
-  listValues(db, deployments.id, isNotNull(deployments.watchUntil))
+/** The one of an environment that is watched. */
+export const getWatchedOf = (db: Db, environmentId: string) =>
+  getRow(
+    db,
+    deployments,
+    and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
+  ) as Watched | undefined
+
+export const listWatched = (db: Db) =>
+  listRows(db, deployments, isNotNull(deployments.watchUntil)) as Watched[]
 
 const change = (tx: Tx, { id }: Watched, values: Partial<typeof deployments.$inferInsert>) =>
   tx.update(deployments).set(values).where(eq(deployments.id, id)).run()
@@ -74,6 +81,14 @@ export function storeEnd(
 ) {
   change(tx, watched, ended(watched, { end, ...changes }))
 }
+
+/** It stays after all, as what replaced it failed. */
+export const storeInterrupted = (tx: Tx, { id, watch }: Deployment) =>
+  tx
+    .update(deployments)
+    .set({ watch: { ...watch!, end: 'interrupted' } })
+    .where(eq(deployments.id, id))
+    .run()
 
 const ended = ({ watch, steps }: Watched, changes: Partial<Watch>) => ({
   watchUntil: null,

@@ -1,5 +1,6 @@
 import { getDeployment } from '../../environments/store.ts'
 import type { LogDb, Db } from '../../db/index.ts'
+import type { Masks } from '../../logs/masks.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { UsagePoller } from '../../containers/usage/poller.ts'
 import { getLastMemory } from '../../containers/usage/sample-store.ts'
@@ -10,6 +11,7 @@ import type { WatchedTraffic } from '../../traffic/watched.ts'
 import type { Deployment } from '../store.ts'
 
 export type ViewDeps = {
+  masks: Masks
   db: Db
   logDb: LogDb
   secrets: Secrets
@@ -18,10 +20,23 @@ export type ViewDeps = {
   watched: WatchedTraffic
 }
 
-export type WatchView = NonNullable<ReturnType<typeof watchView>>
+export type WatchView = NonNullable<Awaited<ReturnType<typeof watchView>>>
 
-/** Null for a deployment that was never watched. */
-export function watchView(deps: ViewDeps, { number, ...deployment }: Deployment) {
+/** With today's masks: values may have been marked secret since. */
+export async function withMaskedWatch<Row extends Deployment>(
+  { masks }: Pick<ViewDeps, 'masks'>,
+  row: Row,
+): Promise<Row> {
+  const { environmentId, watch } = row
+  if (!watch || watch.lines.length + watch.requests.length === 0) return row
+  const { mask } = await masks.of(environmentId)
+  const of = (text: string) => mask(text, { since: watch.since })
+  const requests = watch.requests.map(({ path, ...one }) => ({ ...one, path: of(path) }))
+  return { ...row, watch: { ...watch, requests, lines: watch.lines.map((line) => of(line)) } }
+}
+
+/** Null for a deployment that was never watched; of one with masked texts. */
+export async function watchView(deps: ViewDeps, { number, ...deployment }: Deployment) {
   const { id, environmentId, watch, watchUntil: until } = deployment
   if (!watch) return null
   const { since, end, why, on, lines, figures } = watch
@@ -29,10 +44,19 @@ export function watchView(deps: ViewDeps, { number, ...deployment }: Deployment)
   return {
     ...{ number, until, end, why, on, lines },
     before: getDeployment(deps.db, watch.before),
-    requests: until ? deps.watched.failedOf(environmentId) : watch.requests,
+    requests: until ? await failedOf(deps, environmentId) : watch.requests,
     current: { ...after, ...containersOf(deps, id) },
     previous: { ...figures.before, ...containersOf(deps, watch.before) },
   }
+}
+
+/** Requests to the version that is watched which failed so far. */
+export async function failedOf(
+  { masks, watched }: Pick<ViewDeps, 'masks' | 'watched'>,
+  environmentId: string,
+) {
+  const { mask } = await masks.of(environmentId)
+  return watched.failedOf(environmentId).map(({ path, ...one }) => ({ ...one, path: mask(path) }))
 }
 
 /** Null for those that were removed. */

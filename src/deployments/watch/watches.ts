@@ -1,17 +1,25 @@
-import type { WatchEnd } from '../../db/schema.ts'
+import { retryOnDiskFull } from '../../db/failures.ts'
+import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from './deps.ts'
 import { addDetails, goBack } from './go-back.ts'
 import { endWatch } from './end.ts'
 import { untilVerdict } from './look.ts'
-import { getWatched, listWatchedIds } from './store.ts'
+import { getWatched, getWatchedOf, listWatched } from './store.ts'
 import type { Watched } from './store.ts'
+
+type Ending = {
+  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted'>
+  by: string | undefined
+}
 
 type Run = {
   id: string
   stop: AbortController
-  /** True once requests are about to go back, which nothing stops. */
-  isDecided: boolean
+  /** What told against it: requests are about to go back then, which nothing stops. */
+  verdict: WatchVerdict | null
+  /** How someone ended it. */
+  ending: Ending | null
   done: Promise<void>
 }
 
@@ -28,63 +36,65 @@ export class Watches {
   /** Does nothing for a deployment that isn't watched. */
   begin(id: string) {
     const watched = getWatched(this.#deps.db, id)
-    if (!watched || this.#shutdown.signal.aborted) return
-    const { environmentId } = watched
-    this.#deps.watched.begin(environmentId, watched.watch.since)
-    const run: Run = {
-      id,
-      stop: new AbortController(),
-      isDecided: watched.watch.verdict !== null,
-      done: Promise.resolve(),
-    }
+    if (watched && !this.#shutdown.signal.aborted) this.#begin(watched)
+  }
+
+  #begin({ id, environmentId, watch: { since, verdict } }: Watched) {
+    const stop = new AbortController()
+    const run: Run = { ...{ id, stop, verdict }, ending: null, done: Promise.resolve() }
+    this.#deps.watched.begin(environmentId, since)
     this.#runs.set(environmentId, run)
-    run.done = this.#watch(watched, run)
+    const signal = this.#shutdown.signal
+    run.done = retryOnDiskFull(() => this.#watch(run), { signal })
       .catch((error) => {
-        if (!this.#shutdown.signal.aborted)
-          report('watching a new version failed', error, { deployment: id })
+        if (!signal.aborted) report('watching a new version failed', error, { deployment: id })
       })
       .finally(() => {
         if (this.#runs.get(environmentId) !== run) return
         this.#runs.delete(environmentId)
         this.#deps.watched.end(environmentId)
       })
+    return run
   }
 
-  async #watch(watched: Watched, run: Run) {
+  /** Can be repeated from any point. */
+  async #watch(run: Run) {
+    const deps = this.#deps
     const shutdown = this.#shutdown.signal
+    const watched = getWatched(deps.db, run.id)
+    if (!watched) return
     const signal = AbortSignal.any([run.stop.signal, shutdown])
-    const verdict = watched.watch.verdict ?? (await untilVerdict(this.#deps, watched, signal))
-    if (signal.aborted) return
-    const now = getWatched(this.#deps.db, run.id)
-    if (!now) return
-    if (!verdict) return endWatch(this.#deps, now, { end: 'over', shutdown })
-    run.isDecided = true
-    if (await goBack(this.#deps, now, { verdict, shutdown }))
-      await addDetails(this.#deps, now, { shutdown })
+    if (!run.ending) run.verdict ??= await untilVerdict(deps, watched, signal)
+    const now = getWatched(deps.db, run.id)
+    if (shutdown.aborted || !now) return
+    if (!run.verdict) return endWatch(deps, now, { ...(run.ending ?? { end: 'over' }), shutdown })
+    if (await goBack(deps, now, { verdict: run.verdict, shutdown }))
+      await addDetails(deps, now, { shutdown })
   }
 
   /**
-   * Ends the watch of an environment, or only of that deployment, if it has one: its version stays. Returns false if it has none, or
-   * requests have just gone back.
+   * Ends the watch of an environment, or only of that deployment, if it has one: its version stays. Returns
+   * false if it has none, or requests have just gone back.
    */
   async end(
     { id, environmentId }: { id?: string; environmentId: string },
-    end: Extract<WatchEnd, 'kept' | 'replaced'>,
+    end: Ending['end'],
     by?: string,
   ) {
-    const run = this.#runs.get(environmentId)
+    const found = getWatchedOf(this.#deps.db, environmentId)
+    const run = this.#runs.get(environmentId) ?? (found && this.#begin(found))
     if (!run || (id !== undefined && id !== run.id)) return false
-    if (!run.isDecided) run.stop.abort()
+    if (!run.verdict) run.ending ??= { end, by }
+    run.stop.abort()
     await run.done
-    const watched = getWatched(this.#deps.db, run.id)
-    if (!watched) return false
-    await endWatch(this.#deps, watched, { end, by, shutdown: this.#shutdown.signal })
-    return true
+    return run.verdict === null && getWatched(this.#deps.db, run.id) === undefined
   }
 
   /** Continues those of the last process, until the signal. Call it when all workloads were observed. */
   resume() {
-    for (const id of listWatchedIds(this.#deps.db)) this.begin(id)
+    if (this.#shutdown.signal.aborted) return
+    for (const watched of listWatched(this.#deps.db))
+      if (this.#runs.get(watched.environmentId)?.id !== watched.id) this.#begin(watched)
   }
 
   /** Resolves when none is watched any more, or has just gone back. */

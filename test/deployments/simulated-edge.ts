@@ -1,0 +1,29 @@
+import { onTestFinished } from 'bun:test'
+import { watchContainers } from '../../src/containers/crash-loop.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { watchWorkloads } from '../../src/runtime/observe.ts'
+import { simulatedApp } from '../support/app.ts'
+
+/** The product on the simulated engine, behind an edge that only notes where requests lead. */
+export function appBehindEdge() {
+  const t = simulatedApp({}, { config: { watchSeconds: 600 } })
+  const routes = new Map<string, string | string[]>()
+  Object.defineProperty(t.edge, 'mode', { value: 'caddy' })
+  Object.assign(t.edge, {
+    route: (key, to) => void routes.set(key, to),
+    forget: (key) => void routes.delete(key),
+    drained: async () => true,
+  } satisfies Partial<typeof t.edge>)
+  const abort = new AbortController()
+  const { signal } = abort
+  const work = [
+    watchWorkloads(t.deps, apps, { signal }),
+    watchContainers(t.deps, { signal }),
+    t.feed.run(t.deps.docker, { signal }),
+  ]
+  onTestFinished(async () => {
+    abort.abort()
+    await Promise.all(work)
+  })
+  return Object.assign(t, { routes })
+}

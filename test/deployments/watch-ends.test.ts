@@ -1,0 +1,167 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { deployments } from '../../src/db/schema.ts'
+import { Watches } from '../../src/deployments/watch/watches.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { getDeployment } from '../../src/environments/store.ts'
+import { withAda } from '../support/app.ts'
+import { until } from '../support/until.ts'
+import { anApp, aProject } from './apps.ts'
+import { appBehindEdge } from './simulated-edge.ts'
+
+/** Two versions, of which the second one is watched. */
+async function watched({ promotes = false } = {}) {
+  const { t, ada } = withAda(appBehindEdge())
+  const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
+  const path = `/projects/${project.id}/envs`
+  const further = { promoteFrom: project.environmentId, promoteAutomatically: true }
+  if (promotes) await ada.post(path, { name: 'further', ...further })
+  const first = await project.deploy()
+  await t.jobs.idle()
+  project.repository.commit(anApp('second'))
+  const second = await project.deploy()
+  expect(getDeployment(t.db, second.id)!.watchUntil).not.toBeNull()
+  const stored = () => getDeployment(t.db, second.id)!
+  const isPromotion = eq(deployments.trigger, 'promotion')
+  const promoted = () =>
+    t.db
+      .select()
+      .from(deployments)
+      .where(isPromotion)
+      .all()
+      .map(({ imageOf }) => imageOf)
+  const crash = () => t.engine.kill(second.containerId)
+  return { t, ada, project, first, second, stored, promoted, crash }
+}
+
+const full = () => Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+
+/** No transaction is stored until it is called. */
+function fillDisk({ db }: Pick<Awaited<ReturnType<typeof watched>>['t'], 'db'>) {
+  const transaction = db.transaction.bind(db)
+  let failed = 0
+  db.transaction = () => {
+    failed++
+    throw full()
+  }
+  return { count: () => failed, free: () => (db.transaction = transaction) }
+}
+
+test('a full disk delays going back, and doesn’t prevent it', async () => {
+  const { t, first, stored, crash } = await watched()
+  const disk = fillDisk(t)
+  crash()
+  await until(() => disk.count() > 1)
+  expect(stored().status).toBe('running')
+  disk.free()
+  await until(() => stored().watch?.end === 'reverted')
+  expect(getDeployment(t.db, first.id)!.status).toBe('running')
+})
+
+test('an end that could not be stored follows when the disk has room, without Davit’s restart', async () => {
+  const { t, ada, project, second, stored } = await watched()
+  const keep = `/projects/${project.id}/deployments/${second.id}/keep`
+  const disk = fillDisk(t)
+  const kept = ada.post(keep)
+  await until(() => disk.count() > 1)
+  disk.free()
+  expect((await kept).json.watch.end).toBe('kept')
+  expect(stored().watchUntil).toBeNull()
+})
+
+test('a deployment ends a watch that the next process hasn’t resumed yet', async () => {
+  const { t, project, stored } = await watched()
+  await t.watches.stop()
+  const next = new Watches(t.deps)
+  Object.assign(t.watches, { begin: next.begin.bind(next), end: next.end.bind(next) })
+  project.repository.commit(anApp('third'))
+  await project.deploy()
+  expect(stored()).toMatchObject({ status: 'superseded', watch: { end: 'replaced' } })
+  await next.stop()
+})
+
+test('where nothing is left to go back to, the version stays and the watch ends', async () => {
+  const { t, first, stored, crash } = await watched()
+  const { rollOut } = t.locks
+  t.locks.rollOut = (workload, signal, work) =>
+    rollOut.call(t.locks, workload, signal, async () => {
+      t.db.$client.run(`UPDATE instances SET state = 'removed' WHERE release_id = '${first.id}'`)
+      return work()
+    }) as never
+  crash()
+  await until(() => stored().watchUntil === null)
+  expect(stored()).toMatchObject({ status: 'running', watch: { end: 'stays' } })
+})
+
+test.each([
+  [
+    'an old crash of the version before doesn’t keep requests from going back',
+    3_600_000,
+    'reverted',
+  ],
+  ['a crash of it just before the switch does', 0, 'stays'],
+])('%s', async (_, age, end) => {
+  const { t, first, stored, crash } = await watched()
+  t.engine.kill(first.containerId)
+  await until(() => (t.observed.condition(first.containerId)?.restartCount ?? 0) > 0)
+  const since = stored().watch!.since + age
+  updateDeployment(t.db, stored().id, { watch: { ...stored().watch!, since } })
+  crash()
+  await until(() => stored().watch?.end === end)
+})
+
+test('secrets in what told are masked, also those that are marked later', async () => {
+  const { t, ada, project, second, stored, crash } = await watched()
+  const { environmentId } = project
+  await project.set({ key: 'KEY', value: 'very-hidden', secret: true })
+  t.watched.add(environmentId, line('/known/very-hidden/x?a=1'))
+  t.watched.add(environmentId, line('/later/not-yet-known'))
+  const path = `/projects/${project.id}/deployments`
+  expect((await ada.page(`${path}/${second.id}`)).text).not.toContain('very-hidden')
+  crash()
+  await until(() => stored().watch!.requests.length > 0)
+  expect(stored().watch!.requests.map((one) => one.path)).toEqual([
+    '/known/***/x',
+    '/later/not-yet-known',
+  ])
+  updateDeployment(t.db, second.id, {
+    watch: { ...stored().watch!, lines: ['it is not-yet-known'] },
+  })
+  await project.set({ key: 'LATER', value: 'not-yet-known', secret: true })
+  for (const place of [
+    `${path}/${second.id}`,
+    path,
+    `/projects/${project.id}/envs/${environmentId}/deployments`,
+    '/dashboard',
+  ]) {
+    expect((await ada.get(place)).text, place).not.toContain('not-yet-known')
+    expect((await ada.page(place)).text, place).not.toContain('not-yet-known')
+  }
+})
+
+const line = (path: string) => ({ status: 500, method: 'GET', path }) as never
+
+test('what a restart interrupts is promoted, and what a stop interrupts isn’t', async () => {
+  for (const [verb, isPromoted] of [
+    ['restart', true],
+    ['stop', false],
+  ] as const) {
+    const { t, ada, first, second, promoted, stored } = await watched({ promotes: true })
+    expect(promoted()).toEqual([first.id])
+    await ada.post(`/envs/${second.environmentId}/${verb}`)
+    await t.jobs.idle()
+    expect(stored().watch!.end).toBe(isPromoted ? 'interrupted' : 'replaced')
+    expect(promoted()).toEqual(isPromoted ? [first.id, second.id] : [first.id])
+  }
+})
+
+test('a version that stays because the next one failed is promoted then, once', async () => {
+  const { t, project, first, second, promoted, stored } = await watched({ promotes: true })
+  t.faults.startContainer = () => Promise.reject(new Error('no'))
+  for (let times = 0; times < 2; times++) {
+    expect((await project.deploy()).status).toBe('failed')
+    await t.jobs.idle()
+    expect(stored()).toMatchObject({ status: 'running', watch: { end: 'interrupted' } })
+    expect(promoted()).toEqual([first.id, second.id])
+  }
+})
