@@ -29,6 +29,7 @@ import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentListRoutes } from './deployments/list-routes.tsx'
 import { uploadRoutes } from './deployments/upload-routes.ts'
 import { hookRoutes } from './deployments/hook-routes.ts'
+import { freeze } from './deployments/freezes.tsx'
 import { plannedRoutes } from './deployments/planned-routes.tsx'
 import { promoteRoutes } from './deployments/promote-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
@@ -115,6 +116,7 @@ export function createApp(deps: Deps) {
   app.route('/', actRoutes(deps))
   app.route('/', runRoutes(deps))
   app.route('/', resourceRoutes(deps, schedule))
+  app.route('/', resourceRoutes(deps, freeze))
   app.route('/', resourceRoutes(deps, drain))
   app.route('/', backupsRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))

@@ -15,7 +15,7 @@ From your computer, to a server with Davit:
   deploy                      Deploy the files of this folder that git tracks, as they are, and follow it to its end.
                               --dirty sends those that git doesn't track too, but for what .gitignore excludes,
                               --no-cache builds without the cache, --detach doesn't follow it. --at TIME deploys later
-                              what is pushed by then.
+                              what is pushed by then, --note TEXT in a freeze says why it can't wait.
   cancel                      Cancel the deployment that is under way, or the planned one.
   status                      Show what runs in each environment.
   logs                        Show what the app wrote; --follow goes on. --lines, --since (10m, 2h or a time), --search,

@@ -36,6 +36,7 @@ import { removeBackupContainers } from './runtime/backup-containers.ts'
 import { watchEdge } from './runtime/edge-container.ts'
 import { excludeEnded } from './runtime/exclude-ended.ts'
 import { watchWorkloads } from './runtime/observe.ts'
+import { keepFreezes } from './deployments/freezes.tsx'
 import { keepPlanned } from './deployments/planned.ts'
 import { keepSchedules } from './schedules/start.ts'
 import { recoverServices } from './services/recover.ts'
@@ -109,6 +110,7 @@ export async function serve(config: Config) {
     (signal) => keepSchedules(deps, { signal }),
     (signal) => keepPlans(deps, { signal }),
     (signal) => keepPlanned(deps, { signal }),
+    (signal) => keepFreezes(deps, { signal }),
     (signal) => deps.drains.run({ signal }),
     (signal) => deps.outbox.run({ signal }),
     (signal) => keepEvents(deps, { signal }),

@@ -22,6 +22,7 @@ const noIds = (): Ids => ({
   deployment: Bun.randomUUIDv7(),
   run: Bun.randomUUIDv7(),
   schedule: Bun.randomUUIDv7(),
+  freeze: Bun.randomUUIDv7(),
   drain: Bun.randomUUIDv7(),
   session: Bun.randomUUIDv7(),
   token: Bun.randomUUIDv7(),

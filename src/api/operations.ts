@@ -25,6 +25,7 @@ import { operations as notifications } from '../notifications/json.ts'
 import { channel } from '../notifications/channel.tsx'
 import { operationsOf } from '../resources/resource.ts'
 import { operations as runs } from '../runs/json.ts'
+import { freeze } from '../deployments/freezes.tsx'
 import { schedule } from '../schedules/schedule.tsx'
 import { drain } from '../drains/drain.tsx'
 import { operations as services } from '../services/json.ts'
@@ -43,7 +44,7 @@ const own: SliceOperations = () => ({
 /** In the order of the document, within each part. */
 const slices: SliceOperations[] = [
   ...[projects, map, palette, apps, deployments, environments, links, domains, runs],
-  ...[operationsOf(schedule), operationsOf(drain)],
+  ...[operationsOf(schedule), operationsOf(freeze), operationsOf(drain)],
   ...[services, backups, operationsOf(target), traffic, containers, git, operationsOf(gitSource)],
   ...[webhooks, operationsOf(registry), operationsOf(channel), notifications],
   ...[accounts, operationsOf(apiToken)],

@@ -22,7 +22,9 @@ import { workloadUsage } from '../containers/usage/json.ts'
 import { traffic } from '../traffic/json.ts'
 import { instanceStates } from './live.ts'
 import { hasPort } from '../environments/processes.ts'
+import { freezeJson } from '../deployments/freezes.tsx'
 import type { PendingChanges } from '../deployments/settings.ts'
+import type { Freeze } from '../environments/freeze-store.ts'
 import { planned, plannedJson } from '../environments/planned.tsx'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -86,6 +88,8 @@ export const environment = componentOf('Environment', () => ({
     .nullable(),
   /** The deployment that waits for its time. */
   planned: planned().nullable(),
+  /** The freeze of now, or else the next. */
+  freeze: freezeJson().nullable(),
   deleting: z.boolean(),
   createdAt: time,
 }))
@@ -98,6 +102,7 @@ type ShownApp = {
   links: ShownLink[]
   pending: PendingChanges
   planned: Planned | null
+  freeze: Freeze | null
 }
 
 /** With its live deployment. */

@@ -5,6 +5,7 @@ import type { AddressDeps } from '../domains/page-view.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
 import { reachedAt } from '../environments/json.ts'
+import { getNextFreeze } from '../environments/freeze-store.ts'
 import { getPlanned } from '../environments/planned-store.ts'
 import { findEnvironment, getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -33,6 +34,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     links: await linksOf(deps, environment.id),
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(deps.db, environment.id),
+    freeze: getNextFreeze(deps.db, environment.id),
   })
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
@@ -53,6 +55,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(db, environment.id),
+    freeze: getNextFreeze(db, environment.id),
     /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),

@@ -51,6 +51,9 @@ export const actions = {
   'project.deleted': 'deleted the project',
   'deployment.planned': 'planned a deployment to',
   'deployment.unplanned': 'cancelled the planned deployment to',
+  'freeze.created': 'created the freeze',
+  'freeze.changed': 'changed the freeze',
+  'freeze.removed': 'ended the freeze',
   'environment.created': 'created the environment',
   'environment.changed': 'changed the environment',
   'environment.deleted': 'deleted the environment',
@@ -136,6 +139,7 @@ export type ObjectKind =
   | 'deployment'
   | 'run'
   | 'schedule'
+  | 'freeze'
   | 'drain'
   | 'service'
   | 'container'

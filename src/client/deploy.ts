@@ -13,7 +13,7 @@ import { upload } from './upload.ts'
 import { readWorkingCopy } from './working-copy.ts'
 import type { WorkingCopy } from './working-copy.ts'
 
-const usage = `davit deploy [--dirty | --at TIME] [--no-cache] [--detach] ${targetUsage}`
+const usage = `davit deploy [--dirty | --at TIME] [--no-cache] [--note TEXT] [--detach] ${targetUsage}`
 
 /** Deploys the files of this folder's repository, and follows it to its end. */
 export const deploy: Command = async (args, env) => {
@@ -26,6 +26,7 @@ export const deploy: Command = async (args, env) => {
       'no-cache': { type: 'boolean' },
       detach: { type: 'boolean' },
       at: { type: 'string' },
+      note: { type: 'string' },
     },
   })
   if (asked.at !== undefined) return planned({ ...asked, at: asked.at }, env)
@@ -36,7 +37,7 @@ export const deploy: Command = async (args, env) => {
     note(`${counted(copy.leftOut, 'file')} that git doesn’t track left out; --dirty sends them.`)
   using interrupted = interruption()
   const deployment = await upload(server, copy, {
-    path: `/projects/${project.id}/uploads?${queryOf(copy, { environmentId: environment.id, noCache: asked['no-cache'] })}`,
+    path: `/projects/${project.id}/uploads?${queryOf(copy, { environmentId: environment.id, noCache: asked['no-cache'], note: asked.note })}`,
     signal: interrupted.signal,
   })
   if (deployment === null) {
@@ -75,9 +76,12 @@ const wordsOf = ({ paths, commit, dirty }: WorkingCopy) =>
 
 function queryOf(
   { commit, message, branch, dirty }: WorkingCopy,
-  { environmentId, noCache }: { environmentId: string; noCache: boolean | undefined },
+  {
+    noCache,
+    ...of
+  }: { environmentId: string; noCache: boolean | undefined; note: string | undefined },
 ) {
-  const said = { environmentId, commit, message, branch, dirty: dirty ? '1' : null }
+  const said = { ...of, commit, message, branch, dirty: dirty ? '1' : null }
   const given = Object.entries({ ...said, noCache: noCache ? '1' : null })
   return new URLSearchParams(
     given.flatMap(([key, value]): [string, string][] => (value ? [[key, value]] : [])),
@@ -104,10 +108,18 @@ function failed({ number, status, error }: Deployment) {
 
 /** Plans a deployment of what the server finds in the repository at a time: files aren't kept that long. */
 async function planned(
-  asked: TargetQuery & { at: string; dirty?: boolean; 'no-cache'?: boolean; json?: boolean },
+  asked: TargetQuery & {
+    at: string
+    note?: string
+    dirty?: boolean
+    'no-cache'?: boolean
+    json?: boolean
+  },
   env: Environment,
 ) {
   if (asked.dirty) throw new UsageError('--at deploys what is pushed by then, so not with --dirty.')
+  if (asked.note !== undefined)
+    throw new UsageError('--note is for what can’t wait for the end of a freeze, so not with --at.')
   const { server, project, environment } = await findApp(asked, env)
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   const plan = await server.post<Planned>(`${environmentPath(environment)}/planned`, {

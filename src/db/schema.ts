@@ -5,6 +5,7 @@ import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
 import type { CodeSettings, Command } from './project-schema.ts'
 import { runStatuses } from './job-schema.ts'
+import type { MetFreeze } from './planned-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
 import type { Watch } from './watch-schema.ts'
@@ -15,6 +16,7 @@ export * from './domain-schema.ts'
 export * from './drain-schema.ts'
 export * from './job-schema.ts'
 export * from './notification-schema.ts'
+export * from './planned-schema.ts'
 export * from './project-schema.ts'
 export * from './runtime-schema.ts'
 export * from './schedule-schema.ts'
@@ -232,6 +234,8 @@ export const deployments = sqliteTable(
     waitUntil: time(),
     /** The time that was chosen for it; null for at once. */
     plannedAt: time(),
+    /** The last one that it met; null without any. */
+    freeze: text({ mode: 'json' }).$type<MetFreeze>(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
@@ -268,30 +272,3 @@ export const deploymentTraces = sqliteTable('deployment_traces', {
   /** Compressed. */
   data: blob({ mode: 'buffer' }).notNull(),
 })
-
-/** What a deployment was asked for, except its time. */
-export type PlannedVersion = {
-  repositoryUrl?: string | null | undefined
-  branch?: string | null | undefined
-  tag?: string | null | undefined
-  commit?: string | null | undefined
-  image?: string | null | undefined
-  noCache?: boolean | null | undefined
-}
-
-/** The deployment that waits for its time: at most one of an environment. */
-export const plannedDeployments = sqliteTable(
-  'planned_deployments',
-  {
-    environmentId: environment().primaryKey(),
-    at: time().notNull(),
-    version: text({ mode: 'json' }).$type<PlannedVersion>().notNull(),
-    trigger: text({ enum: ['manual', 'api'] }).notNull(),
-    /** The user's e-mail address. */
-    plannedBy: text().notNull(),
-    /** Why it couldn't be deployed at its time; null before that. */
-    problem: text(),
-    createdAt: createdAt(),
-  },
-  (t) => [index('planned_deployments_by_time').on(t.at)],
-)

@@ -2,6 +2,7 @@ import { findUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import type { CommitChecks } from '../db/schema.ts'
+import { getFreeze } from '../environments/freeze-store.ts'
 import type { Check } from '../git/providers/provider.ts'
 import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
@@ -16,7 +17,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { counted } from '../web/units.ts'
 import { getJob, listInStatus, logOf, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
-import { endWaiting, publishSuperseded, startWaiting } from './waiting-store.ts'
+import { endWaiting, holdWaiting, publishStarted, startWaiting } from './waiting-store.ts'
 
 type CheckDeps = {
   config: Config
@@ -102,7 +103,8 @@ export class CheckWatch {
     )
   }
 
-  #waiting = () => listInStatus(this.#deps.db, ['waiting'])
+  #waiting = () =>
+    listInStatus(this.#deps.db, ['waiting']).filter(({ waitUntil }) => waitUntil !== null)
 
   #next(now: number) {
     const dues = this.#waiting().map(({ id }) => this.#seen.get(id)?.due ?? now)
@@ -170,14 +172,17 @@ export class CheckWatch {
   }
 
   #start({ deployment, project }: Job, why: string) {
-    const { db, logs, jobs } = this.#deps
+    const { db, logs } = this.#deps
     this.#seen.delete(deployment.id)
+    const freeze = getFreeze(db, deployment.environmentId)
+    if (freeze) {
+      holdWaiting(db, deployment, freeze)
+      this.#log(deployment, why)
+      logs.publish(deployment.id, { status: 'waiting' })
+      return
+    }
     const queued = startWaiting(db, { deployment, ownerId: project.ownerId })
-    if (!queued) return // it was cancelled or superseded meanwhile
-    this.#log(deployment, why)
-    logs.publish(deployment.id, { status: 'pending' })
-    publishSuperseded(this.#deps, queued)
-    jobs.wake()
+    if (queued) publishStarted(this.#deps, queued, why) // else it was cancelled or superseded meanwhile
   }
 
   #fail({ deployment }: Job, checks: CommitChecks | null, { code, message, hint }: Failure) {

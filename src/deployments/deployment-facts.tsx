@@ -39,6 +39,11 @@ export const Facts = ({
         <At at={deployment.plannedAt} />
       </Fact>
     )}
+    {deployment.freeze && deployment.status !== 'waiting' && (
+      <Fact name={deployment.freeze.note ? 'Deployed in a freeze' : 'Waited for a freeze'}>
+        <bdi>{deployment.freeze.note ?? deployment.freeze.reason}</bdi>
+      </Fact>
+    )}
     {deployment.checks && deployment.status !== 'waiting' && (
       <Fact name="Checks">{checksInWords(deployment.checks)}</Fact>
     )}
@@ -97,29 +102,42 @@ const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for 
 
 /** Why a deployment waits, and until when. */
 export const WaitingNote = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => {
-  const { projectId, environmentId, requestedCommit, checks, waitUntil } = deployment
+  const { projectId, environmentId, requestedCommit, checks, waitUntil, freeze } = deployment
+  const isHeld = waitUntil === null && freeze !== null
   return (
     <section class="note pending" aria-labelledby="waiting-heading">
-      <h2 id="waiting-heading">Waits for the checks of its commit</h2>
-      <p dir="auto">{checks ? checksInWords(checks) : 'The provider is being asked.'}</p>
+      <h2 id="waiting-heading">
+        Waits for the {isHeld ? 'end of a freeze' : 'checks of its commit'}
+      </h2>
+      {isHeld ? (
+        <p>
+          Until <At at={new Date(freeze.until)} />: <bdi>{freeze.reason}</bdi>
+        </p>
+      ) : (
+        <p dir="auto">{checks ? checksInWords(checks) : 'The provider is being asked.'}</p>
+      )}
       <p class="muted">
-        It is deployed when all have passed, and fails when one of them does
+        {isHeld
+          ? 'It is deployed then'
+          : 'It is deployed when all have passed, and fails when one of them does'}
         {waitUntil && (
           <>
             {' '}
             or, <In at={waitUntil} />, when they haven’t ended
           </>
         )}
-        . A newer push replaces it.
+        . A newer {isHeld ? 'one' : 'push'} replaces it.
       </p>
-      <PostForm action={`/projects/${projectId}/deployments`} class="actions">
-        <input type="hidden" name="environment_id" value={environmentId} />
-        <VersionFields {...{ deployment, project }} />
-        {requestedCommit && <input type="hidden" name="commit" value={requestedCommit} />}
-        <Button small variant="outline">
-          Deploy without waiting
-        </Button>
-      </PostForm>
+      {deployment.imageOf === null && (
+        <PostForm action={`/projects/${projectId}/deployments`} class="actions">
+          <input type="hidden" name="environment_id" value={environmentId} />
+          <VersionFields {...{ deployment, project }} />
+          {requestedCommit && <input type="hidden" name="commit" value={requestedCommit} />}
+          <Button small variant="outline">
+            Deploy without waiting
+          </Button>
+        </PostForm>
+      )}
     </section>
   )
 }

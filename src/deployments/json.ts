@@ -78,6 +78,8 @@ export const deployment = componentOf('Deployment', () => ({
   watch: watch().nullable(),
   /** The time that was chosen for it; null for at once. */
   plannedAt: time.nullable(),
+  /** The freeze that it met. While it is waiting with `waitUntil` null, it waits for its end; a note says why it didn’t. */
+  freeze: z.object({ reason: z.string(), until: time, note: z.string().nullable() }).nullable(),
   noCache: z.boolean(),
   image: z.string().nullable(),
   containerId: z.string().nullable(),

@@ -3,6 +3,7 @@ import { headOf, lookOf } from '../environments/head.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { freezesPath } from '../environments/freeze-note.tsx'
 import { environmentPath } from '../environments/views.tsx'
 import { DeploymentList } from '../projects/deployment-list.tsx'
 import type { Masks } from '../logs/masks.ts'
@@ -12,6 +13,7 @@ import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { MoreLink } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
+import { ButtonLink } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
@@ -56,6 +58,14 @@ export const deploymentListRoutes = (deps: HeadDeps & { masks: Masks }) => {
         state: lookOf(head),
         page: () => (
           <EnvironmentFrame head={head} tab="deployments">
+            <div class="section-head">
+              <p class="muted">A freeze keeps an environment as it is for a time.</p>
+              <div class="actions">
+                <ButtonLink small variant="outline" href={freezesPath(environment.id)}>
+                  Freezes
+                </ButtonLink>
+              </div>
+            </div>
             <List {...{ ...list, project, environments: [environment] }} />
             <MoreLink href={path} nextCursor={list.nextCursor} />
           </EnvironmentFrame>

@@ -7,6 +7,8 @@ import {
   UploadRef,
 } from '../web/components.tsx'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import { FreezeNote } from '../environments/freeze-note.tsx'
+import type { Freeze } from '../environments/freeze-store.ts'
 import { PlannedNote } from '../environments/planned.tsx'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -26,6 +28,7 @@ import type { Deployment } from './store.ts'
 type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
   url: string | null
   planned: Planned | null
+  freeze: Freeze | null
 }
 
 type ProjectOverviewProps = {
@@ -99,6 +102,7 @@ const EnvironmentCard = ({
   latest,
   url,
   planned,
+  freeze,
 }: EnvironmentState & { project: Project }) => {
   const shown = current ?? latest
   return (
@@ -128,6 +132,7 @@ const EnvironmentCard = ({
             <a href={deploymentPath(current)}>Deployed</a> <Ago at={current.createdAt} />
           </p>
         )}
+        {freeze && <FreezeNote {...freeze} />}
         {planned && <PlannedNote {...{ planned, environment }} />}
       </section>
       {!project.deletingAt && (

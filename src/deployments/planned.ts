@@ -10,10 +10,12 @@ import {
   savePlanned,
   setPlannedProblem,
 } from '../environments/planned-store.ts'
+import { getFreeze } from '../environments/freeze-store.ts'
 import type { Planned } from '../environments/planned-store.ts'
 import type { Project } from '../projects/store.ts'
 import { readMoment } from '../web/moment.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
+import { inUtc } from './frozen.ts'
 import { logOf } from './store.ts'
 import { checkTrigger, enqueue } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
@@ -50,6 +52,12 @@ export function planDeployment(
   const row = db.transaction(
     (tx) => {
       const { environment } = checkTrigger(db, { project, environmentId, ...version })
+      const freeze = getFreeze(db, environment.id, at)
+      if (freeze)
+        throw invalidField(
+          'at',
+          `must not be in the freeze until ${inUtc(freeze.until)} (${freeze.reason}).`,
+        )
       return savePlanned(tx, { ...by, environmentId: environment.id, at, version })
     },
     { behavior: 'immediate' },

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { findEnvironment, findLiveEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -16,6 +17,7 @@ import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { Versions } from './difference-view.tsx'
+import { askingForNote, checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import type { PreviewDeps } from './preview.ts'
 import {
@@ -43,26 +45,35 @@ export const promoteRoutes = (deps: TriggerDeps & PreviewDeps) => {
     .get(path, query(promoteForm.partial()), (c) =>
       ask(c, emptyDraft, c.req.valid('query').deploymentId),
     )
-    .post(path, ownProject(deps), input(promoteForm), async (c) => {
-      const project = findLiveProject(db, ownKey(c))
-      const environment = findLiveEnvironment(db, keyOf(c, project.id))
-      const target = { project, environment }
-      const { from, source } = findPromotable(db, target, c.var.input.deploymentId)
-      await refuseWithoutRoom(deps, { project, environmentId: environment.id })
-      const gone = whyNoPromotion(source) ?? (await whyNoImage(deps, source))
-      if (gone) throw new AppError('conflict', gone)
-      const deployment = promote(deps, { ...target, source, triggeredBy: userOf(c).email })
-      audit(c, 'deployment.promoted', {
-        object: { kind: 'deployment', id: deployment.id, name: project.name },
-        details: { from: `${from.name} #${source.number}`, to: environment.name },
-      })
-      return moveOn(c, {
-        to: deploymentPath(deployment),
-        created: true,
-        said: `Deployment #${deployment.number} queued.`,
-        json: () => deploymentJson(deployment),
-      })
+    .post(path, ownProject(deps), input(promoteForm), (c) => {
+      const sent = c.var.input
+      return askingForNote(c, { action: c.req.path, sent }, () => start(c, sent))
     })
+
+  async function start(c: Context, { deploymentId, note }: z.output<typeof promoteForm>) {
+    const project = findLiveProject(db, ownKey(c))
+    const environment = findLiveEnvironment(db, keyOf(c, project.id))
+    const target = { project, environment }
+    const { from, source } = findPromotable(db, target, deploymentId)
+    checkFreeze(c, db, { project, environmentId: environment.id, note })
+    await refuseWithoutRoom(deps, { project, environmentId: environment.id })
+    const gone = whyNoPromotion(source) ?? (await whyNoImage(deps, source))
+    if (gone) throw new AppError('conflict', gone)
+    const deployment = promote(deps, { ...target, source, note, triggeredBy: userOf(c).email })
+    audit(c, 'deployment.promoted', {
+      object: { kind: 'deployment', id: deployment.id, name: project.name },
+      details: {
+        ...{ from: `${from.name} #${source.number}`, to: environment.name },
+        ...passedIn(deployment),
+      },
+    })
+    return moveOn(c, {
+      to: deploymentPath(deployment),
+      created: true,
+      said: `Deployment #${deployment.number} queued.`,
+      json: () => deploymentJson(deployment),
+    })
+  }
 
   async function ask(c: Context, draft: Draft, deploymentId: string | null | undefined) {
     const project = findProject(db, ownKey(c))

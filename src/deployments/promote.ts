@@ -15,11 +15,13 @@ import { findDeployment, getCurrent } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 import { enqueue, triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
+import { note } from './trigger-forms.ts'
 import type { Queued } from './waiting-store.ts'
 
 /** By default the version that is live in the environment it gets its versions from. */
 export const promoteForm = z.object({
   deploymentId: line('the id of a deployment', { max: 100 }).nullish(),
+  note: note(),
 })
 
 type Target = { project: Project; environment: Environment }
@@ -68,14 +70,14 @@ export function promote(
     project,
     environment,
     source,
-    triggeredBy,
-  }: Target & { source: Deployment; triggeredBy: string },
+    ...by
+  }: Target & { source: Deployment; triggeredBy: string; note: string | null | undefined },
 ) {
   const refusal = whyNoPromotion(source)
   if (refusal) throw new AppError('conflict', refusal)
   const trigger = 'promotion'
   const { id: environmentId } = environment
-  return triggerDeployment(deps, { project, environmentId, imageOf: source, trigger, triggeredBy })
+  return triggerDeployment(deps, { project, environmentId, imageOf: source, trigger, ...by })
 }
 
 export type Promoted = { environment: Environment } & (

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
 import { reachedAt } from '../environments/json.ts'
 import { listPromotedTo } from '../environments/promotion-store.ts'
+import { getNextFreeze } from '../environments/freeze-store.ts'
 import { getPlanned } from '../environments/planned-store.ts'
 import { findEnvironment } from '../environments/store.ts'
 import { jobLogQuery, shownQuery } from '../logs/forms.ts'
@@ -36,6 +37,7 @@ import { cancelDeployment } from './cancel.ts'
 import { compareWithLive } from './compare.ts'
 import { ComparePage } from './compare-page.tsx'
 import { DeploymentPage, DeploymentStatus } from './deployment-page.tsx'
+import { askingForNote, checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
@@ -58,6 +60,8 @@ import { TracePage } from './trace-page.tsx'
 import { watchView, withMaskedWatch } from './watch/view.ts'
 import type { ViewDeps } from './watch/view.ts'
 import type { Watches } from './watch/watches.ts'
+
+type TriggerRequest = ReturnType<typeof triggerForm>['_output']
 
 const rollback = '/projects/:id/deployments/:deploymentId/rollback'
 
@@ -96,8 +100,8 @@ export const deploymentRoutes = (
         live: {},
       })
     })
-    .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
-    .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
+    .post('/projects/:id/deployments', isOwn, trigger, (c) => startOrAsk(c, c.var.input))
+    .post('/projects/:id/deploy', isOwn, trigger, (c) => startOrAsk(c, c.var.input))
     .get('/projects/:id/deployments/:deploymentId', query(shownQuery), async (c) => {
       const view = await viewOf(c)
       const { project, deployment, environment } = view
@@ -206,6 +210,7 @@ export const deploymentRoutes = (
       ...row,
       url: reachedAt(deps, { ...row, ownerId: project.ownerId, published: row.current?.url }),
       planned: getPlanned(db, row.environment.id),
+      freeze: getNextFreeze(db, row.environment.id),
     }))
     const recent = listDeployments(db, { projectId: project.id, limit: 5 })
     return (
@@ -216,7 +221,11 @@ export const deploymentRoutes = (
     )
   }
 
-  async function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
+  function startOrAsk(c: Context, sent: TriggerRequest) {
+    return askingForNote(c, { action: c.req.path, sent }, () => start(c, sent))
+  }
+
+  async function start(c: Context, asked: TriggerRequest) {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
     const { token } = (c as Context<Env>).var
@@ -224,13 +233,17 @@ export const deploymentRoutes = (
       refuseUngiven(token, toRepoint) // other code would get the environment's secrets
     const undecided = clientOf(c) === 'program' ? null : withoutRef(db, project, asked)
     if (undecided) return moveOn(c, { to: refsPath(undecided), json: () => null })
+    if (!asked.at) checkFreeze(c, db, { project, ...asked })
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'
     const { at, zone, reuseImage: _, ...version } = asked
     if (at) return plan(c, project, { ...version, at, zone })
     const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
-    audit(c, 'deployment.triggered', about(deployment, project))
+    audit(c, 'deployment.triggered', {
+      ...about(deployment, project),
+      details: passedIn(deployment),
+    })
     return created(c, deployment)
   }
 

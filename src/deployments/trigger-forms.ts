@@ -4,10 +4,15 @@ import { isCommit } from '../git/ref-names.ts'
 import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import { flag, line } from '../web/fields.ts'
 import { moment, momentZone } from '../web/moment.ts'
+import { field } from '../web/schema-fields.tsx'
 
 export const commitHash = line('a commit', { max: 64 })
   .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
   .transform((hash) => hash.toLowerCase())
+
+/** Why a deployment can't wait for the end of a freeze. */
+export const note = () =>
+  field(line('a note', { max: 300 }), { label: 'Why it can’t wait' }).nullish()
 
 /** What a pipeline sends. */
 export const hookForm = z.object({
@@ -51,6 +56,7 @@ export const triggerForm = (config: Config) =>
       /** Later, instead of now. */
       at: moment('Time').nullish(),
       zone: momentZone(),
+      note: note(),
     })
     .superRefine(({ reuseImage, ...asked }, issues) => {
       refuseTwoRefs(asked, issues)

@@ -6,7 +6,9 @@ import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import { Frozen } from './frozen.ts'
 import { countReplicas } from '../environments/processes.ts'
+import { getFreeze } from '../environments/freeze-store.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -22,6 +24,7 @@ import type { triggerForm } from './trigger-forms.ts'
 import {
   countOthersWaiting,
   insertWaiting,
+  met,
   publishSuperseded,
   supersedeOlder,
 } from './waiting-store.ts'
@@ -46,12 +49,16 @@ type Trigger = Partial<Omit<z.output<ReturnType<typeof triggerForm>>, 'at' | 'zo
   waitsForChecks?: boolean
   /** The time that was chosen for it. */
   plannedAt?: Date
+  /** Someone asks for it: in a freeze it needs their note, as others wait for the end. */
+  isAsked?: boolean
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
 
 export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
-  const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
+  const queued = deps.db.transaction(() => enqueue(deps.db, { ...trigger, isAsked: true }), {
+    behavior: 'immediate',
+  })
   publishSuperseded(deps, queued)
   deps.jobs.wake()
   return queued.deployment
@@ -89,6 +96,9 @@ export function enqueue(
   { project, trigger, triggeredBy, imageOf, digest, upload, input, ...asked }: Trigger,
 ): Queued {
   const { environment, source, ref } = checkTrigger(db, { project, upload, imageOf, ...asked })
+  const freeze = trigger === 'rollback' ? null : getFreeze(db, environment.id)
+  const note = asked.isAsked ? (asked.note ?? null) : null
+  if (freeze && asked.isAsked && note === null) throw new Frozen(environment, freeze)
   const deployment = insertWaiting(db, {
     ownerId: project.ownerId,
     projectId: project.id,
@@ -98,6 +108,7 @@ export function enqueue(
     input,
     waitsForChecks: asked.waitsForChecks,
     plannedAt: asked.plannedAt,
+    freeze: freeze && met(freeze, note),
     repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
     upload,
     ...ref,
@@ -109,6 +120,17 @@ export function enqueue(
     ...(source && reused(source)),
   })
   return supersedeOlder(db, deployment)
+}
+
+/** Whether it is frozen. Throws then without a note, before what takes long is begun. */
+export function refuseFrozen(
+  db: Db,
+  { project, environmentId, note }: Pick<Trigger, 'project' | 'environmentId' | 'note'>,
+) {
+  const environment = chooseEnvironment(listEnvironments(db, project.id), environmentId)
+  const freeze = getFreeze(db, environment.id)
+  if (freeze && !note) throw new Frozen(environment, freeze)
+  return freeze !== null
 }
 
 /** The environment whose branch or tag must still be chosen. */

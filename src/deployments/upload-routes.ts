@@ -16,9 +16,10 @@ import { query } from '../web/query.ts'
 import { moveOn } from '../web/respond.tsx'
 import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
+import { checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
 import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
-import { commitHash } from './trigger-forms.ts'
+import { commitHash, note } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 import type { Uploads } from './uploads.ts'
 
@@ -32,6 +33,7 @@ const uploadQuery = z.object({
   /** Its files differ from that commit. */
   dirty: flag().default(false),
   noCache: flag().nullish(),
+  note: note(),
 })
 
 /** Seconds without a byte of an upload after which it ends. */
@@ -62,13 +64,14 @@ export const uploadRoutes = (deps: UploadDeps) => {
     withToken,
     query(uploadQuery),
     async function upload(c) {
-      const { environmentId, branch, noCache, ...about } = c.req.valid('query')
+      const { environmentId, branch, noCache, note, ...about } = c.req.valid('query')
       const project = findProject(db, ownKey(c))
       const { id: ownerId, email: triggeredBy } = userOf(c)
       if (project.image !== null)
         throw new AppError('conflict', 'This project deploys an image, so files can’t be deployed.')
       if (Number(c.req.header('Content-Length') ?? 0) > config.repositorySize)
         throw tooLarge(config.repositorySize)
+      checkFreeze(c, db, { project, environmentId, note })
       await refuseWithoutRoom(deps, { project, environmentId })
       const body = c.req.raw.body ?? new Blob([]).stream()
       const said = { commit: about.commit ?? null, message: about.message ?? null }
@@ -79,14 +82,14 @@ export const uploadRoutes = (deps: UploadDeps) => {
             triggerDeployment(deps, {
               // it may have been deleted while the files arrived
               project: findProject(db, ownKey(c)),
-              ...{ upload, environmentId, branch, noCache, triggeredBy },
+              ...{ upload, environmentId, branch, noCache, triggeredBy, note },
               trigger: 'api',
             }),
         ),
       )
       audit(c, 'deployment.triggered', {
         object: { kind: 'deployment', id: deployment.id, name: project.name },
-        details: { token: c.var.token!.name, files: 'uploaded' },
+        details: { token: c.var.token!.name, files: 'uploaded', ...passedIn(deployment) },
       })
       const json = () => deploymentJson(deployment)
       return moveOn(c, { to: deploymentPath(deployment), created: true, json })

@@ -1,14 +1,36 @@
-import { and, count, desc, eq, inArray, lt, ne, notExists } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  notExists,
+  or,
+} from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { deployments, projects, releases } from '../db/schema.ts'
+import { deployments, environments, projects, releases } from '../db/schema.ts'
+import type { MetFreeze } from '../db/schema.ts'
+import type { Freeze } from '../environments/freeze-store.ts'
 import type { Environment } from '../environments/store.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { endJobs, insertJob } from '../jobs/store.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
 import { deleteSome } from '../logs/store.ts'
 import { report } from '../platform/journal.ts'
 import type { Project } from '../projects/store.ts'
-import { insertDeployment, logOf, moveDeployment, queuedStatuses } from './store.ts'
+import {
+  insertDeployment,
+  logOf,
+  moveDeployment,
+  queuedStatuses,
+  updateDeployment,
+} from './store.ts'
 import type { Deployment } from './store.ts'
 
 /** Kept per environment: deployments that ended before they started. */
@@ -17,7 +39,7 @@ const neverBegunKept = 500
 /** In milliseconds: how long a commit waits for its checks. */
 const checksTimeout = 3_600_000
 
-/** Call it in a transaction. One that waits for checks gets its job when it starts. */
+/** Call it in a transaction. One that waits for checks, or the end of a freeze, gets its job when it starts. */
 export function insertWaiting(
   db: Db,
   {
@@ -32,12 +54,13 @@ export function insertWaiting(
     waitsForChecks?: boolean | undefined
   },
 ): Deployment {
-  const waits = {
-    status: 'waiting' as const,
-    waitUntil: new Date(Date.now() + checksTimeout),
-  }
-  const deployment = insertDeployment(db, { ...values, ...(waitsForChecks && waits) })
-  if (!waitsForChecks) insertDeployJob(db, deployment, { ownerId, input })
+  const waitUntil = waitsForChecks ? new Date(Date.now() + checksTimeout) : null
+  const waits = waitsForChecks || values.freeze?.note === null
+  const deployment = insertDeployment(db, {
+    ...values,
+    ...(waits && { status: 'waiting' as const, waitUntil }),
+  })
+  if (!waits) insertDeployJob(db, deployment, { ownerId, input })
   return deployment
 }
 
@@ -65,7 +88,36 @@ export const startWaiting = (
     { behavior: 'immediate' },
   )
 
-/** False when it doesn't wait for checks anymore. */
+/** One without a note waits for its end. */
+export const met = ({ reason, until }: Freeze, note: string | null = null): MetFreeze => ({
+  ...{ reason, note },
+  until: until.toISOString(),
+})
+
+/** From now on only for the end of the freeze. */
+export const holdWaiting = (db: Db, { id }: Pick<Deployment, 'id'>, freeze: Freeze) =>
+  updateDeployment(db, id, { waitUntil: null, freeze: met(freeze) })
+
+/** Those that wait only for the end of a freeze, oldest first. */
+export const listHeld = (db: Db) =>
+  db
+    .select({ held: deployments, ownerId: projects.ownerId })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .where(
+      and(
+        eq(deployments.status, 'waiting'),
+        isNull(deployments.waitUntil),
+        isNotNull(deployments.freeze),
+        isNull(projects.deletingAt),
+        isNull(environments.deletingAt),
+      ),
+    )
+    .orderBy(asc(deployments.id))
+    .all()
+
+/** False when it doesn't wait anymore. */
 export function endWaiting(
   deps: { db: Db; logDb: LogDb; logs: Logs },
   { id, environmentId }: Deployment,
@@ -74,9 +126,7 @@ export function endWaiting(
 ): boolean {
   if (!moveDeployment(deps.db, { id, from: ['waiting'], ...end, finishedAt: new Date() }))
     return false
-  const log = new LogWriter(deps, logOf({ id, environmentId }))
-  log.write(line)
-  log.end()
+  say(deps, { id, environmentId }, line)
   deps.logs.publish(id, { status: end.status })
   return true
 }
@@ -85,7 +135,7 @@ export function endWaiting(
 export const slotFor = ({ image, pullReference }: Deployment) =>
   image === null && pullReference === null ? ('build' as const) : null
 
-/** Excludes the environment's own. */
+/** Excludes the environment's own, and those that wait for the end of a freeze: at most one of each environment. */
 export const countOthersWaiting = (
   db: Db,
   { project, environment }: { project: Project; environment: Environment },
@@ -99,9 +149,33 @@ export const countOthersWaiting = (
         inArray(deployments.status, [...queuedStatuses]),
         eq(projects.ownerId, project.ownerId),
         ne(deployments.environmentId, environment.id),
+        or(ne(deployments.status, 'waiting'), isNotNull(deployments.waitUntil)),
       ),
     )
     .get()!.rows
+
+/** Call it after the commit. */
+export function publishStarted(
+  deps: { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs },
+  queued: Queued,
+  why: string,
+) {
+  const { deployment } = queued
+  say(deps, deployment, why)
+  deps.logs.publish(deployment.id, { status: 'pending' })
+  publishSuperseded(deps, queued)
+  deps.jobs.wake()
+}
+
+function say(
+  deps: { db: Db; logDb: LogDb; logs: Logs },
+  deployment: Pick<Deployment, 'id' | 'environmentId'>,
+  line: string,
+) {
+  const log = new LogWriter(deps, logOf(deployment))
+  log.write(line)
+  log.end()
+}
 
 export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
@@ -144,11 +218,9 @@ export function publishSuperseded(
   deps: { db: Db; logDb: LogDb; logs: Logs },
   { deployment: { environmentId }, superseded }: Queued,
 ) {
-  for (const { id } of superseded) {
-    const log = new LogWriter(deps, logOf({ id, environmentId }))
-    log.write('A newer deployment of this environment superseded it while queued.')
-    log.end()
-    deps.logs.publish(id, { status: 'superseded' })
+  for (const one of superseded) {
+    say(deps, one, 'A newer deployment of this environment superseded it while queued.')
+    deps.logs.publish(one.id, { status: 'superseded' })
   }
   try {
     for (const { id } of forgetNeverBegun(deps.db, environmentId))

@@ -6,6 +6,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
 import { Badge, notDeployed, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 import type { EnvironmentHead, Verb } from './head.ts'
+import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
 import type { Environment } from './store.ts'
 import { environmentPath, metricsPath, promotePath, settingsPath } from './views.tsx'
@@ -66,6 +67,7 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
       >
         {!head.isDeleting && <Acts {...head} />}
       </PageHead>
+      {head.freeze && <FreezeNote {...head.freeze} />}
       {head.planned && <PlannedNote planned={head.planned} environment={environment} />}
     </Live>
   )

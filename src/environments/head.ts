@@ -7,6 +7,7 @@ import type { Look } from '../web/status-badge.tsx'
 import { stepOfJob } from './app-steps.ts'
 import type { AppStep } from './app-steps.ts'
 import { reachedAt } from './json.ts'
+import { getNextFreeze } from './freeze-store.ts'
 import { getPlanned } from './planned-store.ts'
 import { getCurrent, getDeployment } from './store.ts'
 import type { Environment } from './store.ts'
@@ -37,6 +38,7 @@ export function headOf(
     /** The deployment that is queued or running. */
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
+    freeze: getNextFreeze(db, environment.id),
     /** Null while nothing runs. */
     url:
       current?.status === 'running'

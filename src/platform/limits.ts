@@ -30,6 +30,7 @@ export const limits = {
   schedules: 100,
   codeSchedules: 20,
   /** Of one environment. */
+  freezes: 50,
   drains: 5,
   /** Uploads that arrive or whose deployment hasn’t ended: each may fill DAVIT_REPOSITORY_SIZE. */
   uploads: 5,
@@ -89,6 +90,7 @@ const said: Record<Limited, string> = {
   invites: 'You have % open invitations, the maximum. Revoke one first.',
   deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
   schedules: 'This environment has % schedules, the maximum. Delete one first.',
+  freezes: 'This environment has % freezes, the maximum. Remove one first.',
   drains: 'This environment has % log drains, the maximum. Delete one first.',
   uploads: 'You have % uploads that aren’t deployed yet, the maximum. Wait until one has ended.',
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',

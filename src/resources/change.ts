@@ -41,7 +41,7 @@ export function completed(
   if (kindOf(object) && 'kind' in data && data.kind !== row.kind)
     throw invalidField('kind', 'can’t be changed. Create another one instead.')
   const names = Object.keys(object.shape)
-  const stored = Object.fromEntries(names.map((name) => [name, row[name]]))
+  const stored = Object.fromEntries(names.map((name) => [name, sendable(row[name])]))
   const moved = sentTo.find((name) => name in data && !isSame(asStored(name), row[name] ?? null))
   const refused: FieldError[] = []
   const kept = sealed
@@ -86,6 +86,8 @@ export const changedFields = (
   Object.keys(sent).filter((name) =>
     sealed.includes(name) ? (sent[name] ?? '') !== '' : !isSame(before[name], after[name]),
   )
+
+const sendable = (value: unknown) => (value instanceof Date ? value.toISOString() : value)
 
 /** A form sends texts, and nothing for null. */
 const isSame = (a: unknown, b: unknown) =>

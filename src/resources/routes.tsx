@@ -181,7 +181,8 @@ export function resourceRoutes<
     const view = list(c, firstPage)
     const done = { to, said: saidOf(remove.verb) }
     const left = () => (remove.lists ? view.json() : {})
-    return remove.users
+    const isElsewhere = c.req.header('HX-Target') === 'main#main' // a form of another page
+    return remove.users || isElsewhere
       ? moveOn(c, { ...done, json: left })
       : showSaved(c, { ...view, ...done, json: left })
   }

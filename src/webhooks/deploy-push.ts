@@ -54,9 +54,21 @@ export function deployPush(
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
   }
-  if (left.length === 0) return { queued, reason, isFull: false }
+  if (left.length === 0)
+    return { queued, reason: saidOf(environments, queued) ?? reason, isFull: false }
   const why = `Not deployed to ${namesOf(left)}: ${whyNoMore('deployments')}`
   return { queued, reason: why, isFull: true }
+}
+
+/** Null when none is frozen. */
+function saidOf(environments: Environment[], queued: Queued[]) {
+  const isHeld = ({ id }: Environment) =>
+    queued.some(({ deployment }) => deployment.environmentId === id && deployment.freeze !== null)
+  const held = environments.filter(isHeld)
+  if (held.length === 0) return null
+  const others = environments.filter((one) => !isHeld(one))
+  const waits = `Waits for the end of a freeze: ${namesOf(held)}.`
+  return others.length === 0 ? waits : `Deployed to ${namesOf(others)}. ${waits}`
 }
 
 /** The environments that a push deploys. If there are none, `reason` says why. */

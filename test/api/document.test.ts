@@ -27,6 +27,8 @@ const forPeople = [
   'GET /envs/:envId/variables/new',
   'GET /envs/:envId/schedules/new',
   'GET /envs/:envId/schedules/:id/edit',
+  'GET /envs/:envId/freezes/new',
+  'GET /envs/:envId/freezes/:id/edit',
   'GET /envs/:envId/drains/new',
   'GET /envs/:envId/drains/:id/edit',
   'GET /envs/:envId/links/new',

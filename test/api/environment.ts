@@ -18,6 +18,11 @@ export async function changeSchedules(call: Call, t: TestApp) {
   const at = new Date(Date.now() + 86_400_000).toISOString()
   await call('POST /projects/:id/envs/:envId/planned', { body: { at } })
   await call('DELETE /projects/:id/envs/:envId/planned')
+  const until = new Date(Date.now() + 2 * 86_400_000).toISOString()
+  const fair = { from: at, until, reason: 'the fair' }
+  await call('POST /envs/:envId/freezes', { body: fair })
+  await call('PUT /envs/:envId/freezes/:id', { body: { reason: 'the trade fair' } })
+  await call('DELETE /envs/:envId/freezes/:id')
   const hourly = { name: 'hourly', command: ['true'], schedule: '@hourly', timeout: 9 }
   await call('POST /envs/:envId/schedules', { body: hourly })
   await call('PUT /envs/:envId/schedules/:id', { body: { missed: 'once', enabled: true } })

@@ -146,6 +146,10 @@ const forms: Record<string, Form> = {
     id: 'schedule',
     valid: () => ({ name: unique(), command: 'true', schedule: '0 3 * * *' }),
   },
+  'POST /envs/:envId/freezes': {
+    valid: () => ({ until: new Date(Date.now() + 3_600_000).toISOString(), reason: unique() }),
+  },
+  'PUT /envs/:envId/freezes/:id': { id: 'freeze', valid: () => ({ reason: unique() }) },
   'POST /envs/:envId/drains': {
     valid: () => ({
       ...{ kind: 'loki', name: unique(), url: 'http://127.0.0.1:3100', requests: true },

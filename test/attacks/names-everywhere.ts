@@ -26,6 +26,7 @@ const freeColumns: Record<string, string[]> = {
   deliveries: ['delivery_id', 'event', 'ref', 'commit_message', 'reason'],
   services: ['name', 'error_message', 'error_hint'],
   schedules: ['name'],
+  freezes: ['reason'],
   backups: ['subject_name', 'started_by', 'error_message', 'error_hint'],
   drains: ['name'],
 }

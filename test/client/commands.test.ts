@@ -129,6 +129,19 @@ test('help and wrong arguments need no server', async () => {
     expect((await davit(args)).status, args.join(' ')).not.toBe(0)
 })
 
+test('deploy in a freeze needs a note', async () => {
+  const { ada, project, davit } = await withServer({ jobsWait: true })
+  const [{ id }] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  await ada.post(`/envs/${id}/freezes`, { until, reason: 'the fair' })
+  const refused = await davit(['deploy', '--detach'])
+  expect(refused.status).toBe(1)
+  expect(refused.stderr).toContain('the fair')
+  const passed = await davit(['deploy', '--detach', '--note', 'the shop is down', '--json'])
+  expect(JSON.parse(passed.stdout).freeze).toMatchObject({ note: 'the shop is down' })
+  expect((await davit(['deploy', '--at', until, '--note', 'x'])).status).toBe(2)
+})
+
 test('deploy --at plans a deployment in the time zone of the laptop, and cancel cancels it', async () => {
   const { ada, project, davit } = await withServer({ jobsWait: true })
   const at = new Date(Date.now() + 86_400_000).toISOString()

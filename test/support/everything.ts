@@ -24,6 +24,7 @@ export type Ids = Record<
   | 'deployment'
   | 'run'
   | 'schedule'
+  | 'freeze'
   | 'drain'
   | 'session'
   | 'token'
@@ -74,6 +75,14 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   })
   const nightly = { name: 'nightly', command: 'true', schedule: '0 3 * * *' }
   const { json: schedule } = await client.post(`/envs/${environment.id}/schedules`, nightly)
+  const until = new Date(Date.now() + 300 * 86_400_000)
+  const later = {
+    from: new Date(until.getTime() - 86_400_000).toISOString(),
+    until: until.toISOString(),
+  }
+  const { json: freeze } = await client.post(`/envs/${environment.id}/freezes`, {
+    ...{ ...later, reason: 'the fair' },
+  })
   const { json: drain } = await client.post(`/envs/${environment.id}/drains`, aDrain)
   const session = insertSession(t.db, {
     userId: client.user.id,
@@ -193,6 +202,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     deployment: deployment.id,
     run: run.id,
     schedule: schedule.id,
+    freeze: freeze.id,
     drain: drain.id,
     session: session.id,
     token: token.id,
@@ -228,6 +238,7 @@ export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/links')) return 'link'
   if (path.startsWith('/envs/:envId/schedules')) return 'schedule'
   if (path.startsWith('/envs/:envId/drains')) return 'drain'
+  if (path.startsWith('/envs/:envId/freezes')) return 'freeze'
   if (path.includes('/runs/')) return 'run'
   if (path.startsWith('/domains/')) return 'domain'
   if (path.startsWith('/backups/')) return 'backup'

@@ -76,6 +76,16 @@ export const ownedRoutes: Record<
   'PUT /envs/:envId/schedules/:id': { id: 'schedule', body: { enabled: false } },
   'POST /envs/:envId/schedules/:id/run': { id: 'schedule' },
   'DELETE /envs/:envId/schedules/:id': { id: 'schedule' },
+  'GET /envs/:envId/freezes': {},
+  'GET /envs/:envId/freezes/new': {},
+  'POST /envs/:envId/freezes': {
+    body: { until: '2020-01-01T00:00:00Z', reason: 'x' },
+    answers: 422,
+  },
+  'GET /envs/:envId/freezes/:id': { id: 'freeze' },
+  'GET /envs/:envId/freezes/:id/edit': { id: 'freeze' },
+  'PUT /envs/:envId/freezes/:id': { id: 'freeze', body: { reason: 'another' } },
+  'DELETE /envs/:envId/freezes/:id': { id: 'freeze' },
   'GET /envs/:envId/drains': {},
   'GET /envs/:envId/drains/new': {},
   'POST /envs/:envId/drains': {

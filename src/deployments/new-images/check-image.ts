@@ -135,10 +135,14 @@ function decide({ db }: CheckDeps, { project, image, found, by }: Decision) {
     else if (!mayWait(db, { project, environment }))
       reasons.push(`${name}: ${whyNoMore('deployments')}`)
     else {
-      reasons.push(`${name}: ${found.tag} is being deployed.`)
       const { tag, digest } = found
       const trigger = { project, environmentId: environment.id, image: withTag(image, tag), digest }
-      queued.push(enqueue(db, { ...trigger, ...by }))
+      const one = enqueue(db, { ...trigger, ...by })
+      const waits = one.deployment.freeze !== null
+      reasons.push(
+        `${name}: ${tag} ${waits ? 'waits for the end of a freeze' : 'is being deployed'}.`,
+      )
+      queued.push(one)
     }
   }
   return { queued, reasons }

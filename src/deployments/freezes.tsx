@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { freezes } from '../db/schema.ts'
+import {
+  deleteOver,
+  firstEnd,
+  getFreeze,
+  getOverlapping,
+  isToCome,
+} from '../environments/freeze-store.ts'
+import type { HeadDeps } from '../environments/head.ts'
+import { ofEnvironment } from '../environments/parent.tsx'
+import { conflictField, invalidField } from '../platform/errors.ts'
+import type { Scheduler } from '../platform/scheduler.ts'
+import { rowJson } from '../resources/json.ts'
+import { resource } from '../resources/resource.ts'
+import { lineField } from '../web/labelled-fields.ts'
+import { moment, momentZone, readMoment } from '../web/moment.ts'
+import { At, In } from '../web/times.tsx'
+import { inUtc } from './frozen.ts'
+import type { TriggerDeps } from './trigger.ts'
+import { holdWaiting, listHeld, met, publishStarted, startWaiting } from './waiting-store.ts'
+
+export const freezeForm = z.object({
+  from: moment('From', 'Leave empty for now.').nullish(),
+  until: moment('Until'),
+  zone: momentZone(),
+  reason: lineField('Reason', { max: 200, placeholder: 'Christmas' }),
+})
+
+export const freezeJson = rowJson('Freeze', freezes, ['environmentId', 'from', 'until', 'reason'])
+
+const minute = 60_000
+
+/** Milliseconds until the latest end. */
+const longest = 366 * 24 * 60 * minute
+
+/** Times in which nothing is deployed to an environment. */
+export const freeze = resource({
+  kind: 'freeze',
+  plural: 'the freezes of an environment',
+  path: '/envs/:envId/freezes',
+  title: 'Freezes',
+  part: 'Environments',
+  table: freezes,
+  owner: freezes.environmentId,
+  where: isToCome,
+  parent: ofEnvironment('deployments'),
+  most: 'freezes',
+  json: freezeJson,
+  about:
+    'What comes by itself waits until a freeze ends, such as a push. What someone asks for needs a note that says why it can’t wait. Rollbacks aren’t held up.',
+  empty: { title: 'No freezes', text: 'Create one for a time in which nothing may change.' },
+  row: ({ from, until, reason }) => ({
+    ...{ name: reason, since: null },
+    badge: from.getTime() <= Date.now() && 'frozen',
+    facts: [
+      <>
+        from <At at={from} />
+      </>,
+      <>
+        until <At at={until} />, <In at={until} />
+      </>,
+    ],
+  }),
+  create: {
+    verb: 'Create',
+    form: (_: HeadDeps & { scheduler: Scheduler }) => freezeForm,
+    async check({ db }, input, { ownerId, row }) {
+      const now = Date.now()
+      const at = (text: string) => readMoment(text, input.zone ?? 'UTC')!
+      const asked = input.from ? at(input.from) : new Date(now)
+      const until = at(input.until)
+      const isSame = row && Math.abs(row.from.getTime() - asked.getTime()) < minute // a form has no seconds
+      const from = isSame ? row.from : asked
+      if (!isSame && now - from.getTime() > minute)
+        throw invalidField('from', 'must not be in the past.')
+      if (until.getTime() <= now) throw invalidField('until', 'must be in the future.')
+      if (until <= from) throw invalidField('until', 'must be after the start.')
+      if (until.getTime() - now > longest) throw invalidField('until', 'must be within a year.')
+      const other = getOverlapping(db, { id: row?.id ?? '', environmentId: ownerId, from, until })
+      if (other)
+        throw conflictField(
+          'from',
+          `overlaps the freeze from ${inUtc(other.from)} until ${inUtc(other.until)}. Change that one.`,
+        )
+      return { columns: { from, until } }
+    },
+  },
+  change: {
+    shown: ({ from, until }) => ({ from: local(from), until: local(until), zone: 'UTC' }),
+  },
+  remove: { verb: 'Remove', warning: 'What waits for its end is deployed.' },
+  stored: ({ scheduler }) => scheduler.wake(),
+})
+
+/** For a field of a browser, without a zone. */
+const local = (at: Date) => at.toISOString().slice(0, 16)
+
+type FreezeDeps = TriggerDeps & { scheduler: Scheduler }
+
+/** Starts what waits for the end of a freeze, until the signal: also of one that ended while Davit was down. */
+export const keepFreezes = (deps: FreezeDeps, { signal }: { signal: AbortSignal }) =>
+  deps.scheduler.keep(
+    {
+      next: (now) => (listChanged(deps, now).length > 0 ? now : firstEnd(deps.db)),
+      run(now) {
+        deleteOver(deps.db, new Date(now))
+        for (const { held, ownerId, freeze } of listChanged(deps, now))
+          if (freeze) {
+            holdWaiting(deps.db, held, freeze)
+            deps.logs.publish(held.id, { status: 'waiting' })
+          } else {
+            const queued = startWaiting(deps.db, { deployment: held, ownerId })
+            if (queued)
+              publishStarted(
+                deps,
+                queued,
+                `The freeze it waited for is over: ${held.freeze!.reason}`,
+              )
+          }
+      },
+      failed: 'what waits for the end of a freeze was not started',
+    },
+    { signal },
+  )
+
+/** Those whose freeze is over, or another one now. */
+const listChanged = ({ db }: FreezeDeps, now: number) =>
+  listHeld(db)
+    .map(({ held, ownerId }) => ({
+      ...{ held, ownerId },
+      freeze: getFreeze(db, held.environmentId, new Date(now)),
+    }))
+    .filter(({ held, freeze }) => !freeze || !Bun.deepEquals(held.freeze, met(freeze)))
