@@ -8,6 +8,7 @@ import { runStatuses } from './job-schema.ts'
 import type { MetFreeze } from './planned-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
+import { unwatchedReasons } from './watch-schema.ts'
 import type { Watch } from './watch-schema.ts'
 
 export * from './account-schema.ts'
@@ -247,6 +248,8 @@ export const deployments = sqliteTable(
     watchUntil: time(),
     /** Null if it never was. */
     watch: text({ mode: 'json' }).$type<Watch>(),
+    /** Null for one that is, or was, or didn't go live. */
+    unwatched: text({ enum: unwatchedReasons }),
     /** Milliseconds of downtime while the containers were switched. */
     downtimeMs: integer(),
     createdAt: createdAt(),

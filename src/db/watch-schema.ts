@@ -22,6 +22,19 @@ export type WatchVerdict = { code: string; message: string; hint: string }
 export const watchEnds = ['over', 'kept', 'replaced', 'interrupted', 'reverted', 'stays'] as const
 export type WatchEnd = (typeof watchEnds)[number]
 
+/** Why a deployment that went live isn't watched. `stop-first` when the version before had to stop before it started. */
+export const unwatchedReasons = [
+  'off',
+  'worker',
+  'compose',
+  'processes',
+  'own-port',
+  'no-edge',
+  'first',
+  'stop-first',
+] as const
+export type UnwatchedReason = (typeof unwatchedReasons)[number]
+
 /** A deployment whose requests can go back to the one before it, or could. */
 export type Watch = {
   /** The deployment before it. */

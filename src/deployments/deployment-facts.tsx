@@ -1,3 +1,4 @@
+import type { UnwatchedReason } from '../db/schema.ts'
 import { deploymentPath, refTitle } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
 import { CommitRef, Fact, PulledRef, UploadRef } from '../web/components.tsx'
@@ -54,6 +55,7 @@ export const Facts = ({
         </a>
       </Fact>
     )}
+    {deployment.unwatched && <Fact name="Not watched">{unwatched[deployment.unwatched]}</Fact>}
     {deployment.downtimeMs !== null && (
       <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
     )}
@@ -96,6 +98,17 @@ const triggers: Record<Deployment['trigger'], string> = {
   rollback: 'Rolled back by',
   promotion: 'Promoted by',
   api: 'Started by (API)',
+}
+
+const unwatched: Record<UnwatchedReason, string> = {
+  off: 'its time is 0',
+  worker: 'it takes no requests',
+  compose: 'it is of a Compose file',
+  processes: 'it has processes besides web',
+  'own-port': 'it has a host port of its own',
+  'no-edge': 'no edge is on',
+  first: 'no version ran before it',
+  'stop-first': 'the version before stopped first',
 }
 
 const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for ${duration(ms)}`)

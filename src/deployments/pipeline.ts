@@ -87,7 +87,8 @@ export async function runPipeline(
     await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
   await stage('deploying', async () =>
     deploy(ready ?? (await resolveApp()), {
-      commit(tx, { isWatched, ...outcome }) {
+      commit(tx, outcome) {
+        const isWatched = outcome.unwatched === null
         progress.succeed(tx, { ...outcome, ...(isWatched && newWatch(deps, environment)) })
         noteSuccess(deps.db, deployment.id)
         applyCode(tx, environmentId, codeSettings)

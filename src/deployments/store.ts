@@ -25,7 +25,7 @@ import { uploadOf } from './upload-store.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
-export { deploymentStatuses, watchEnds } from '../db/schema.ts'
+export { deploymentStatuses, unwatchedReasons, watchEnds } from '../db/schema.ts'
 export { getCurrent } from '../environments/store.ts'
 
 export type Deployment = typeof deployments.$inferSelect

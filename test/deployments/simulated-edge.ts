@@ -8,7 +8,7 @@ import { simulatedApp } from '../support/app.ts'
 export function appBehindEdge() {
   const t = simulatedApp({}, { config: { watchSeconds: 600 } })
   const routes = new Map<string, string | string[]>()
-  Object.defineProperty(t.edge, 'mode', { value: 'caddy' })
+  Object.defineProperty(t.edge, 'mode', { value: 'caddy', configurable: true })
   Object.assign(t.edge, {
     route: (key, to) => void routes.set(key, to),
     forget: (key) => void routes.delete(key),

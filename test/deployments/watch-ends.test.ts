@@ -165,3 +165,28 @@ test('a version that stays because the next one failed is promoted then, once', 
     expect(promoted()).toEqual([first.id, second.id])
   }
 })
+
+test('a deployment that isn’t watched says why', async () => {
+  const { t, ada } = withAda(appBehindEdge())
+  const project = await aProject(t, ada, anApp('x'))
+  const deployed = async (settings = {}) => {
+    await project.configure(settings)
+    const { id, watch, unwatched } = await project.deploy()
+    await t.jobs.idle()
+    const { text } = await ada.page(`/projects/${project.id}/deployments/${id}`)
+    expect(text.includes('Not watched')).toBe(unwatched !== null)
+    return watch ? 'watched' : unwatched
+  }
+  expect(await deployed()).toBe('first')
+  expect(await deployed()).toBe('watched')
+  expect(await deployed({ watchSeconds: 0 })).toBe('off')
+  const on = { watchSeconds: 60 }
+  expect(await deployed({ ...on, volumes: ['data:/data'] })).toBe('watched') // the one before has none
+  expect(await deployed()).toBe('stop-first')
+  const processes = [{ name: 'web' }, { name: 'worker', command: 'sleep 1000000' }]
+  expect(await deployed({ volumes: [], processes })).toBe('processes')
+  expect(await deployed({ processes: [{ name: 'web' }], port: 0 })).toBe('worker')
+  expect(await deployed({ port: 8080, hostPort: project.hostPort + 100 })).toBe('own-port')
+  Object.defineProperty(t.edge, 'mode', { value: 'direct' })
+  expect(await deployed()).toBe('no-edge')
+})

@@ -1,5 +1,6 @@
 import { namedUrl } from '../../addresses/urls.ts'
 import type { Tx } from '../../db/index.ts'
+import type { UnwatchedReason } from '../../db/schema.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
 import { web, whyNotSpread } from '../../environments/processes.ts'
@@ -19,7 +20,12 @@ import { appComponents, openStack, variablesIn } from '../stack/open.ts'
 import type { OpenStack } from '../stack/open.ts'
 import { getCurrent, getJob } from '../store.ts'
 
-export type Outcome = { url: string | null; downtimeMs: number | null; isWatched: boolean }
+export type Outcome = {
+  url: string | null
+  downtimeMs: number | null
+  /** Null when it is watched. */
+  unwatched: UnwatchedReason | null
+}
 
 type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   commit: (tx: Tx, outcome: Outcome) => void
@@ -98,6 +104,7 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
   await run.watches.end({ environmentId: run.environment.id }, 'replaced')
+  const unwatched = whyUnwatched(run)
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
@@ -108,12 +115,12 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
       keepsPrevious: run.project.keepImages > 1, // else nothing is to go back to
       startsKept: deployment.trigger === 'rollback',
     },
-    watch: mayBeWatched(run),
+    watch: unwatched === null,
     hooks: {
       log,
       commit(tx, { downtimeMs, isWatched }) {
         keepSettings(tx, { id: deployment.id, settings })
-        commit(tx, { url, downtimeMs, isWatched })
+        commit(tx, { url, downtimeMs, unwatched: unwatched ?? (isWatched ? null : 'stop-first') })
       },
       committed: () => committed({ url }),
       undone,
@@ -124,14 +131,22 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
 }
 
 /** Requests can only go back to a version that runs, without its port on this host. */
-const mayBeWatched = ({ db, config, environment, port, stack, edge }: ReadyRun) =>
-  (environment.watchSeconds ?? config.watchSeconds) > 0 &&
-  port > 0 &&
-  stack === null &&
+function whyUnwatched({
+  db,
+  config,
+  environment,
+  port,
+  stack,
+  edge,
+}: ReadyRun): UnwatchedReason | null {
+  if ((environment.watchSeconds ?? config.watchSeconds) === 0) return 'off'
+  if (port === 0) return 'worker'
+  if (stack !== null) return 'compose'
   // two versions of a worker must not work side by side
-  environment.processes.every(({ name }) => name === web) &&
-  isBehindEdge({ environment, edge }) &&
-  getCurrent(db, environment.id)?.status === 'running'
+  if (environment.processes.some(({ name }) => name !== web)) return 'processes'
+  if (!isBehindEdge({ environment, edge })) return edge.isOn ? 'own-port' : 'no-edge'
+  return getCurrent(db, environment.id)?.status === 'running' ? null : 'first'
+}
 
 /** Says what a commit removes: containers, but not their volumes. */
 function logRemoved({ db, secrets, environment, log }: ReadyRun, components: Component[]) {
