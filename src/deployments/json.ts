@@ -17,10 +17,10 @@ import {
 import type { SliceOperations } from '../web/operation.ts'
 import { planned } from '../environments/planned.tsx'
 import { jobLog, logLine } from '../logs/json.ts'
-import { deploymentStatuses, pulledOf, unwatchedReasons } from './store.ts'
+import { deploymentStatuses, pulledOf } from './store.ts'
 import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
-import { watch, watchJson } from './watch/json.ts'
+import { watchFields, watchJson } from './watch/json.ts'
 import { deploymentTrace } from './trace.ts'
 
 const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
@@ -72,12 +72,7 @@ export const deployment = componentOf('Deployment', () => ({
     .nullable(),
   /** When it gives up to wait for them. */
   waitUntil: time.nullable(),
-  /** Until when requests can go back to the deployment before it; null when it isn't watched. */
-  watchUntil: time.nullable(),
-  /** Null if it never was. */
-  watch: watch().nullable(),
-  /** Why it wasn't; null for one that was, or that didn't go live. */
-  unwatched: z.enum(unwatchedReasons).nullable(),
+  ...watchFields(),
   /** The time that was chosen for it; null for at once. */
   plannedAt: time.nullable(),
   /** The freeze that it met. While it is waiting with `waitUntil` null, it waits for its end; a note says why it didn’t. */

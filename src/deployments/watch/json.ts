@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Watch } from '../../db/schema.ts'
-import { id } from '../../web/operation.ts'
-import { watchEnds } from '../store.ts'
+import { id, time } from '../../web/operation.ts'
+import { unwatchedReasons, watchEnds } from '../store.ts'
 
 const figures = () =>
   z.object({
@@ -17,7 +17,7 @@ export const watchJson = ({ before, end, why, requests, lines, figures }: Watch)
   ...{ before, end, why, requests, lines, figures },
 })
 
-export const watch = () =>
+const watch = () =>
   z.object({
     /** The deployment that requests go back to. */
     before: id,
@@ -33,3 +33,13 @@ export const watch = () =>
     /** In the hour before the switch, and from the switch to the end. */
     figures: z.object({ before: figures(), after: figures().nullable() }),
   })
+
+/** Of a deployment. */
+export const watchFields = () => ({
+  /** Until when requests can go back to the deployment before it; null when it isn't watched. */
+  watchUntil: time.nullable(),
+  /** Null if it never was. */
+  watch: watch().nullable(),
+  /** Why it wasn't; null for one that was, or that didn't go live. */
+  unwatched: z.enum(unwatchedReasons).nullable(),
+})
