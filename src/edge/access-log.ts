@@ -17,16 +17,11 @@ const remove = { filter: 'delete' }
 export const loggingOf = ({ folder }: { folder: string }) => ({
   logs: {
     default: {
-      exclude: ['http.log.access'],
-      encoder: {
-        format: 'filter',
-        wrap: { format: 'json' },
-        // completely: each request is encoded for this log too, whether or not it has a line here
-        fields: { request: remove },
-      },
+      // all of it: each request would be encoded for this log too, whether or not it has a line here
+      exclude: ['http'],
     },
     access: {
-      include: [`http.log.access.${logger}`],
+      include: ['http.log.access'],
       writer: {
         output: 'file',
         filename: accessFile(folder),
@@ -59,15 +54,11 @@ export const loggingOf = ({ folder }: { folder: string }) => ({
   },
 })
 
-const logger = 'davit'
-
 /** The `logs` of a server whose requests are logged. */
-export const logged = { default_logger_name: logger }
+export const logged = {}
 
-/** The first route of such a server: log lines contain the key that served the request. */
-export const keyInLog = {
-  handle: [{ handler: 'log_append', key: 'davit', value: '{http.vars.davit}' }],
-}
+/** Puts the key that served a request into its line, where that isn't the host. */
+export const keyInLog = (value: string) => ({ handler: 'log_append', key: 'davit', value })
 
 /** One finished request. */
 export type AccessLine = {

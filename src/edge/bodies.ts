@@ -31,14 +31,21 @@ const within = (match: object[], time: number) => ({
   handle: [{ handler: 'request_body', read_timeout: time * 1e9 }],
 })
 
-export const unreadBodies = ({ timesBodies = false }: Plan) =>
-  timesBodies ? [within(withBody, unread)] : []
+/** The route of requests that may have a body, with what else is done for those. */
+export const bodyRoutes = ({ timesBodies = false }: Plan, more: object[] = []) => {
+  const routes = [...(timesBodies ? [within(withBody, unread)] : []), ...more]
+  const match = [{ not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] }, ...withBody]
+  return routes.length > 0 ? [{ match, handle: [{ handler: 'subroute', routes }] }] : []
+}
 
 export const refusedBodies = ({ timesBodies = false }: Plan) =>
   timesBodies ? within(withBody, refused).handle : []
 
-/** Placed before an app. A page in its slot doesn't read the body; slots are files, read only if there is one. */
-export function bodiesOfApps({ timesBodies = false }: Plan) {
+/**
+ * Placed before an app, which `found` says that there is. A page in its slot doesn't read the body; slots are
+ * files, read only if there is one.
+ */
+export function bodiesOfApps({ timesBodies = false }: Plan, found: object = {}) {
   const isPage = { vars_regexp: { '{davit.slot.0}': { pattern: '/pages/\\w+\\.sock\\z' } } }
   const routes = [
     within(withBody, longest),
@@ -49,7 +56,8 @@ export function bodiesOfApps({ timesBodies = false }: Plan) {
       ),
     ),
   ]
-  const timed = { match: [{ not: [isPage] }], handle: [{ handler: 'subroute', routes }] }
-  const asked = { match: withBody, handle: [{ handler: 'subroute', routes: [timed] }] }
-  return timesBodies ? [{ handler: 'subroute', routes: [asked] }] : []
+  const timed = { match: [{ ...found, not: [isPage] }], handle: [{ handler: 'subroute', routes }] }
+  return timesBodies
+    ? [{ match: withBody, handle: [{ handler: 'subroute', routes: [timed] }] }]
+    : []
 }

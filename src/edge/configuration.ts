@@ -1,5 +1,5 @@
 import { keyInLog, logged, loggingOf } from './access-log.ts'
-import { bodiesOfApps, refusedBodies, unreadBodies } from './bodies.ts'
+import { bodyRoutes, refusedBodies } from './bodies.ts'
 import { certificatesOf, permissionRoutes } from './certificates.ts'
 import { pageHandler, plainHandler } from './pages.ts'
 import {
@@ -11,10 +11,11 @@ import {
   pageAddress,
   pageNames,
 } from './plan.ts'
-import type { Listener, Plan } from './plan.ts'
+import type { Host, Listener, Plan } from './plan.ts'
 import { comparisons, loginRoute } from './logins.ts'
 import { bodyPlaces, placeServer } from './places.ts'
-import { forwardedInLog, isScheme, visitorRoutes, trusting } from './forwarded.ts'
+import { forwardedInLog, hasProxies, isScheme, visitorRoutes, trusting } from './forwarded.ts'
+import { within } from './proxy.ts'
 import { pathless, siteRoutes, strictHosts } from './sites.ts'
 import { clearPaths } from './spellings.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
@@ -80,6 +81,7 @@ const server = {
 
 function hostServer(plan: Plan, last: object[]) {
   const { folder, ports, trustedProxies } = plan
+  const isTrusting = hasProxies(plan)
   return {
     ...server,
     ...trusting(trustedProxies),
@@ -87,23 +89,21 @@ function hostServer(plan: Plan, last: object[]) {
     logs: logged,
     tls_connection_policies: [{}],
     routes: [
-      keyInLog,
-      forwardedInLog,
-      ...unreadBodies(plan),
-      bodyPlaces(plan),
-      ...visitorRoutes,
+      forwardedInLog(isTrusting),
+      ...bodyRoutes(plan, bodyPlaces(plan)),
+      ...visitorRoutes(isTrusting),
       plainHost,
-      ...permissionRoutes(folder),
-      redirectToHttps(plan),
-      ...hostRoutes(plan),
-      unlistedHosts(folder, bodiesOfApps(plan)),
+      ...(plan.authority ? permissionRoutes(folder) : []),
+      ...redirectToHttps(plan),
+      ...hostRoutes(plan, { isTrusting }),
+      unlistedHosts(plan, isTrusting),
       { handle: last },
     ],
     errors: errorsOf(plan),
   }
 }
 
-function hostRoutes(plan: Plan, pages?: object[]) {
+function hostRoutes(plan: Plan, { pages, isTrusting }: { pages?: object[]; isTrusting: boolean }) {
   const { folder, hosts } = plan
   const rows = hosts.flatMap(({ name, sites }) =>
     sites.map((site) => ({
@@ -114,13 +114,14 @@ function hostRoutes(plan: Plan, pages?: object[]) {
   return [
     pathless,
     ...clearPaths(hosts),
-    ...strictHosts(hosts),
-    { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
+    ...strictHosts(hosts, isTrusting),
     ...hosts.flatMap((host) => siteRoutes(host, { isForeign: pages !== undefined })),
-    ...(pages ? [] : [loginRoute(plan)]),
-    ...targetRoutes(rows, { pages, before: bodiesOfApps(plan) }),
+    ...(pages || !hosts.some(hasLogin) ? [] : [loginRoute(plan)]),
+    ...targetRoutes(plan, rows, { key: '{http.request.host}{http.vars.davit}', pages, isTrusting }),
   ]
 }
+
+const hasLogin = ({ sites }: Host) => sites.some(({ accounts = [] }) => accounts.length > 0)
 
 /**
  * A single route for the user's own Caddy, which gets certificates for its hosts by itself. `intercept` is
@@ -134,9 +135,9 @@ export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')
       handler: 'subroute',
       routes: [
         { match: [{ host: ['intercept.invalid'] }], handle: [{ handler: 'intercept' }] },
-        ...visitorRoutes,
+        ...visitorRoutes(true),
         plainHost,
-        ...hostRoutes(plan, foreignPages()),
+        ...hostRoutes(plan, { pages: foreignPages(), isTrusting: true }),
         { handle: last },
       ],
       errors: errorsOf(plan),
@@ -149,6 +150,7 @@ export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')
 export const foreignListeners = (plan: Plan) => ({
   '@id': foreignId.listeners,
   ...listenerServer(plan, foreignPages()),
+  logs: { default_logger_name: 'davit' }, // by which that Caddy's own logs can tell them apart
 })
 
 /** Ids of Davit's parts in such a Caddy. */
@@ -164,6 +166,7 @@ const foreignPages = () =>
 
 function listenerServer(plan: Plan, pages?: object[]) {
   const { folder, listeners, trustedProxies } = plan
+  const isTrusting = hasProxies(plan)
   const rows = listeners.map(({ port, slots }) => ({
     key: `:${port}`,
     outputs: outputsOf(folder, { target: { slots } }),
@@ -174,13 +177,11 @@ function listenerServer(plan: Plan, pages?: object[]) {
     listen: listeners.map(listenAddress),
     logs: logged,
     routes: [
-      keyInLog,
-      forwardedInLog,
-      ...unreadBodies(plan),
-      ...(pages ? [] : [bodyPlaces(plan)]),
-      ...visitorRoutes,
-      { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
-      ...targetRoutes(rows, { pages, before: bodiesOfApps(plan) }),
+      forwardedInLog(isTrusting),
+      ...bodyRoutes(plan, pages ? [] : bodyPlaces(plan)),
+      ...visitorRoutes(isTrusting),
+      { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }, keyInLog('davit')] },
+      ...targetRoutes(plan, rows, { key: '{http.vars.davit}', pages, isTrusting }),
       { handle: [pageHandler('nobody')] },
     ],
     errors: errorsOf(plan),
@@ -226,27 +227,24 @@ const noHost = {
   terminal: true,
 }
 
-/** Checks one condition first: Caddy runs the matchers of one route in any order, and files are slow. */
-function within(match: object, routes: object[]) {
-  return { match: [match], handle: [{ handler: 'subroute', routes }] }
-}
-
 /** Only passes on hosts in their configured form. */
 const plainHost = within({ header_regexp: { Host: { pattern: '[^a-z0-9.-]|\\.$' } } }, [
   noHost,
   lowerCase,
 ])
 
-function redirectToHttps({ folder, ports, hosts }: Plan) {
+function redirectToHttps(plan: Plan) {
+  const { folder, ports, hosts } = plan
+  if (hosts.every(({ https }) => https.kind === 'off')) return []
   const port = ports.https === 443 ? '' : `:${ports.https}`
   const location = `https://{http.request.host}${port}{http.request.uri}`
   const file = { root: namesPath(folder, 'redirects'), try_files: ['/{http.request.host}'] }
   const plain = hosts.flatMap(({ name, https }) => (https.kind === 'off' ? name : []))
-  return within(isScheme('http'), [
-    within({ not: [{ host: plain }] }, [
+  return [
+    within({ ...isScheme('http', hasProxies(plan)), not: [{ host: plain }] }, [
       { match: [{ file }], handle: [redirect(location)], terminal: true },
     ]),
-  ])
+  ]
 }
 
 /** Caddy's own errors; an app's errors are passed through. */

@@ -1,3 +1,5 @@
+import type { Plan } from './plan.ts'
+
 /** The `trusted_proxies` of a server: X-Forwarded-For counts only as far as they wrote it, from the right. */
 export const trusting = (ranges: string[] = []) =>
   ranges.length > 0
@@ -11,11 +13,15 @@ const proxySays = (scheme: string, pattern: string) => ({
   handle: [{ handler: 'vars', davit_scheme: scheme }],
 })
 
+/** True where a request may come from a trusted proxy. Without one, much needn't be asked of each request. */
+export const hasProxies = ({ trustedProxies = [] }: Pick<Plan, 'trustedProxies'>) =>
+  trustedProxies.length > 0
+
 /** Marks requests in the log that would be attributed to another address if their proxy were trusted. */
-export const forwardedInLog = {
-  match: [{ header: { 'X-Forwarded-For': ['*'] }, not: [byTrustedProxy] }],
+export const forwardedInLog = (isTrusting: boolean) => ({
+  match: [{ header: { 'X-Forwarded-For': ['*'] }, ...(isTrusting && { not: [byTrustedProxy] }) }],
   handle: [{ handler: 'log_append', key: 'forwarded', value: 'true' }],
-}
+})
 
 /** Some proxies write an IPv4 address as IPv6, which no range would contain. */
 const plainAddress = {
@@ -23,15 +29,19 @@ const plainAddress = {
   handle: [{ handler: 'vars', client_ip: '{http.regexp.mapped.1}' }],
 }
 
-/** The first routes of a server: they set a visitor's address and scheme, which a proxy in front alone knows. */
-export const visitorRoutes = [
-  plainAddress,
-  { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },
-  proxySays('https', '(?i)^\\s*(https|wss)\\s*(,|$)'),
-  proxySays('http', '(?i)^\\s*(http|ws)\\s*(,|$)'),
-]
+/** The first routes behind a proxy: they set a visitor's address and scheme, which it alone knows. */
+export const visitorRoutes = (isTrusting: boolean) =>
+  isTrusting
+    ? [
+        plainAddress,
+        { handle: [{ handler: 'vars', davit_scheme: '{http.request.scheme}' }] },
+        proxySays('https', '(?i)^\\s*(https|wss)\\s*(,|$)'),
+        proxySays('http', '(?i)^\\s*(http|ws)\\s*(,|$)'),
+      ]
+    : []
 
-export const isScheme = (scheme: 'http' | 'https') => ({ vars: { davit_scheme: [scheme] } })
+export const isScheme = (scheme: 'http' | 'https', isTrusting: boolean) =>
+  isTrusting ? { vars: { davit_scheme: [scheme] } } : { protocol: scheme }
 
 /**
  * Headers by which frameworks believe a proxy: address, scheme, host, port, path and method of the visitor's
@@ -80,13 +90,16 @@ const without = (names: string[]) => ({ handler: 'headers', request: { delete: n
 /** As Go spells it. */
 const canonical = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase())
 
+const isLike = (pattern: string, name: string) =>
+  pattern === name || new Bun.Glob(pattern).match(name)
+
 /**
  * Removes headers of these names. Almost no request has one of the complete names, and asking for all of them
  * at once takes a third of the time that removing them does.
  */
 function dropping(names: string[], from: object[] = []) {
-  const whole = names.filter((name) => !name.includes('*'))
   const patterns = names.filter((name) => name.includes('*'))
+  const whole = names.filter((name) => !patterns.some((pattern) => isLike(pattern, name)))
   const none = { header: Object.fromEntries(whole.map((name) => [canonical(name), null])) }
   return [
     { ...(from.length > 0 && { match: [{ not: from }] }), handle: [without(patterns)] },
@@ -94,22 +107,36 @@ function dropping(names: string[], from: object[] = []) {
   ]
 }
 
-/** Placed before an app, so that no visitor can set what only a proxy knows. */
-export const dropForged = {
-  handler: 'subroute',
-  routes: [...dropping(ofLogins, [byTrustedProxy]), ...dropping(ofProxies)],
+/** Routes before an app: no visitor can set what only a proxy knows. They aren't nested, which would cost more. */
+export const dropForged = (isTrusting: boolean) =>
+  isTrusting
+    ? [...dropping(ofLogins, [byTrustedProxy]), ...dropping(ofProxies)]
+    : dropping([...ofLogins, ...ofProxies])
+
+/** Set here, since a proxy with headers to set copies all others first. */
+export const realAddress = {
+  handler: 'headers',
+  request: {
+    set: { 'X-Real-IP': ['{http.vars.client_ip}'] },
+    replace: {
+      // Caddy removes what this names; without a name in between, another one could become this
+      Connection: [{ search_regexp: '(?i)x-real-ip', replace: 'close' }],
+      // `encode` adds its name to the ETag of compressed responses
+      'If-None-Match': [{ search_regexp: '-(gzip|zstd)"', replace: '"' }],
+    },
+  },
 }
 
-/** One address of the visitor, since apps differ in which of several they believe. */
+/**
+ * One address of the visitor, since apps differ in which of several they believe. Of a visitor without a
+ * trusted proxy Caddy itself sends these.
+ */
 export const visitorHeaders = {
   request: {
     set: {
       'X-Forwarded-For': ['{http.vars.client_ip}'],
       'X-Forwarded-Proto': ['{http.vars.davit_scheme}'],
       'X-Forwarded-Host': ['{http.request.hostport}'],
-      'X-Real-IP': ['{http.vars.client_ip}'],
     },
-    // `encode` adds its name to the ETag of compressed responses
-    replace: { 'If-None-Match': [{ search_regexp: '-(gzip|zstd)"', replace: '"' }] },
   },
 }

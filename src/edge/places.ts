@@ -1,4 +1,3 @@
-import { withBody } from './bodies.ts'
 import type { Plan } from './plan.ts'
 
 /*
@@ -55,26 +54,18 @@ export const internal = (upstream: object, set: Record<string, string[]> = {}) =
  */
 export const oneConnection = { protocol: 'http', max_conns_per_host: 1, compression: false }
 
-/** Above the limit there is no upstream, which is an error 503. */
-export const bodyPlaces = ({ folder }: Plan) => ({
-  match: [{ not: [{ method: ['GET', 'HEAD', 'OPTIONS'] }] }, ...withBody],
-  handle: [
-    {
-      handler: 'subroute',
-      routes: [
-        { handle: [turnOf] },
-        ...digits.map((digit) => ({
-          group: 'places',
-          match: [{ vars_regexp: { '{davit.turn}': { pattern: `${digit}\\z` } } }],
-          handle: [
-            {
-              ...internal({ dial: placeAddress(folder, `body-${digit}`), max_requests: maxPlaces }),
-              transport: oneConnection,
-              handle_response: [{ match: { status_code: [204] } }],
-            },
-          ],
-        })),
-      ],
-    },
-  ],
-})
+/** Routes of requests with a body. Above the limit there is no upstream, which is an error 503. */
+export const bodyPlaces = ({ folder }: Plan) => [
+  { handle: [turnOf] },
+  ...digits.map((digit) => ({
+    group: 'places',
+    match: [{ vars_regexp: { '{davit.turn}': { pattern: `${digit}\\z` } } }],
+    handle: [
+      {
+        ...internal({ dial: placeAddress(folder, `body-${digit}`), max_requests: maxPlaces }),
+        transport: oneConnection,
+        handle_response: [{ match: { status_code: [204] } }],
+      },
+    ],
+  })),
+]

@@ -1,16 +1,40 @@
-import { dropForged, visitorHeaders } from './forwarded.ts'
+import { visitorHeaders } from './forwarded.ts'
 
-/** The handlers that proxy to one of an app's instances. */
-export function toApp(dials: string[], protocol: Protocol = 'http') {
-  const handler = {
-    ...proxy,
-    upstreams: dials.map((dial) => ({ dial })),
-    transport: { ...transport, ...(protocol === 'h2c' && { versions: ['h2c'] }) },
-  }
-  const whole = { ...handler, request_buffers: 100_000 }
-  const routes = [{ match: [shortBody], handle: [whole], terminal: true }, { handle: [handler] }]
-  return [dropForged, { handler: 'subroute', routes }]
+type ProxyOptions = {
+  isTrusting: boolean
+  /** The protocols of apps, and what requests to such a one match. */
+  kinds: { protocol: Protocol; match?: object }[]
 }
+
+/** The routes that proxy to one of an app's instances. */
+export function toApp(dials: string[], { isTrusting, kinds }: ProxyOptions) {
+  const routes = (options: object) =>
+    kinds.map(({ protocol, match }) => ({
+      ...(match && { match: [match] }),
+      handle: [
+        {
+          ...proxy,
+          ...(isTrusting && { headers: visitorHeaders }),
+          upstreams: dials.map((dial) => ({ dial })),
+          transport: { ...transport, ...(protocol === 'h2c' && { versions: ['h2c'] }) },
+          ...options,
+        },
+      ],
+      terminal: true,
+    }))
+  return [
+    within(shortBody, routes({ handle_response: compressed, request_buffers: 100_000 })),
+    within(takesNoEncoding, routes({})),
+    ...routes({ handle_response: compressed }),
+  ]
+}
+
+/** Checks one condition first: Caddy runs the matchers of one route in any order, and some are slow. */
+export function within(match: object, routes: object[]) {
+  return { match: [match], handle: [{ handler: 'subroute', routes }] }
+}
+
+const takesNoEncoding = { header: { 'Accept-Encoding': null } }
 
 /**
  * Less than 100,000 bytes. Caddy reads such a body before it contacts the app: it closes a body when a
@@ -56,7 +80,6 @@ const compressed = [
  */
 const proxy = {
   handler: 'reverse_proxy',
-  headers: visitorHeaders,
   // a response of a known length that comes slowly; at once would be two writes for each response
   flush_interval: 10e6,
   load_balancing: {
@@ -64,7 +87,6 @@ const proxy = {
     try_duration: '3s',
     try_interval: '10ms',
   },
-  handle_response: compressed,
   // WebSockets stay with the configuration they started with
   stream_close_delay: '24h',
 }

@@ -1,3 +1,4 @@
+import { keyInLog } from './access-log.ts'
 import { cookieHandlers } from './cookies.ts'
 import { isScheme } from './forwarded.ts'
 import { logIn, needsLogin } from './logins.ts'
@@ -18,14 +19,17 @@ export const pathless = {
 }
 
 /** Sends HSTS for the hosts that enable it. */
-export function strictHosts(hosts: Host[]) {
+export function strictHosts(hosts: Host[], isTrusting: boolean) {
   const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
   const set = { 'Strict-Transport-Security': ['max-age=31536000'] }
   const handle = [{ handler: 'headers', response: { deferred: true, set } }]
-  return host.length > 0 ? [{ match: [{ ...isScheme('https'), host }], handle }] : []
+  return host.length > 0 ? [{ match: [{ ...isScheme('https', isTrusting), host }], handle }] : []
 }
 
-/** The longest path prefix of a host wins. Sites without one and without options need no route. */
+/**
+ * The longest path prefix of a host wins, and follows the host in the key of the site. Sites without one and
+ * without options need no route.
+ */
 export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: boolean }) =>
   sites
     .toSorted((a, b) => b.path.length - a.path.length)
@@ -34,11 +38,12 @@ export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: bo
         ? logIn
         : (accounts: Accounts) => needsLogin(keyOf(name, site), accounts)
       const handlers = [...cookieHandlers(site), ...optionHandlers(site, login)]
-      if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
-      const spelled = site.path === '/' ? [{}] : [{ path: prefixed(site.path) }, ...spellings(site)]
+      const isWhole = site.path === '/'
+      if (handlers.length === 0 && isWhole) return []
+      const spelled = isWhole ? [{}] : [{ path: prefixed(site.path) }, ...spellings(site)]
       const match = spelled.map((one) => ({ host: [name], ...one }))
-      const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
-      return [{ group: 'sites', match, handle: [key, ...handlers] }]
+      const key = [{ handler: 'vars', davit: literal(site.path) }, keyInLog(keyOf(name, site))]
+      return [{ group: 'sites', match, handle: [...(isWhole ? [] : key), ...handlers] }]
     })
 
 const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]

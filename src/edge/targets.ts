@@ -1,32 +1,49 @@
 import { literal, pageHandler } from './pages.ts'
 import { pageAddress, pageNames, slotCount, slotsPath } from './plan.ts'
-import type { Site } from './plan.ts'
+import type { Plan, Site } from './plan.ts'
+import { bodiesOfApps } from './bodies.ts'
+import { dropForged, realAddress } from './forwarded.ts'
 import { toApp } from './proxy.ts'
 import type { Protocol } from './proxy.ts'
 import { namedCount } from './slots.ts'
 
 export type Row = { key: string; outputs: string[] }
 
-/** Handles a key: its slots or a redirect. `pages` are routes for pages in slots; `before` precedes apps. */
+/** Handles a key: its slots or a redirect. `pages` are routes for pages in slots. */
 export function targetRoutes(
+  plan: Plan,
   rows: Row[],
-  { pages = [], before }: { pages?: object[] | undefined; before: object[] },
+  {
+    key,
+    pages = [],
+    isTrusting,
+  }: { key: string; pages?: object[] | undefined; isTrusting: boolean },
 ) {
   const slots = Array.from({ length: slotCount }, (_, slot) => `{davit.slot.${slot}}`)
   const table = {
     handler: 'map',
-    source: '{http.vars.davit}',
+    source: key,
     destinations: ['{davit.kind}', ...slots],
-    mappings: rows.map(({ key, outputs }) => ({ input: key, outputs })),
+    mappings: rows.map(({ key: input, outputs }) => ({ input, outputs })),
   }
+  const has = (kind: string) => rows.some(({ outputs }) => outputs[0] === kind)
+  const protocols = (['http', 'h2c'] as const).filter((kind) => kind === 'http' || has(kind))
+  const kinds = protocols.map((protocol) => ({ protocol, match: isKind(protocol) }))
   return [
-    { handle: [table] },
+    ...dropForged(isTrusting),
+    { handle: [realAddress, table] },
     ...pages,
-    when('http', [...before, ...toApp(slots)]),
-    ...(rows.some(({ outputs }) => outputs[0] === 'h2c')
-      ? [when('h2c', [...before, ...toApp(slots, 'h2c')])]
+    ...bodiesOfApps(plan, isKind(...protocols)),
+    ...toApp(slots, { isTrusting, kinds }),
+    ...(has('redirect')
+      ? [
+          {
+            match: [isKind('redirect')],
+            handle: [redirect('{davit.slot.0}{http.request.uri}')],
+            terminal: true,
+          },
+        ]
       : []),
-    when('redirect', [redirect('{davit.slot.0}{http.request.uri}')]),
   ]
 }
 
@@ -34,7 +51,7 @@ export function targetRoutes(
  * For hosts that aren't in the table yet, since Caddy loses some requests with each new configuration. They
  * are found by file names, which is slower than the table.
  */
-export function unlistedHosts(folder: string, before: object[]) {
+export function unlistedHosts(plan: Plan, isTrusting: boolean) {
   const name = {
     '{http.matchers.file.relative}': { name: 'named', pattern: '@(?:page\\.(\\w+)|(.+))$' },
   }
@@ -48,12 +65,20 @@ export function unlistedHosts(folder: string, before: object[]) {
     })),
     {
       match: [{ vars_regexp: { '{http.regexp.named.2}': { name: 'slots', pattern: list } } }],
-      handle: [...before, ...toApp(slots)],
+      handle: [
+        {
+          handler: 'subroute',
+          routes: [
+            ...bodiesOfApps(plan),
+            ...toApp(slots, { isTrusting, kinds: [{ protocol: 'http' }] }),
+          ],
+        },
+      ],
       terminal: true,
     },
   ]
   return {
-    match: [{ file: { root: `${folder}/hosts`, ...newest } }],
+    match: [{ file: { root: `${plan.folder}/hosts`, ...newest } }],
     handle: [
       {
         handler: 'subroute',
@@ -64,13 +89,9 @@ export function unlistedHosts(folder: string, before: object[]) {
 }
 
 /** The name itself has the addresses: at a second lookup the slots may have changed. */
-const newest = { try_files: ['/{http.vars.davit}/@*'], try_policy: 'first_exist_fallback' }
+const newest = { try_files: ['/{http.request.host}/@*'], try_policy: 'first_exist_fallback' }
 
-const when = (kind: string, handle: object[]) => ({
-  match: [{ vars: { '{davit.kind}': [kind] } }],
-  handle,
-  terminal: true,
-})
+const isKind = (...kinds: string[]) => ({ vars: { '{davit.kind}': kinds } })
 
 export function outputsOf(folder: string, { target, isH2c }: Pick<Site, 'target' | 'isH2c'>) {
   if ('redirect' in target) return ['redirect', literal(target.redirect), ...rest]

@@ -85,6 +85,7 @@ test('a visitor removes nothing that the edge writes', async () => {
   await edge.serve([aHost('app.test')])
   const Connection = 'close, X-Forwarded-For, X-Real-IP, X-Forwarded-Proto, X-Forwarded-Host'
   expect(await seen({ Connection })).toMatchObject(ofEdge)
+  expect(await seen({ Connection: 'x-rex-real-ipal-ip' })).toMatchObject(ofEdge)
 })
 
 test('an app’s own headers pass', async () => {
