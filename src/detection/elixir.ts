@@ -24,7 +24,7 @@ export const elixir: Rule = {
     const has = (wanted: string) => new RegExp(`\\{:${wanted}\\b`).test(text)
     const hasDependencies = files.has('mix.lock') || /\{\s*:\w+,/.test(text)
     const install =
-      settings.install ?? (hasDependencies ? 'mix deps.get --only prod && mix deps.compile' : null)
+      settings.install ?? (hasDependencies ? 'mix do deps.get --only prod + deps.compile' : null)
     const version = chooseVersion('Elixir', settings, [
       {
         range: /^elixir\s+(\d+\.\d+)/m.exec(files.text('.tool-versions'))?.[1],
@@ -33,8 +33,9 @@ export const elixir: Rule = {
     ])
     const isPhoenix = has('phoenix')
     const usesAssets = isPhoenix && /"assets\.deploy"/.test(text)
+    // A release compiles by itself.
     const build =
-      settings.build ?? `mix compile && ${usesAssets ? 'mix assets.deploy && ' : ''}mix release`
+      settings.build ?? (usesAssets ? 'mix do compile + assets.deploy + release' : 'mix release')
     const start = settings.start ?? `/app/bin/${name} start`
     const hasRelease = files.find(/^lib\/\w+\/release\.ex$/)
     const module = /defmodule\s+([\w.]+)\.MixProject/.exec(text)?.[1]

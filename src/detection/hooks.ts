@@ -20,13 +20,17 @@ const needless =
 
 const outsideModules = /^(svelte-kit|astro) sync$/
 
-export function hooksOf(manifest: JsonObject): Hooks {
+/** The settings may have another command for the build. */
+export function hooksOf(manifest: JsonObject, build?: string): Hooks {
   const scripts = objectOf(manifest['scripts'])
+  // These do it too.
+  const syncs = /^(vite|astro) build\b/.test(build ?? stringOf(scripts['build']) ?? '')
+  const isNeedless = (part: string) => needless.test(part) || (syncs && outsideModules.test(part))
   const found = names.flatMap((name) => {
     const script = stringOf(scripts[name])
     return script === null ? [] : [{ name, parts: partsOf(script) }]
   })
-  const needed = found.filter(({ parts }) => !parts.every((part) => needless.test(part)))
+  const needed = found.filter(({ parts }) => !parts.every(isNeedless))
   return {
     names: found.map(({ name }) => name),
     needed: needed.map(({ name }) => name),

@@ -64,6 +64,11 @@ export const java: Rule = {
     const folder = joined(at, isMaven ? 'target' : 'build/libs')
     const quarkus =
       framework === 'Quarkus' ? joined(at, `${isMaven ? 'target' : 'build'}/quarkus-app`) : null
+    // Of several archives the one that holds the dependencies too: the largest.
+    const keep =
+      quarkus === null
+        ? `mkdir /out && cp "$(ls -S ${folder}/*.[jw]ar | grep -v -E -e '-(plain|sources|javadoc)\\.[jw]ar$' -e '/original-' | head -n 1)" /out/app.jar`
+        : `mv ${quarkus} /out`
     const port =
       framework === 'Quarkus'
         ? '-Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT'
@@ -95,11 +100,9 @@ export const java: Rule = {
           installPackages(settings.packages ?? []),
           'COPY . .',
           ...buildArguments(buildVariables),
-          run(settings.build === undefined ? build : inFolder(at, build), [tool.cache]),
-          // Of several archives the one that holds the dependencies too: the largest.
-          quarkus === null
-            ? `RUN mkdir /out && cp "$(ls -S ${folder}/*.[jw]ar | grep -v -E -e '-(plain|sources|javadoc)\\.[jw]ar$' -e '/original-' | head -n 1)" /out/app.jar`
-            : `RUN mv ${quarkus} /out`,
+          ...(settings.build === undefined
+            ? [run(`${build} && ${keep}`, [tool.cache])]
+            : [run(inFolder(at, build), [tool.cache]), run(keep)]),
         ],
         [
           `FROM ${version.image}-jre`,

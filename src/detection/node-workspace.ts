@@ -53,7 +53,7 @@ export function memberText(options: MemberOptions): string {
   const before = variablesOfInstall(options)
   const hooks = ['', ...needed, directory].map((folder) => ({
     folder,
-    ...hooksOf(workspace.files.json(pathIn(folder, 'package.json'))),
+    ...hooksOf(workspace.files.json(pathIn(folder, 'package.json')), settings.build),
   }))
   const manifests = [
     ...how.manifests,

@@ -54,7 +54,7 @@ function planNode(options: Options): Found {
   const usesPrisma = [files, ...(member?.needed ?? []).map((folder) => root.below(folder))].some(
     (each) => Object.hasOwn(dependenciesOf(each.json('package.json')), '@prisma/client'),
   )
-  const hooks = hooksOf(manifest)
+  const hooks = hooksOf(manifest, settings.build)
   const needsCode =
     installsCode(files, manifest, dependencies) ||
     (settings.install !== undefined && hooks.names.length > 0)

@@ -47,11 +47,28 @@ export const php: Rule = {
     const extensions = extensionsOf(required, framework)
     // Packages that are folders or archives of the repository.
     const needsCode = /"type"\s*:\s*"(path|artifact)"/.test(files.text('composer.json'))
+    const isUsual = settings.install === undefined && settings.build === undefined
+    // On their own, so that a change of the app doesn't copy all packages again.
+    const isApart = hasComposer && !needsCode && isUsual
     const front = frontOf(files, buildVariables)
     const install =
       settings.install ??
       'composer install --no-dev --no-scripts --no-interaction --prefer-dist --optimize-autoloader'
     const manifests = ['composer.json', ...(files.has('composer.lock') ? ['composer.lock'] : [])]
+    const installed = hasComposer
+      ? [
+          installPackages(['git', 'unzip']),
+          // It leaves out plugins for root, and Symfony's starter needs one.
+          'ENV COMPOSER_ALLOW_SUPERUSER=1',
+          'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer',
+          needsCode ? 'COPY . .' : copy(manifests, './'),
+          run(
+            // With all classes there, it finds them as it installs.
+            needsCode ? install : install.replace('--optimize-autoloader', '--no-autoloader'),
+            ['/root/.composer/cache'],
+          ),
+        ]
+      : []
     const isBuilt = hasComposer || front !== null || settings.build !== undefined
     const folders = framework === null ? [] : (written[framework] ?? [])
     const last = [
@@ -96,34 +113,32 @@ export const php: Rule = {
           'WORKDIR /var/www/html',
           ...(isBuilt ? [] : ['COPY --chown=www-data:www-data . .', ...last]),
         ],
+        isApart ? ['FROM base AS packages', ...installed] : null,
         isBuilt
           ? [
-              'FROM base AS build',
-              ...(hasComposer
-                ? [
-                    installPackages(['git', 'unzip']),
-                    // It leaves out plugins for root, and Symfony's starter needs one.
-                    'ENV COMPOSER_ALLOW_SUPERUSER=1',
-                    'COPY --from=composer:2.9 /usr/bin/composer /usr/local/bin/composer',
-                    needsCode ? 'COPY . .' : copy(manifests, './'),
-                    run(install.replace('--optimize-autoloader', '--no-autoloader'), [
-                      '/root/.composer/cache',
-                    ]),
-                  ]
-                : []),
+              `FROM ${isApart ? 'packages' : 'base'} AS build`,
+              ...(isApart ? [] : installed),
               hasComposer && needsCode ? null : 'COPY . .',
               front === null
                 ? null
                 : `COPY --from=front /app/${front.directory} ./${front.directory}`,
-              hasComposer ? 'RUN composer dump-autoload --no-dev --optimize --no-scripts' : null,
+              hasComposer && !needsCode ? autoloader : null,
               ...(settings.build === undefined
                 ? []
                 : [...buildArguments(buildVariables), run(settings.build)]),
               folders.length === 0 ? null : `RUN mkdir -p ${folders.join(' ')}`,
+              isApart ? withoutPackages : null,
             ]
           : null,
         isBuilt
-          ? ['FROM base', 'COPY --from=build --chown=www-data:www-data /var/www/html .', ...last]
+          ? [
+              'FROM base',
+              isApart
+                ? 'COPY --from=packages --chown=www-data:www-data /var/www/html/vendor ./vendor'
+                : null,
+              `COPY --from=build --chown=www-data:www-data ${isApart ? '/out' : '/var/www/html'} .`,
+              ...last,
+            ]
           : null,
       ),
       dockerignore: ignored(
@@ -145,6 +160,12 @@ export const php: Rule = {
     }
   },
 }
+
+const autoloader = 'RUN composer dump-autoload --no-dev --optimize --no-scripts'
+
+/** All but the packages, whose list of classes is the app's. */
+const withoutPackages =
+  'RUN mkdir -p /out/vendor/composer && tar -c --exclude=./vendor . | tar -x -C /out && cp vendor/autoload.php /out/vendor/ && cp vendor/composer/*.* /out/vendor/composer/'
 
 /** Folders that an app writes to, which repositories don't have. */
 const written: Record<string, string[]> = {

@@ -87,8 +87,9 @@ export const rust: Rule = {
         ],
         [
           'FROM debian:trixie-slim',
-          installPackages(['ca-certificates', ...(usesTls ? ['libssl3'] : []), ...extra]),
+          installPackages([...(usesTls ? ['ca-certificates', 'libssl3'] : []), ...extra]),
           'WORKDIR /app',
+          usesTls ? null : 'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
           'ENV PORT=8080',
           ...dataFolders
             .filter((folder) => files.hasFolder(folder))

@@ -6,6 +6,7 @@ import { otherApps } from '../detection/other-apps.ts'
 import { withLock } from '../detection/lock-file.ts'
 import { dockerfileByHand, greeting } from '../detection/real-app.ts'
 import type { RealApp } from '../detection/real-app.ts'
+import { workspaceApps } from '../detection/workspace-apps.ts'
 import { setupCodeIn, startDavit } from '../support/davit.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
@@ -35,7 +36,9 @@ const warmPairs = 4
 /** All apps of the tests, or those that `BENCH_APPS` names. */
 const chosen = () => {
   const names = process.env.BENCH_APPS?.split(',')
-  return [...nodeApps, ...otherApps].filter(({ name }) => names?.includes(name) ?? true)
+  return [...nodeApps, ...otherApps, ...workspaceApps].filter(
+    ({ name }) => names?.includes(name) ?? true,
+  )
 }
 
 /** One after the other; one that fails is reported and hides no other. */
@@ -47,7 +50,11 @@ export async function benchDetection(
   const apps = chosen()
   await ensureStandIns([...new Set(apps.flatMap(({ images }) => images))])
   const server = startGitServer(join(directory, 'repositories'))
-  const env = { DAVIT_DATA_DIR: join(directory, 'detection'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const env = {
+    DAVIT_DATA_DIR: join(directory, 'detection'),
+    DAVIT_ALLOW_HOSTS: '127.0.0.1',
+    DAVIT_BUILD_CONCURRENCY: '2',
+  }
   const davit = await startDavit({ directory, command: [executable], env })
   const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(3_600_000) })
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
@@ -85,8 +92,8 @@ async function measure(app: RealApp, bench: Bench): Promise<BuildCost> {
   const hand = await projectOf(`${app.name}-by-hand`, app, bench, { Dockerfile: text })
   try {
     const { reasons } = await davit.detection()
-    const cold = await inBothOrders(1, { davit, hand }, true)
-    const warm = await inBothOrders(warmPairs, { davit, hand }, false)
+    const cold = await bothAtOnce(1, { davit, hand }, true)
+    const warm = await bothAtOnce(warmPairs, { davit, hand }, false)
     const size = { davit: [await davit.size()], hand: [await hand.size()] }
     return { kind: app.kind, app: app.name, from: reasons.slice(0, 2).join('; '), size, cold, warm }
   } finally {
@@ -95,16 +102,18 @@ async function measure(app: RealApp, bench: Bench): Promise<BuildCost> {
   }
 }
 
-/** What comes first finds a machine at rest, so each side does in turn. */
-async function inBothOrders(
+/** Both at once, as what else the machine does would slow one of them; who begins alternates. */
+async function bothAtOnce(
   count: number,
   projects: Record<keyof Sides, { build: (noCache: boolean) => Promise<number> }>,
   noCache: boolean,
 ) {
   const sides: Sides = { davit: [], hand: [] }
-  for (let turn = 0; turn < Math.min(count, mostPairs); turn++)
-    for (const side of turn % 2 === 0 ? (['davit', 'hand'] as const) : (['hand', 'davit'] as const))
-      sides[side].push(await projects[side].build(noCache))
+  for (let turn = 0; turn < Math.min(count, mostPairs); turn++) {
+    const order = turn % 2 === 0 ? (['davit', 'hand'] as const) : (['hand', 'davit'] as const)
+    const seconds = await Promise.all(order.map((side) => projects[side].build(noCache)))
+    for (const [index, side] of order.entries()) sides[side].push(seconds[index]!)
+  }
   return sides
 }
 
@@ -123,7 +132,10 @@ async function projectOf(name: string, app: RealApp, bench: Bench, more: Files =
   commitFiles(repository, { ...(await withLock(app)), ...more })
   const project = { name, repositoryUrl: `${url}${name}.git` }
   const { id } = await client.post<{ id: string }>('/projects', project)
-  if (app.settings) await client.put(`/projects/${id}/settings`, { buildSettings: app.settings })
+  // A person's stands at the top, of a workspace too.
+  const own: Partial<RealApp> = 'Dockerfile' in more ? {} : app
+  const { settings: buildSettings = {}, directory: contextDir = '.' } = own
+  await client.put(`/projects/${id}/settings`, { buildSettings, contextDir })
   let last: Deployment
   return {
     detection: () => client.get<{ reasons: string[] }>(`/projects/${id}/detection`),

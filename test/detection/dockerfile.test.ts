@@ -6,6 +6,11 @@ import type { Texts } from './plan.ts'
 
 const server = { scripts: { build: 'tsc', start: 'node x' }, dependencies: { pg: '8' } }
 
+const rust = (dependency = ''): Texts => ({
+  'Cargo.toml': `[package]\nname = "x"\n[dependencies]\n${dependency}`,
+  'src/main.rs': '',
+})
+
 const lastStage = (text: string) => text.split(/^(?=FROM )/m).at(-1)!
 
 describe('a written Dockerfile', () => {
@@ -91,6 +96,23 @@ describe('a written Dockerfile', () => {
     expect(dockerfile).toMatch(/ARG VITE_NAME\nRUN npm run build/)
   })
 
+  test.each<[string, Texts, RegExp]>([
+    [
+      'the packages of Composer, which stay as they are',
+      { 'composer.json': '{}' },
+      /^COPY --from=packages .*\/vendor \.\/vendor\nCOPY --from=build .* \/out \.$/m,
+    ],
+    [
+      'all that Composer made of folders of the repository',
+      { 'composer.json': json({ repositories: [{ type: 'path', url: 'packages/*' }] }) },
+      /--optimize-autoloader\n\nFROM base\nCOPY --from=build/,
+    ],
+    ['certificates without a package', rust(), /^COPY --from=build \/etc\/ssl\S+ \S+$/m],
+    ['those of OpenSSL', rust('openssl = "1"'), /install .* ca-certificates libssl3 /],
+  ])('has %s', (_, texts, lines) => {
+    expect(plan(texts).dockerfile).toMatch(lines)
+  })
+
   test.each<[boolean, Texts]>([
     [true, { 'composer.json': json({ require: { 'symfony/framework-bundle': '7' } }) }],
     [true, node({ scripts: { build: 'vite build' }, devDependencies: { vite: '7' } })],
@@ -157,12 +179,12 @@ describe('a written Dockerfile', () => {
     ],
     [
       'what comes before the assets',
-      'mix compile && mix assets.deploy && mix release',
+      'mix do compile + assets.deploy + release',
       { 'mix.exs': 'app: :shop, {:phoenix, "1"} "assets.deploy": []' },
     ],
     [
       'settings that dependencies are compiled with',
-      'COPY config ./config\nRUN mix deps.get',
+      'COPY config ./config\nRUN mix do deps.get',
       { 'mix.exs': 'app: :shop, {:plug, "1"}', 'config/config.exs': '' },
     ],
     [

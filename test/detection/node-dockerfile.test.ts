@@ -15,6 +15,12 @@ describe('a Dockerfile for package.json', () => {
     ],
     ['no hook of git', { prepare: 'husky || true' }, /COPY \. \.\nRUN \S+ npm run build/, true],
     [
+      'nothing that the build does too',
+      { prepare: 'svelte-kit sync || echo', build: 'vite build' },
+      /COPY \. \.\nRUN \S+ npm run build/,
+      true,
+    ],
+    [
       'what is done outside of node_modules',
       { prepare: 'svelte-kit sync || echo' },
       /run prep/,
