@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { lockDataDir } from '../db/instance-lock.ts'
-import { endBackupsOfThen, noteWhatRan } from '../db/restored.ts'
+import { endWorkOfThen, noteWhatRan } from '../db/restored.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
 import type { Db } from '../db/index.ts'
 import { closeCleanly } from '../db/wal-guard.ts'
@@ -18,36 +18,40 @@ export const settingsFile = 'settings.env'
 
 type RestoreOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
-  /** Its path, or what writes it into a folder and returns its path. */
-  file: string | ((folder: string) => Promise<string>)
+  file: string
   passphrase: string | null
-  /** What else belongs to it: nothing was restored if this fails. */
-  fill?: (db: Db, secrets: Secrets) => Promise<void>
 }
 
 /**
  * Restores a backup into an empty data directory: it is unpacked, verified and migrated in a
  * staging directory, then moved. What was running is recorded for the next server.
  */
-export const restoreBackup = ({
-  config: { dataDir, secretKey },
-  file,
-  passphrase,
-  fill,
-}: RestoreOptions): Promise<Manifest> =>
-  fillDataDir(dataDir, async (directory) => {
-    if (!fill && existsSync(join(dataDir, fillingName))) throw halfFilled(dataDir)
-    const path = typeof file === 'string' ? file : await file(directory)
-    const manifest = await extract(path, { passphrase, directory })
-    if (path !== file) rmSync(path)
-    if (secretKey && manifest.key === 'file') throw keyBesides()
-    const key = secretKey ?? manifest.settings.DAVIT_SECRET_KEY ?? null
-    verify(directory, manifest, { secretKey: key })
-    const secrets = () => new Secrets(key ?? readKeyFile(join(directory, 'secret.key')))
-    await upgrade(directory, manifest, async (db) => fill?.(db, secrets()))
-    if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
-    return manifest
+export const restoreBackup = ({ config, file, passphrase }: RestoreOptions): Promise<Manifest> =>
+  fillDataDir(config.dataDir, (directory) => {
+    if (existsSync(join(config.dataDir, fillingName))) throw halfFilled(config.dataDir)
+    return unpackInto(directory, { config, file, passphrase })
   })
+
+/** Also lets `fill` add what else belongs to it. */
+export async function unpackInto(
+  directory: string,
+  {
+    config: { secretKey },
+    file,
+    passphrase,
+    fill = async () => {},
+  }: RestoreOptions & { fill?: (db: Db, secrets: Secrets) => Promise<void> },
+): Promise<Manifest> {
+  const manifest = await extract(file, { passphrase, directory })
+  if (secretKey && manifest.key === 'file') throw keyBesides()
+  const key = secretKey ?? manifest.settings.DAVIT_SECRET_KEY ?? null
+  verify(directory, manifest, { secretKey: key })
+  await upgrade(directory, manifest, (db) =>
+    fill(db, new Secrets(key ?? readKeyFile(join(directory, 'secret.key')))),
+  )
+  if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
+  return manifest
+}
 
 const halfFilled = (dataDir: string) =>
   new Failure(
@@ -67,7 +71,7 @@ async function upgrade(directory: string, { files }: Manifest, fill: (db: Db) =>
   const db = openDatabase(join(directory, 'davit.db'))
   try {
     noteWhatRan(db)
-    endBackupsOfThen(db)
+    endWorkOfThen(db)
     await fill(db)
   } finally {
     close(db)
@@ -96,10 +100,10 @@ const isNothing = (name: string) =>
   name === fillingName || /^(davit\.lock(-.*)?|lost\+found)$/.test(name)
 
 /**
- * Prepares an empty data directory for a restore: `work` fills the staging directory, whose files
- * are then moved, the database last. On failure the directory is left as it was.
+ * Prepares an empty data directory for a restore, which no other can use meanwhile: `work` fills the staging
+ * directory, whose files are then moved, the database last. On failure the directory is left as it was.
  */
-async function fillDataDir<Result>(
+export async function fillDataDir<Result>(
   dataDir: string,
   work: (staging: string) => Promise<Result>,
 ): Promise<Result> {

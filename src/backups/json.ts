@@ -147,7 +147,8 @@ export function backupJson(
   })
 }
 
-const restoreJson = ({ into, ...restore }: StoredRestore) => ({
+/** One that was stored before there was another place for it has no `into`. */
+const restoreJson = ({ into = null, ...restore }: StoredRestore) => ({
   ...restore,
   into: into && { kind: into.kind, id: into.id, name: into.name, created: into.isNew },
 })

@@ -8,6 +8,7 @@ import {
   backupProven,
   backupUnproven,
   backupWorks,
+  notLoaded,
 } from '../notifications/texts.ts'
 import type { Failure } from '../platform/errors.ts'
 import { getLastGood } from './store.ts'
@@ -45,6 +46,14 @@ export function noteEnd(
   } else if (status === 'succeeded') emit(tx, { ...about, ...backupWorks(of), of: failing(id) })
   if (status === 'succeeded') emit(tx, { ...about, ...backupInTime(of), of: overdue(id) })
 }
+
+/** Tells that databases stay empty after a restore of the whole server. Call it in the transaction of its end. */
+export const noteNotLoaded = (tx: Tx, backup: Backup, { message }: Failure) =>
+  emit(tx, {
+    ...aboutOf(tx, ofBackup(backup)),
+    ...notLoaded({ subject: backup.subjectName, message }),
+    href: `/backups/${backup.id}`,
+  })
 
 /** Tells that a due time has brought no backup, once until one succeeds. */
 export function noteOverdue(tx: Tx, subject: Subject, { problem }: Pick<Plan, 'problem'>) {

@@ -1,6 +1,13 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lte } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
-import { backups, deployments, jobs, restoredObjects, services } from './schema.ts'
+import {
+  backups,
+  deployments,
+  jobs,
+  plannedDeployments,
+  restoredObjects,
+  services,
+} from './schema.ts'
 
 export type Restored = typeof restoredObjects.$inferSelect
 
@@ -42,19 +49,22 @@ export const listToLoad = (db: Tx) =>
     .all()
     .map(({ backup }) => backup)
 
-/** Call it in the transaction that ends its restore. */
+/** Call it in the transaction that ends its restore. False when it wasn’t one of the whole server. */
 export const forgetToLoad = (db: Tx, backupId: string) =>
   db
     .delete(restoredObjects)
     .where(and(isToLoad, eq(restoredObjects.objectId, backupId)))
-    .run()
+    .returning()
+    .all().length > 0
 
 /**
  * What was being backed up or restored when a backup of Davit was made must not begin again after its restore:
- * it would remove or replace what is newer.
+ * it would remove or replace what is newer. A deployment whose time has come since may have run.
  */
-export const endBackupsOfThen = (db: Db) =>
+export const endWorkOfThen = (db: Db) =>
   db.transaction((tx) => {
+    const isDue = and(lte(plannedDeployments.at, new Date()), isNull(plannedDeployments.problem))
+    tx.update(plannedDeployments).set({ problem: mayHaveRun }).where(isDue).run()
     const ended = inArray(jobs.kind, ['backup', 'proof', 'restore'])
     const restoring = tx.select().from(jobs).where(eq(jobs.kind, 'restore')).all()
     for (const { input } of restoring) endRestoreOf(tx, input ?? '')
@@ -75,6 +85,9 @@ function endRestoreOf(tx: Tx, backupId: string) {
     .where(isIts)
     .run()
 }
+
+const mayHaveRun =
+  'Davit was restored from a backup that is older than this time, so it may have run. Plan it again if it didn’t.'
 
 const unknownEnd = {
   errorCode: 'end_unknown',

@@ -187,6 +187,13 @@ export const backupFailed = (of: Subject & { message: string; hint: string | nul
   todo: of.hint ?? 'Check its log.',
 })
 
+export const notLoaded = (of: Subject & { message: string }): News => ({
+  ...{ kind: 'backup_failed', level: 'failure' },
+  title: `The databases of ${of.subject} weren’t restored`,
+  text: `Davit was restored, but they couldn’t be loaded, so they are empty. ${of.message}`,
+  todo: 'Correct that, then restore the backup on its page.',
+})
+
 export const backupWorks = ({ subject }: Subject): News => ({
   ...{ kind: 'backup_failed', level: 'resolved', todo: null },
   title: `${subject} is backed up again`,

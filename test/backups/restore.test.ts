@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { Readable } from 'node:stream'
 import { releaseAll } from '../../src/backups/hold.ts'
 import { restoreKind } from '../../src/backups/restore/restore-job.ts'
-import { jobs } from '../../src/db/schema.ts'
+import { loadRestored } from '../../src/backups/server/load-restored.ts'
+import { noteToLoad } from '../../src/db/restored.ts'
+import { events, jobs } from '../../src/db/schema.ts'
 import type { SlotCalls } from '../../src/jobs/slots.ts'
 import type { Job } from '../../src/jobs/store.ts'
 import type { Work } from '../../src/jobs/task.ts'
@@ -133,6 +136,31 @@ test('what was stopped for a restore stays so over a restart of Davit, which con
   expect((await ada.get(`/backups/${id}`)).json.restore.status).toBe('succeeded')
   expect(restic.restored).toHaveLength(1)
   expect(await states()).toEqual(['running'])
+})
+
+test('a database that can’t be loaded after a restore of the whole server is told of, others aren’t', async () => {
+  const scene = await aService()
+  const { restic, backUp, db, t } = scene
+  const { id } = await backUp()
+  restic.faults.ready = async () => {
+    throw away()
+  }
+  const notices = () => db.select().from(events).where(eq(events.kind, 'backup_failed')).all()
+  noteToLoad(db, id)
+  loadRestored(t.deps, 'service')
+  await t.jobs.idle()
+  expect(notices()).toMatchObject([{ level: 'failure', href: `/backups/${id}` }])
+  await restore(scene, id, { backupFirst: false })
+  expect(notices()).toHaveLength(1)
+})
+
+test('a restore that was stored before there was another place for it says so in JSON, too', async () => {
+  const scene = await aService()
+  const { backUp, db, ada } = scene
+  const { id } = await backUp()
+  await restore(scene, id, { backupFirst: false })
+  db.$client.run(`UPDATE backups SET restore = json_remove(restore, '$.into')`)
+  expect((await ada.get(`/backups/${id}`)).json.restore.into).toBeNull()
 })
 
 /** Its job as the next process takes it up. */

@@ -9,6 +9,7 @@ import { execIn } from '../support/exec.ts'
 import { ensureRestic } from '../support/images/restic.ts'
 import { anInstallation } from '../support/installation.ts'
 import { ensureServiceImages } from '../support/machine.ts'
+import type { Docker } from '../../src/docker/index.ts'
 import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { bareEnvironment } from '../support/davit.ts'
 import { runDavit } from '../support/run-davit.ts'
@@ -212,6 +213,12 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
     await isEmpty()
   }
   expect((await s.restore([folder, '--until', 'soon'])).status).toBe(2)
+  const of = await aVolumeOfOthers(s.davit.docker, `davit-${s.files.id}-data`)
+  const taken = await s.restore([folder, '--until', between])
+  expect([taken.status, taken.stderr]).toEqual([1, expect.stringContaining(of.name)])
+  expect(await of.read()).toBe('theirs')
+  await of.remove()
+  await isEmpty()
 
   renameSync(folder, moved)
   const asked = [moved, '--until', between]
@@ -238,6 +245,16 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
   await s.davit.stop()
   expect((await s.restore(asked)).stderr).toContain('isn’t empty')
 }, 400_000)
+
+/** A volume without labels that has a file. */
+async function aVolumeOfOthers(docker: Docker, name: string) {
+  await docker.createVolume({ name })
+  const remove = () => docker.removeVolume(name)
+  onTestFinished(async () => void (await remove()))
+  const note = join((await docker.volumeFolder(name))!, 'note')
+  await Bun.write(note, 'theirs')
+  return { name, read: () => Bun.file(note).text(), remove }
+}
 
 /** Killed as soon as there is a volume. */
 async function killedRestore(s: Awaited<ReturnType<typeof aServer>>, args: string[]) {

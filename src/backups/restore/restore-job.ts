@@ -12,6 +12,7 @@ import { removeService } from '../../services/remove.ts'
 import { insertServiceJob, refuseWithoutBackup } from '../../services/service-jobs.ts'
 import { getService, updateService } from '../../services/store.ts'
 import type { BackupDeps } from '../deps.ts'
+import { noteNotLoaded } from '../notice.ts'
 import { release } from '../hold.ts'
 import { insertBackupJob } from '../start.ts'
 import { getBackup, getPlan, listUnfinished, logOf, setBackup, workOf } from '../store.ts'
@@ -103,7 +104,8 @@ export const restoreKind =
         const error = failure && `${failure.message} ${failure.hint}`
         db.transaction((tx) => {
           endJob(tx, jobId)
-          forgetToLoad(tx, backup.id)
+          const isOfServer = forgetToLoad(tx, backup.id)
+          if (isOfServer && failure && end.status === 'failed') noteNotLoaded(tx, backup, failure)
           set({ status, error })
           const service = into.isNew ? getService(tx, into.id) : undefined
           if (!service || service.deletingAt) return

@@ -30,6 +30,7 @@ export async function fillServer(deps: ResticDeps, filling: Filling) {
     const found = await chooseFor(deps, filling, { subject, restics })
     if (found) chosen.push(found)
   }
+  await refuseTaken(deps, chosen)
   await refuseFullDisk(deps, chosen)
   for (const one of chosen) {
     const { subject, backup } = one
@@ -79,6 +80,25 @@ async function chooseFor(
   return null
 }
 
+/** Without labels of this installation they aren’t its volumes, and have data of something else. */
+async function refuseTaken({ docker }: ResticDeps, chosen: Chosen[]) {
+  const there = new Set((await docker.listVolumes()).map(({ name }) => name))
+  for (const { subject, backup } of chosen)
+    for (const name of backup.files.flatMap(({ volumes = [] }) => volumes)) {
+      const taken = volumeOf(subject, name)
+      if (there.has(taken)) throw volumeTaken(subject, taken)
+    }
+}
+
+const volumeOf = ({ id }: Subject, name: string) => `davit-${id}-${name}`
+
+const volumeTaken = ({ name }: Subject, volume: string) =>
+  new Failure(
+    'volume_taken',
+    `Docker already has a volume ${volume}, which isn’t of this installation.`,
+    `Look at what is in it, then remove it: docker volume rm ${volume}. Or leave ${name} out with --without.`,
+  )
+
 /** In bytes, for everything at once: half a server would be worse than none. */
 async function refuseFullDisk({ docker }: ResticDeps, chosen: Chosen[]) {
   const wanted = chosen.reduce((sum, { backup }) => sum + (backup.bytes ?? 0), 0)
@@ -99,7 +119,7 @@ async function fillVolumes(
 ) {
   const workload = workloadOf(subject)!
   const owner = { docker, instanceId: installation }
-  const volumes = names.map((name) => ({ volume: `davit-${subject.id}-${name}`, path: `/${name}` }))
+  const volumes = names.map((name) => ({ volume: volumeOf(subject, name), path: `/${name}` }))
   for (const { volume: name } of volumes) {
     noteFilling(config.dataDir, name)
     await createEmptyVolume(owner, { workload, name, signal })

@@ -1,9 +1,9 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { finished, pipeline } from 'node:stream/promises'
 import { insertUser } from '../../accounts/store.ts'
 import type { Manifest } from '../../backup/format.ts'
-import { restoreBackup } from '../../backup/restore.ts'
+import { fillDataDir, unpackInto } from '../../backup/restore.ts'
 import type { Config } from '../../config.ts'
 import { openDatabase } from '../../db/index.ts'
 import type { Db } from '../../db/index.ts'
@@ -52,12 +52,28 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
   const { config, password, until, isDry, say, signal } = asked
   const { dataDir } = config
   const docker = connectDocker({ host: config.dockerHost })
-  await removeHalfFilled({ dataDir, docker })
   const working = {
     ...{ config, docker, say, instanceId: restoringId(dataDir) },
     repositories: new KeyedLock(sharers),
   }
-  try {
+
+  // another restore would remove what this one fills
+  return fillDataDir(dataDir, (directory) =>
+    bringBack(directory).finally(() =>
+      removeHelpers({ dataDir, docker }).catch(() =>
+        say('Containers, networks or volumes of restic may be left.'),
+      ),
+    ),
+  ).then(
+    (manifest) => {
+      forgetFilling(dataDir)
+      return manifest
+    },
+    (error) => (error instanceof DryRun ? null : Promise.reject(error)),
+  )
+
+  async function bringBack(directory: string): Promise<Manifest> {
+    await removeHalfFilled({ dataDir, docker })
     const aside = asideDatabase()
     const place = { ...asked.place, ...aside.owns, password } as unknown as OpenTarget
     const given = openRestic({ ...working, ...aside.deps }, withLogin(place))
@@ -65,21 +81,15 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
     if (hostKey) say(`Its host key is ${hostKey}.`)
     const own = await newestOwn(given, { until, where: repositoryName(asked.place), signal })
     say(`Reading Davit’s backup of ${own.at.toISOString()}.`)
-    let stored: StoredFile[] = []
-    const manifest = await restoreBackup({
-      ...{ config, passphrase: null },
-      async file(folder) {
-        const read = await download(given, { own, folder, signal })
-        stored = [read.stored]
-        return read.path
-      },
+    const { path, stored } = await download(given, { own, folder: directory, signal })
+    const manifest = await unpackInto(directory, {
+      ...{ config, file: path, passphrase: null },
       async fill(db, secrets) {
-        const deps = { ...working, db, secrets }
         const named = { ...place, hostKey: place.hostKey ?? hostKey }
-        const repository = { place: named, backup: idIn(own.tags, 'backup'), stored }
-        const instanceId = openInstallation(db, secrets)
+        const repository = { place: named, backup: idIn(own.tags, 'backup'), stored: [stored] }
+        const installation = openInstallation(db, secrets)
         try {
-          await fillServer(deps, { ...asked, repository, installation: instanceId })
+          await fillServer({ ...working, db, secrets }, { ...asked, repository, installation })
           if (isDry) throw new DryRun()
         } catch (error) {
           await removeHalfFilled({ dataDir, docker })
@@ -87,15 +97,8 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
         }
       },
     })
-    forgetFilling(dataDir)
+    rmSync(path)
     return manifest
-  } catch (error) {
-    if (error instanceof DryRun) return null
-    throw error
-  } finally {
-    await removeHelpers({ dataDir, docker }).catch(() =>
-      say('Containers, networks or volumes of restic may be left.'),
-    )
   }
 }
 

@@ -1,0 +1,97 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { insertUser } from '../../src/accounts/store.ts'
+import { makeBackup } from '../../src/backup/make.ts'
+import { restoreBackup } from '../../src/backup/restore.ts'
+import { noteFilling } from '../../src/backups/server/half-filled.ts'
+import { placeOf } from '../../src/backups/server/place.ts'
+import { restoreServer } from '../../src/backups/server/restore-server.ts'
+import { parseConfig } from '../../src/config.ts'
+import { lockDataDir } from '../../src/db/instance-lock.ts'
+import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { openInstallation } from '../../src/db/installation.ts'
+import { environments, plannedDeployments } from '../../src/db/schema.ts'
+import { insertProject } from '../../src/projects/store.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
+import { sandbox } from '../docker/sandbox.ts'
+
+const { docker, labels, name } = sandbox()
+
+function aFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-restore-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('the second of two restores at once says so and ends: what the first one fills stays', async () => {
+  const dataDir = aFolder()
+  const config = parseConfig({ DAVIT_DATA_DIR: dataDir })
+  const first = lockDataDir(dataDir)
+  const volume = name()
+  noteFilling(dataDir, volume)
+  await docker.createVolume({ name: volume, labels })
+  const said: string[] = []
+  const second = restoreServer({
+    ...{ config, place: placeOf(config, dataDir, {}), password: 'x', until: new Date() },
+    ...{ without: [], isDry: false, signal: new AbortController().signal },
+    say: (line) => said.push(line),
+  })
+  await expect(second).rejects.toMatchObject({ code: 'data_dir_in_use' })
+  expect((await docker.listVolumes()).map(({ name }) => name)).toContain(volume)
+  expect(readFileSync(join(dataDir, 'restoring-volumes'), 'utf8')).toBe(`${volume}\n`)
+  expect([said, existsSync(join(dataDir, 'davit.lock'))]).toEqual([[], true])
+  first.close()
+})
+
+test('a deployment whose time came after the backup doesn’t run again: its plan says why', async () => {
+  const folder = aFolder()
+  const from = { dataDir: join(folder, 'from'), secretKey: null }
+  const to = { dataDir: join(folder, 'to'), secretKey: null }
+  const file = join(folder, 'file')
+  mkdirSync(from.dataDir)
+  const secrets = openSecrets(from)
+  const db = openDatabase(join(from.dataDir, 'davit.db'))
+  openInstallation(db, secrets)
+  const ada = insertUser(db, {
+    email: 'a@example.com',
+    name: null,
+    passwordHash: '',
+    role: 'admin',
+  })
+  const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
+  const names = ['due', 'later'] as const
+  const [due, later] = names.map((name, at) => {
+    const values = {
+      ownerId: ada.id,
+      name,
+      repositoryUrl: 'x',
+      webhookSecret: 'x',
+    }
+    const { id } = insertProject(db, values, { hostPort: 20_000 + at })
+    const [first] = db.select().from(environments).where(eq(environments.projectId, id)).all()
+    return first!.id
+  })
+  for (const [environmentId, at] of [
+    [due!, hours(-1)],
+    [later!, hours(1)],
+  ] as const) {
+    const planned = { environmentId, at, version: {}, plannedBy: ada.email }
+    db.insert(plannedDeployments)
+      .values({ ...planned, trigger: 'manual' })
+      .run()
+  }
+  openLogDatabase(join(from.dataDir, 'logs.db')).$client.close()
+  await makeBackup({
+    ...{ config: from, file, passphrase: null, withLogs: true, force: false, settings: {} },
+  })
+  db.$client.close()
+  await restoreBackup({ config: to, file, passphrase: null })
+  const restored = openDatabase(join(to.dataDir, 'davit.db'))
+  const planned = restored.select().from(plannedDeployments).all()
+  restored.$client.close()
+  const problems = new Map(planned.map(({ environmentId, problem }) => [environmentId, problem]))
+  expect([problems.get(due!), problems.get(later!)]).toEqual([expect.any(String), null])
+})
