@@ -184,7 +184,7 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
   const files = { service: s.files.id }
   await s.write(files, '/data/note', 'kept')
   await s.backUp(`/services/${s.files.id}`)
-  const empty = await s.restore([folder])
+  const empty = await s.restore([folder], { DAVIT_DATA_DIR: `${moved}-data` })
   expect([empty.status, empty.stderr]).toEqual([
     1,
     expect.stringContaining('no backup of Davit itself'),
@@ -241,6 +241,7 @@ test('a restore that fails or is killed leaves nothing, and one that is repeated
   const kept = await s.restore(asked)
   expect(kept.stdout).toContain('files: stays as Docker has it here.')
   await s.davit.start()
+  await s.settled(`/services/${s.files.id}`)
   expect(await s.read(files, '/data/note')).toBe('newer')
   await s.davit.stop()
   expect((await s.restore(asked)).stderr).toContain('isn’t empty')
