@@ -17,6 +17,8 @@ export const drains = sqliteTable(
     host: text(),
     port: integer(),
     tls: flag(),
+    /** Also the traces of deployments, of a kind that takes them. */
+    traces: flag().notNull().default(false),
     url: text(),
     username: text(),
     /** Sealed. */

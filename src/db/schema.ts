@@ -1,10 +1,19 @@
 import { sql } from 'drizzle-orm'
-import { blob, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
 import { gitProviders } from './account-schema.ts'
 import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { environments, projects } from './project-schema.ts'
 import type { CodeSettings, Command } from './project-schema.ts'
 import { runStatuses } from './job-schema.ts'
+import { drains } from './drain-schema.ts'
 import type { MetFreeze } from './planned-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
@@ -267,6 +276,16 @@ export const deployments = sqliteTable(
       .on(t.environmentId)
       .where(sql`status = 'running'`),
   ],
+)
+
+/** Traces that a drain has still to send, when the deployment has ended. */
+export const drainTraces = sqliteTable(
+  'drain_traces',
+  {
+    drainId: childOf(() => drains.id),
+    deploymentId: childOf(() => deployments.id),
+  },
+  (t) => [primaryKey({ columns: [t.drainId, t.deploymentId] })],
 )
 
 /** What the calls and waits of a deployment took. */

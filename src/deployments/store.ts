@@ -63,7 +63,7 @@ export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmen
 export const isEnded = (status: Status) => !unended.includes(status)
 
 const working: readonly Status[] = activeStatuses
-const unended: Status[] = [...queuedStatuses, ...activeStatuses]
+export const unended: Status[] = [...queuedStatuses, ...activeStatuses]
 
 /** Numbers are unique in a project, and never used again. */
 export const insertDeployment = (

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
 import { drains } from '../db/schema.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
 import type { HeadDeps } from '../environments/head.ts'
@@ -17,9 +18,9 @@ import { field } from '../web/schema-fields.tsx'
 import { Ago } from '../web/times.tsx'
 import { counted } from '../web/units.ts'
 import type { Drains } from './drains.ts'
-import { progressOf } from './progress.ts'
+import { progressOf, progressOfTraces } from './progress.ts'
 import { sendDepsOf } from './send-batch.ts'
-import { sealed, senders, sendLines } from './senders/index.ts'
+import { sealed, senders, sendLines, sendSpans } from './senders/index.ts'
 
 type Deps = HeadDeps & {
   config: Config
@@ -37,11 +38,20 @@ const columns = [
     'host',
     'port',
     'tls',
+    'traces',
     'url',
     'username',
   ] as const),
   ...(['endpoint', 'bucket', 'region', 'prefix', 'accessKey'] as const),
 ] as const
+
+const counts = () => ({
+  sent: z.int(),
+  waiting: z.int(),
+  dropped: z.int(),
+  sentAt: time.nullable(),
+})
+const problem = () => z.object({ message: z.string(), hint: z.string(), at: time }).nullable()
 
 /** Sends the log of an environment to where logs of other software are. */
 export const drain = resource({
@@ -59,11 +69,10 @@ export const drain = resource({
   sentTo: ['url', 'endpoint'],
   unique: { name: 'The environment already has a log drain with this name. Choose another name.' },
   json: rowJson('Drain', drains, columns, () => ({
-    sent: z.int(),
-    waiting: z.int(),
-    dropped: z.int(),
-    sentAt: time.nullable(),
-    problem: z.object({ message: z.string(), hint: z.string(), at: time }).nullable(),
+    ...counts(),
+    problem: problem(),
+    /** Null where none are sent. */
+    ofTraces: z.object({ ...counts(), problem: problem() }).nullable(),
   })),
   about: (
     <>
@@ -75,10 +84,13 @@ export const drain = resource({
     title: 'No log drains',
     text: 'Create one to search these lines beside those of other software, or to keep them longer.',
   },
-  see: ({ logDb }: Deps, row) => ({ ...row, ...progressOf(logDb, row) }),
-  row: ({ name, sentAt, waiting, dropped, problem, ...row }) => ({
+  see: ({ db, logDb }: Deps, row) => ({
+    ...{ ...row, ...progressOf(logDb, row) },
+    ofTraces: progressOfTraces(db, logDb, row),
+  }),
+  row: ({ name, sentAt, waiting, dropped, problem, ofTraces, ...row }) => ({
     name,
-    badge: problem && 'failing',
+    badge: (problem ?? ofTraces?.problem) && 'failing',
     facts: [
       <bdi>
         {row.host ? `${row.host}:${row.port}` : (row.url ?? `${row.endpoint}/${row.bucket}`)}
@@ -92,11 +104,17 @@ export const drain = resource({
       ),
       waiting > 0 && `${counted(waiting, 'line')} waiting`,
       dropped > 0 && `${counted(dropped, 'line')} left out`,
+      ofTraces && `${counted(ofTraces.sent, 'trace')} sent`,
+      ofTraces && ofTraces.waiting > 0 && `${counted(ofTraces.waiting, 'trace')} waiting`,
+      ofTraces && ofTraces.dropped > 0 && `${counted(ofTraces.dropped, 'trace')} left out`,
     ],
-    below: problem && (
-      <p class="muted">
-        {problem.message} {problem.hint} Tried <Ago at={problem.at} />.
-      </p>
+    below: [problem, ofTraces?.problem].map(
+      (one) =>
+        one && (
+          <p class="muted">
+            {one.message} {one.hint} Tried <Ago at={one.at} />.
+          </p>
+        ),
     ),
   }),
   create: {
@@ -128,15 +146,26 @@ export const drain = resource({
       json: () => nothing,
       async run(deps, c, row) {
         const { environment, project } = ownEnvironment(deps, c)
+        const to = unsealed(deps.secrets, { kind: 'drain', sealed }, row)
         const text = 'This is a test by Davit.'
         const test = { ...noOrigin, sequence: 0, time: Date.now(), stream: 'system' as const, text }
         await sendLines(
           sendDepsOf(deps, c.req.raw.signal),
-          unsealed(deps.secrets, { kind: 'drain', sealed }, row),
+          to,
           { drainId: row.id, environment, project, lines: [test] },
           { deadline: testDeadline },
         )
-        return { said: 'The receiver accepted a test line.', json: () => ({}) }
+        if (row.traces)
+          await sendSpans(
+            sendDepsOf(deps, c.req.raw.signal),
+            to,
+            { project, environment, page: '', deployment: testDeployment(), trace: emptyTrace() },
+            { deadline: testDeadline },
+          )
+        return {
+          said: `The receiver accepted a test line${row.traces ? ' and a test trace' : ''}.`,
+          json: () => ({}),
+        }
       },
     },
   },
@@ -144,5 +173,14 @@ export const drain = resource({
   stored: ({ drains: all }) => all.changed(),
 })
 
-/** Milliseconds: a request has little more. */
-const testDeadline = 10_000
+/** Milliseconds for each: a request has little more. */
+const testDeadline = 5000
+
+const testDeployment = () => ({
+  ...{ id: newId(), number: 0, status: 'running' as const, trigger: 'manual' as const },
+  ...{ errorCode: null, branch: null, refType: null, commitHash: null },
+})
+
+const emptyTrace = () => ({
+  ...{ startedAt: new Date().toISOString(), queued: 0, milliseconds: 0, spans: [] },
+})

@@ -4,7 +4,7 @@ import { untilBeat } from '../platform/pause.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import type { BatchDeps, Progress } from './send-batch.ts'
-import { deleteCursors, hasDrains, listActive } from './store.ts'
+import { deleteCursors, hasDrains, listActive, ofTraces } from './store.ts'
 
 type DrainDeps = BatchDeps & { db: Db; logDb: LogDb; scheduler: Scheduler }
 
@@ -20,9 +20,12 @@ const width = 4
 /** What isn't worth storing: after a restart a drain tries at once. */
 type State = Progress & { failures: number; nextAt: number }
 
+/** The lines of a drain, or its traces: neither waits for the other. */
+type Task = { key: string; id: string; ownerId: string; isTraces: boolean }
+
 /**
- * Sends the stored logs of environments. The log itself is what waits: neither an app nor the collection of its
- * output knows of a drain. A line counts as sent when its receiver has it, so after a crash some are sent again.
+ * Sends the stored logs of environments, and traces of deployments. The log itself is what waits: neither an app nor
+ * the collection of its output knows of a drain. A line counts as sent when its receiver has it, so after a crash some are sent again.
  */
 export class Drains {
   readonly #deps: DrainDeps
@@ -53,14 +56,17 @@ export class Drains {
   sendDue(now: number, { signal }: { signal: AbortSignal }) {
     const { db, logDb } = this.#deps
     if (logDb.$client.reserve.isGone) return // what was sent couldn't be noted
-    const active = listActive(db)
-    const ids = new Set(active.map(({ id }) => id))
-    for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
-    for (const { id, ownerId } of active) {
-      const nextAt = this.#states.get(id)?.nextAt ?? 0
+    const active = listActive(db).flatMap(({ id, ownerId, hasTraces }): Task[] => [
+      { key: id, id, ownerId, isTraces: false },
+      ...(hasTraces ? [{ key: ofTraces(id), id, ownerId, isTraces: true }] : []),
+    ])
+    const keys = new Set(active.map(({ key }) => key))
+    for (const key of this.#states.keys()) if (!keys.has(key)) this.#states.delete(key)
+    for (const task of active) {
+      const nextAt = this.#states.get(task.key)?.nextAt ?? 0
       // later than it can be: the clock was set back
       const isDue = nextAt <= now || nextAt > now + retry.asked
-      if (isDue && !this.#running.has(id)) this.#start(id, { ownerId, signal })
+      if (isDue && !this.#running.has(task.key)) this.#start(task, signal)
     }
   }
 
@@ -77,33 +83,36 @@ export class Drains {
     scheduler.wake()
   }
 
-  #start(id: string, of: { ownerId: string; signal: AbortSignal }) {
-    const work = this.#send(id, of)
+  #start(task: Task, signal: AbortSignal) {
+    const work = this.#send(task, signal)
       .catch((error) => {
-        if (of.signal.aborted) return
-        report('a log was not drained', error, { drain: id })
-        this.#delay(id, 0)
+        if (signal.aborted) return
+        report('a log was not drained', error, { drain: task.key })
+        this.#delay(task.key, 0)
       })
-      .finally(() => this.#running.delete(id))
-    this.#running.set(id, work)
+      .finally(() => this.#running.delete(task.key))
+    this.#running.set(task.key, work)
   }
 
-  async #send(id: string, { ownerId, signal }: { ownerId: string; signal: AbortSignal }) {
+  async #send({ key, id, ownerId, isTraces }: Task, signal: AbortSignal) {
     const semaphore = this.#semaphores.getOrInsertComputed(ownerId, () => new Semaphore(width))
-    const { sendBatch } = await import('./send-batch.ts') // nothing of it is needed without drains
+    // nothing of it is needed without drains
+    const send = isTraces
+      ? (await import('./send-trace.ts')).sendTrace
+      : (await import('./send-batch.ts')).sendBatch
     const fresh = { failures: 0, nextAt: 0, waitsSince: null, lines: Infinity }
-    const state = this.#states.getOrInsert(id, fresh)
+    const state = this.#states.getOrInsert(key, fresh)
     while (!signal.aborted) {
       using _ = await semaphore.acquire(signal) // for each batch, as some always have more
-      const end = await sendBatch(this.#deps, id, { progress: state, signal })
-      if (end.is === 'failed') return this.#delay(id, end.retryAfter)
+      const end = await send(this.#deps, id, { progress: state, signal })
+      if (end.is === 'failed') return this.#delay(key, end.retryAfter)
       if (end.hasSent) Object.assign(state, { failures: 0, nextAt: 0 })
       if (end.is === 'done') return
     }
   }
 
-  #delay(id: string, retryAfter: number) {
-    const state = this.#states.get(id)
+  #delay(key: string, retryAfter: number) {
+    const state = this.#states.get(key)
     if (!state) return
     const wait = Math.min(retry.last, retry.first * 2 ** state.failures++)
     state.nextAt = Date.now() + Math.max(wait, Math.min(retryAfter * 1000, retry.asked))

@@ -20,7 +20,7 @@ export type BatchDeps = {
   logs: Logs
   masks: Masks
   secrets: Secrets
-  config: Pick<Config, 'allowHosts'>
+  config: Config
   lookup?: Lookup
   /** Certificates to trust, in tests. */
   ca?: string
@@ -33,7 +33,7 @@ export type Progress = {
   lines: number
 }
 
-type End =
+export type End =
   | { is: 'more' | 'done'; hasSent?: boolean }
   /** After so many seconds, if the receiver said it. */
   | { is: 'failed'; retryAfter: number }
@@ -78,7 +78,7 @@ export async function sendBatch(
     return { ...end, hasSent: true }
   } catch (error) {
     if (signal.aborted) return { is: 'done' }
-    const failure = error instanceof SendFailure ? error : unexpected(error, id)
+    const failure = asFailure(error, id)
     const isRefused = failure.code === 'refused' && !failure.retry
     if (isRefused && lines.length > 1) {
       progress.lines = Math.ceil(lines.length / 2) // until only what is refused is left
@@ -141,11 +141,12 @@ function fail(
   })
 }
 
-function unexpected(error: unknown, drain: string) {
+export function asFailure(error: unknown, drain: string) {
+  if (error instanceof SendFailure) return error
   report('a log was not drained', error, { drain })
   return new SendFailure(
     'unexpected',
-    'The lines couldn’t be sent.',
+    'It couldn’t be sent.',
     'Davit tries again. If its login was stored with another secret key, enter it again.',
     { retry: true },
   )

@@ -1,8 +1,9 @@
-import { and, desc, eq, gt, inArray, isNull, notInArray } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, notInArray } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { listRows } from '../db/queries.ts'
+import { countRows, listRows } from '../db/queries.ts'
 import { drainCursors, outputBlocks } from '../db/log-schema.ts'
-import { drains, environments, projects, users } from '../db/schema.ts'
+import { deployments, drains, drainTraces, environments, projects, users } from '../db/schema.ts'
+import { unended } from '../deployments/store.ts'
 import type { LogKey } from '../logs/store.ts'
 
 export type Drain = typeof drains.$inferSelect
@@ -14,7 +15,10 @@ const of = { environment: environments, project: projects }
 export const listActive = (db: Db) =>
   active(db)
     .all()
-    .map(({ drain, project }) => ({ id: drain.id, ownerId: project.ownerId }))
+    .map(({ drain, project }) => ({
+      ...{ id: drain.id, ownerId: project.ownerId },
+      hasTraces: drain.traces,
+    }))
 
 /** With what it belongs to; undefined when it doesn't send. */
 export const getActive = (db: Db, id: string) => active(db, id).get()
@@ -49,11 +53,36 @@ export const saveCursor = (logDb: LogDb, cursor: DrainCursor) =>
     .onConflictDoUpdate({ target: drainCursors.drainId, set: cursor })
     .run()
 
-/** Removes those of drains that no longer exist. */
+/** The cursor of a drain's traces: its sequence is of no use. */
+export const ofTraces = (drainId: string) => `${drainId} traces`
+
+/** The oldest deployment that has ended, and whose trace hasn't been sent. */
+export const getUnsent = (db: Db, drainId: string) =>
+  db
+    .select({ deployment: deployments })
+    .from(drainTraces)
+    .innerJoin(deployments, eq(deployments.id, drainTraces.deploymentId))
+    .where(and(eq(drainTraces.drainId, drainId), notInArray(deployments.status, unended)))
+    .orderBy(asc(deployments.id))
+    .limit(1)
+    .get()?.deployment
+
+export const countUnsent = (db: Db, drainId: string) =>
+  countRows(db, drainTraces, eq(drainTraces.drainId, drainId))
+
+export const forgetTrace = (db: Db, drainId: string, deploymentId: string) =>
+  db
+    .delete(drainTraces)
+    .where(and(eq(drainTraces.drainId, drainId), eq(drainTraces.deploymentId, deploymentId)))
+    .run()
+
+/** Removes those of drains that no longer exist, and traces that aren't wanted any more. */
 export function deleteCursors(db: Db, logDb: LogDb) {
   const ids = db.select({ id: drains.id }).from(drains).all()
-  const known = ids.map(({ id }) => id)
+  const known = ids.flatMap(({ id }) => [id, ofTraces(id)])
   logDb.delete(drainCursors).where(notInArray(drainCursors.drainId, known)).run()
+  const without = db.select({ id: drains.id }).from(drains).where(eq(drains.traces, false))
+  db.delete(drainTraces).where(inArray(drainTraces.drainId, without)).run()
 }
 
 export const listDrains = (db: Db, environmentIds: string[]): Drain[] =>

@@ -3,6 +3,8 @@ import { SendFailure } from '../../notifications/senders/sender.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
+import { postTrace } from './otlp-traces.ts'
+import type { SentTrace } from './otlp-traces.ts'
 import { s3 } from './s3.ts'
 import type { Batch, DrainSender } from './sender.ts'
 import { syslog } from './syslog.ts'
@@ -16,19 +18,37 @@ const usualDeadline = 30_000
 
 type Settings = { kind: keyof typeof senders; [field: string]: unknown }
 
-/** Sends lines once. Every failure but the signal's is a SendFailure, and no text has a secret. */
 export async function sendLines(
   deps: SendDeps,
   { kind, ...settings }: Settings,
   batch: Batch,
   { deadline = usualDeadline } = {},
 ) {
+  const sender = senders[kind] as DrainSender
+  const none = { rejected: 0, reason: '' }
+  const send = (limited: SendDeps) => sender.send(limited, settings as never, batch)
+  return (await attempt(deps, { settings, deadline }, send)) ?? none
+}
+
+/** Only of a kind that takes them. */
+export const sendSpans = (
+  deps: SendDeps,
+  settings: Settings,
+  trace: SentTrace,
+  { deadline = usualDeadline } = {},
+) =>
+  attempt(deps, { settings, deadline }, (limited) => postTrace(limited, settings as never, trace))
+
+/** Sends once. Every failure but the signal's is a SendFailure, and no text has a secret. */
+async function attempt<Result>(
+  deps: SendDeps,
+  { settings, deadline }: { settings: Record<string, unknown>; deadline: number },
+  send: (deps: SendDeps) => Promise<Result>,
+) {
   const timer = AbortSignal.timeout(deadline)
   const signal = AbortSignal.any([deps.signal, timer])
-  const sender = senders[kind] as DrainSender
   try {
-    const none = { rejected: 0, reason: '' }
-    return (await sender.send({ ...deps, signal }, settings as never, batch)) ?? none
+    return await send({ ...deps, signal })
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason
     if (timer.aborted) throw tooLate(deadline)
@@ -52,7 +72,7 @@ const secretsIn = (settings: Record<string, unknown>) =>
 const tooLate = (deadline: number) =>
   new SendFailure(
     'host_timeout',
-    `The receiver didn’t accept the lines within ${Math.round(deadline / 1000)} seconds.`,
+    `The receiver didn’t accept it within ${Math.round(deadline / 1000)} seconds.`,
     'Davit tries again. If it keeps failing, check the receiver. One of syslog must close the connection after the last line.',
     { retry: true },
   )

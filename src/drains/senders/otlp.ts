@@ -1,5 +1,7 @@
 import { call } from '../../notifications/senders/request.ts'
 import { cut, oneLine } from '../../notifications/senders/text.ts'
+import { flag } from '../../web/fields.ts'
+import { field } from '../../web/schema-fields.tsx'
 import {
   drainSender,
   headersOf,
@@ -23,12 +25,18 @@ const severities = {
 /** https://opentelemetry.io/docs/specs/otlp/#otlphttp, with JSON. */
 export const otlp = drainSender({
   label: 'OpenTelemetry',
-  fields: (config) =>
-    httpFields(
+  fields: (config) => ({
+    ...httpFields(
       config,
       'https://otlp.example.com',
       `OTLP over HTTP; lines are sent to ${path} there.`,
     ),
+    traces: field(flag().nullish(), {
+      label: 'Also traces of deployments',
+      isFlag: true,
+      hint: 'A span for each step and call, sent to /v1/traces there.',
+    }),
+  }),
   ...usual,
   async send(deps, { url, ...login }, { lines, project, environment }) {
     const byContainer = Map.groupBy(lines, ({ container, process }) => `${process} ${container}`)
@@ -73,7 +81,11 @@ export const otlp = drainSender({
   },
 })
 
-const attributesOf = (values: Record<string, string>) =>
+/** Those without a value are left out. */
+export const attributesOf = (values: Record<string, string | number | null>) =>
   Object.entries(values)
-    .filter(([, value]) => value !== '')
-    .map(([key, stringValue]) => ({ key, value: { stringValue } }))
+    .filter(([, value]) => value !== '' && value !== null)
+    .map(([key, value]) => ({
+      key,
+      value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value! },
+    }))
