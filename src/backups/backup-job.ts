@@ -7,9 +7,10 @@ import { insertProof, isProofDue } from './proof/proof-job.ts'
 import { release } from './hold.ts'
 import { noteEnd } from './notice.ts'
 import { openRepository } from './repository.ts'
-import { storeDescription } from './server/description.ts'
-import { applyRetention, forgetUnfinished, removeOldRows } from './retention.ts'
-import { storeSubject } from './store-subject.ts'
+import type { StoredSnapshot } from './restic/restic.ts'
+import { describe } from './server/description.ts'
+import { applyRetention, forgetUnfinished, removeOldRows, tagsOf } from './retention.ts'
+import { storeSubject, together } from './store-subject.ts'
 import type { Stored } from './store-subject.ts'
 import { endBackup, getBackup, logOf, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
@@ -24,6 +25,7 @@ export const backupKind =
     const { db, logs } = deps
     const log = new LogWriter(deps, logOf(backup))
     let stored: Stored | null = null
+    let listed: StoredSnapshot[] = []
     return {
       log,
       doing: 'the backup was made',
@@ -32,7 +34,7 @@ export const backupKind =
         log.mask = await maskOf(deps, backup)
         setBackup(db, id, { status: 'running', startedAt: new Date() })
         logs.publish(id, { status: 'running' })
-        stored = await backUp(deps, { backup, log, work })
+        ;({ listed, ...stored } = await backUp(deps, { backup, log, work }))
       },
       async end(end, signal) {
         // a crash may have left containers paused or stopped
@@ -59,9 +61,11 @@ export const backupKind =
         if (!now) return
         if (now.status === 'succeeded') {
           if (isProofDue(db, now) && insertProof(db, now)) deps.jobs.wake()
-          await applyRetention(deps, now, { signal })
-        } else if (now.startedAt)
-          await forgetUnfinished(deps, now, { restic: await openRepository(deps, now), signal })
+          await applyRetention(deps, now, { listed, signal })
+        } else if (now.startedAt) {
+          await using restic = await openRepository(deps, now, { inOne: true })
+          await forgetUnfinished(deps, now, { restic, signal })
+        }
         await removeOldRows(deps, now.subjectId)
       },
     }
@@ -70,28 +74,35 @@ export const backupKind =
 async function backUp(
   deps: BackupDeps,
   { backup, log, work }: { backup: Backup; log: LogWriter; work: Work },
-): Promise<Stored> {
+): Promise<Stored & { listed: StoredSnapshot[] }> {
   const { signal, shutdown } = work
   const { id, subjectKind: kind, subjectId, ownerId } = backup
   const subject = findSubject(deps.db, { kind, id: subjectId, ownerId })
   if (!subject) throw subjectGone(backup)
-  const restic = await openRepository(deps, backup, { say: (line) => log.write(line) })
+  const say = (line: string) => log.write(line)
+  await using restic = await openRepository(deps, backup, { say, inOne: true })
   await resume(deps, { id, shutdown })
-  log.write('Opening the target.')
-  await restic.ready({ signal })
-  await forgetUnfinished(deps, backup, { restic, signal })
   const stored = await storeSubject(deps, { backup, subject, restic, log, work })
-  const listed = await restic.list({ tag: `backup=${id}`, signal })
+  if (kind !== 'davit')
+    await describe(restic, { ...getBackup(deps.db, id)!, ...stored }, { signal })
+  log.write('Completing it on the target.')
+  const last = await restic.storeGathered({ tags: tagsOf(backup), signal })
+  const listed = await restic.list({ tag: `subject=${subjectId}`, signal })
+  // an older restic says only the beginning of an id
+  const idOf = (snapshot: string) => listed.find(({ id }) => id.startsWith(snapshot))?.id ?? ''
   const files = stored.files.map(({ snapshot, ...file }) => ({
     ...file,
-    // an older restic says only its beginning
-    snapshot: listed.find((one) => one.id.startsWith(snapshot))?.id ?? '',
+    snapshot: idOf(snapshot === together ? last.id : snapshot),
   }))
   const missing = files.filter(({ snapshot }) => snapshot === '')
-  if (missing.length > 0) throw notThere(missing.map(({ file }) => file))
-  if (kind !== 'davit')
-    await storeDescription(restic, { ...getBackup(deps.db, id)!, ...stored, files }, { signal })
-  return { ...stored, files }
+  if (missing.length > 0 || !idOf(last.id)) throw notThere(missing.map(({ file }) => file))
+  const whole = new Set([...files.map(({ snapshot }) => snapshot), idOf(last.id)])
+  // of a process that was killed
+  await forgetUnfinished(deps, backup, {
+    ...{ restic, signal },
+    listed: listed.filter((one) => !whole.has(one.id)),
+  })
+  return { ...stored, files, addedBytes: stored.addedBytes + last.addedBytes, listed }
 }
 
 /** Returns what couldn’t be started again. */
@@ -111,7 +122,7 @@ const errorOf = ({ code, message, hint }: Failure) => ({
 })
 
 const done = ({ files, bytes: size, addedBytes, rows }: Stored) =>
-  `Stored ${counted(files.length, 'snapshot')}, ${bytes(size)}, of which the target has ${bytes(addedBytes)} more.` +
+  `Stored ${counted(files.length, 'file')}, ${bytes(size)}, of which the target has ${bytes(addedBytes)} more.` +
   (rows === null ? '' : ` It has ${counted(rows, 'row')}.`)
 
 const subjectGone = ({ subjectName }: Backup) =>
@@ -124,6 +135,6 @@ const subjectGone = ({ subjectName }: Backup) =>
 const notThere = (files: string[]) =>
   new Failure(
     'not_stored',
-    `The target accepted ${files.join(', ')}, but doesn’t list it.`,
+    `The target accepted ${files.join(', ') || 'the backup'}, but doesn’t list it.`,
     'Check the target with its Test button: it may lose what it is sent.',
   )

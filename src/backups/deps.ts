@@ -26,7 +26,7 @@ export type BackupDeps = RuntimeDeps & {
   progress: Map<string, Progress>
   openRestic: (
     target: TargetRow,
-    options?: Pick<ResticDeps, 'say' | 'isUncached'>,
+    options?: Pick<ResticDeps, 'say' | 'isUncached' | 'inOne'>,
   ) => Promise<Restic>
 }
 

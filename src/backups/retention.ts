@@ -1,9 +1,11 @@
 import { Failure } from '../platform/errors.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome } from '../logs/store.ts'
+import type { Db } from '../db/index.ts'
 import type { BackupDeps } from './deps.ts'
 import { openRepository } from './repository.ts'
-import type { Restic } from './restic/restic.ts'
+import type { Restic, StoredSnapshot } from './restic/restic.ts'
+import { expired } from './restic/retention.ts'
 import {
   deleteBackup,
   getPlan,
@@ -33,8 +35,19 @@ type Options = { signal: AbortSignal }
  */
 export async function forgetUnfinished(
   { db }: Pick<BackupDeps, 'db'>,
+  of: Pick<Backup, 'id' | 'subjectId' | 'targetId'>,
+  { restic, listed, signal }: Options & { restic: Restic; listed?: StoredSnapshot[] },
+) {
+  const all = listed ?? (await restic.list({ tag: `subject=${of.subjectId}`, signal }))
+  const left = unfinished(db, of, all)
+  if (left.length > 0) await restic.forget({ snapshots: left, signal })
+}
+
+/** Ids of snapshots that no backup needs. */
+function unfinished(
+  db: Db,
   { id, subjectId, targetId }: Pick<Backup, 'id' | 'subjectId' | 'targetId'>,
-  { restic, signal }: Options & { restic: Restic },
+  listed: StoredSnapshot[],
 ) {
   const isOver = (one: Backup) =>
     one.id === id ||
@@ -43,36 +56,37 @@ export async function forgetUnfinished(
     one.status === 'cancelled'
   const over = listOn(db, { subjectId, targetId }).filter(isOver)
   const tags = new Set(over.map((one) => `backup=${one.id}`))
-  const listed = await restic.list({ tag: `subject=${subjectId}`, signal })
-  const left = listed.filter((one) => one.tags.some((tag) => tags.has(tag)))
-  if (left.length > 0) await restic.forget({ snapshots: left.map((one) => one.id), signal })
+  return listed.filter((one) => one.tags.some((tag) => tags.has(tag))).map((one) => one.id)
 }
 
 /** What the plan no longer keeps is removed; a failure is the plan’s, as the backup itself is good. */
-export async function applyRetention(deps: BackupDeps, backup: Backup, { signal }: Options) {
+export async function applyRetention(
+  deps: BackupDeps,
+  backup: Backup,
+  { listed, signal }: Options & { listed: StoredSnapshot[] },
+) {
   const { db } = deps
   const { subjectId, targetId } = backup
   const plan = getPlan(db, subjectId)
   if (!plan || plan.targetId !== targetId) return
   const { keepLast: last, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = plan
   if (last + daily + weekly + monthly === 0) return
-  const restic = await openRepository(deps, backup)
   try {
-    const tag = `subject=${subjectId}`
     const inUse = listOn(db, { subjectId, targetId }).filter((one) => isInUse(db, one))
-    // also where the target couldn't mark it
     const proven = listProven(db, backup)
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(-1)
-    const keepTags = ['proven', ...[...inUse, ...proven].map((one) => `backup=${one.id}`)]
+    const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
     const how = { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone }
-    const removed = new Set(await restic.retain({ tag, ...how, signal }))
-    // the snapshots of a backup are of no use without each other
-    const gone = listOn(db, { subjectId, targetId }).filter(
-      ({ files, goneAt }) => !goneAt && files.some(({ snapshot }) => removed.has(snapshot)),
-    )
-    for (const { id } of gone) setBackup(db, id, { goneAt: new Date() })
-    if (gone.length > 0) await forgetUnfinished(deps, { ...backup, id: '' }, { restic, signal })
+    const removed = new Set(expired(listed, how))
+    const left = unfinished(db, { subjectId, targetId, id: '' }, listed)
+    if (removed.size + left.length > 0) {
+      await using restic = await openRepository(deps, backup, { inOne: true })
+      await restic.forget({ snapshots: [...removed, ...left], signal })
+    }
+    for (const { id, files, goneAt } of listOn(db, { subjectId, targetId }))
+      if (!goneAt && files.some(({ snapshot }) => removed.has(snapshot)))
+        setBackup(db, id, { goneAt: new Date() })
     if (plan.problem?.reason === 'retention_failed') setPlan(db, plan.id, { problem: null })
   } catch (error) {
     if (signal.aborted) throw error

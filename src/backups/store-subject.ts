@@ -39,7 +39,10 @@ export type Stored = {
   checksum: string
 }
 
-/** Stores the databases of a workload by their own tools, and its other volumes as they are. */
+/**
+ * Stores the databases of a workload by their own tools, and its other volumes as they are. Small dumps are gathered,
+ * for the snapshot that completes the backup.
+ */
 export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stored> {
   const { subject, log, work } = doing
   const { signal } = work
@@ -51,6 +54,8 @@ export async function storeSubject(deps: BackupDeps, doing: Doing): Promise<Stor
   if (unsaved.length > 0) log.write(`Not stored, as it is the server’s: ${unsaved.join(', ')}.`)
   const parts: Part[] = []
   const contents: StoredContents[] = []
+  // nothing is paused for a target that doesn’t respond
+  if (volumes.length > 0 && doing.backup.hold !== 'none') await doing.restic.list({ signal })
   for (const { component, dump } of databases) {
     log.write(`Dumping the database of ${component}.`)
     const each = async (file: DumpFile) => void parts.push(await storeFile(deps, doing, file))
@@ -72,19 +77,24 @@ async function storeDavit(deps: BackupDeps, doing: Doing): Promise<Stored> {
   })
 }
 
+/** In place of the snapshot of files that are stored together, before that is made. */
+export const together = ''
+
 type Part = StoredFile & Pick<Snapshot, 'addedBytes'>
 
 async function storeFile(deps: BackupDeps, doing: Doing, file: DumpFile): Promise<Part> {
   const { backup, restic, log, work } = doing
   const sum = checksummed(file.write)
-  const { id, addedBytes } = await restic.store({
+  const stored = await restic.gather({
     ...{ file: file.name, tags: tagsOf(backup), from: sum.write, signal: work.signal },
     progress: progressOf(deps, doing, file.name),
   })
   const { bytes, checksum } = sum.result()
   if (bytes === 0) throw emptyDump(file.name)
-  log.write(`Stored ${file.name}, ${inBytes(bytes)}.`)
-  return { file: file.name, snapshot: id, bytes, checksum, addedBytes }
+  if (stored && stored.bytes !== bytes) throw cutOff(file.name)
+  log.write(`${stored ? 'Stored' : 'Dumped'} ${file.name}, ${inBytes(bytes)}.`)
+  const { id: snapshot, addedBytes } = stored ?? { id: together, addedBytes: 0 }
+  return { file: file.name, snapshot, bytes, checksum, addedBytes }
 }
 
 function storeVolumes(
@@ -142,6 +152,13 @@ const emptyDump = (file: string) =>
     'dump_empty',
     `The dump ${file} is empty.`,
     'Check the log of the database, then back up again.',
+  )
+
+const cutOff = (file: string) =>
+  new Failure(
+    'not_stored',
+    `Not all of ${file} reached the target.`,
+    'Check the connection to it, then back up again.',
   )
 
 const noAdmin = () =>

@@ -38,7 +38,7 @@ export {
   networkUse,
   removeNetwork,
 } from './networks.ts'
-export { runPiped } from './piped.ts'
+export { execPiped, runPiped } from './piped.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'

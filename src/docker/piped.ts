@@ -1,31 +1,16 @@
 import type { Duplex } from 'node:stream'
-import { Writable } from 'node:stream'
 import { Failure } from '../platform/errors.ts'
 import { detachKeys } from './attach.ts'
-import { inspectEnded } from './container-inspect.ts'
+import { inspectContainer, inspectEnded } from './container-inspect.ts'
 import { createContainer, removeContainer, startContainer, waitForExit } from './containers.ts'
 import type { ContainerOptions } from './container-config.ts'
-import type { Abortable, Engine } from './engine.ts'
-import { FrameSplitter } from './log-entries.ts'
+import type { Engine } from './engine.ts'
+import { exitCodeOf } from './exec.ts'
+import { drain, inputOf, Output } from './piped-streams.ts'
+import type { Streams } from './piped-streams.ts'
+import { isStatus, orNull } from './refusals.ts'
 
-export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> &
-  Abortable & {
-    /** Writes its input, which ends when this settles. By default there is none. */
-    stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
-    /** Awaited when its input was written, before that ends: a connection that breaks ends it without. */
-    beforeEnd?: (containerId: string) => Promise<unknown>
-    /** Gets what it writes to stderr as it arrives. */
-    onStderr?: ((bytes: Uint8Array) => void) | undefined
-    /** Reads its output; the process blocks while nothing is read. By default it is discarded. */
-    stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
-    /**
-     * True when its script ends with `&& printf %s "$DAVIT_END" && { read -r _ || :; }`, by which a complete output is
-     * told from one that was cut: the engine drops what isn't read 2 s after the end of a process.
-     */
-    isMarked?: boolean
-    /** How many bytes of its errors are kept: the last ones. */
-    maxStderr?: number
-  }
+export type PipedOptions = Omit<ContainerOptions, 'tty' | 'logs' | 'piped'> & Streams
 
 export type PipedResult = {
   exitCode: number
@@ -41,31 +26,95 @@ const exitTimeout = 30_000
  * Runs a container to its end with its input and output as streams, which the engine doesn't log, and removes
  * it in any case. An error of either stream ends the container and is thrown; the caller judges the exit code.
  */
-export async function runPiped(engine: Engine, piped: PipedOptions): Promise<PipedResult> {
-  const {
-    stdin,
-    beforeEnd,
-    onStderr,
-    stdout,
-    isMarked = false,
-    maxStderr = 8192,
-    signal,
-    ...options
-  } = piped
-  const mark = isMarked ? `davit-end-${crypto.randomUUID()}` : null
-  const env = { ...options.env, ...(mark !== null && { DAVIT_END: mark }) }
+export async function runPiped(engine: Engine, options: PipedOptions): Promise<PipedResult> {
+  const { signal } = options
+  const mark = markOf(options)
+  const env = { ...options.env, ...mark.env }
   const id = await createContainer(engine, { ...options, env, piped: true, signal })
+  const remove = () => removeContainer(engine, id, { force: true, volumes: true })
+  return pipe(options, mark.text, {
+    ...{ containerId: id, kill: remove, end: remove },
+    connect: (signal) => attach(engine, id, signal),
+    start: () => startContainer(engine, id, { signal }),
+    async exit(over) {
+      await waitForExit(engine, id, { signal: over })
+      return inspectEnded(engine, id, { signal })
+    },
+  })
+}
+
+/** Like `runPiped`, in a container that runs, which `kill` must end: the engine can't end one of its processes. */
+export async function execPiped(
+  engine: Engine,
+  id: string,
+  {
+    command,
+    env = {},
+    kill,
+    ...streams
+  }: Streams & { command: string[]; env?: Record<string, string>; kill: () => Promise<unknown> },
+): Promise<PipedResult> {
+  const mark = markOf(streams)
+  const Env = Object.entries({ ...env, ...mark.env }).map((pair) => pair.join('='))
+  const attached = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
+  const body = { Cmd: command, Env, ...attached, DetachKeys: detachKeys }
+  const path = `/containers/${encodeURIComponent(id)}/exec`
+  try {
+    const { signal } = streams
+    const { Id: exec } = await engine.request<{ Id: string }>('POST', path, { body, signal })
+    return await pipe(streams, mark.text, {
+      ...{ containerId: id, kill, end: async () => {}, start: async () => {} },
+      connect: (signal) =>
+        engine.hijack(`/exec/${exec}/start`, { body: { Detach: false, Tty: false }, signal }),
+      async exit(over) {
+        const exitCode = await orNull(exitCodeOf(engine, exec, over))
+        if (exitCode === null || exitCode === 0) return exitCode === 0 ? succeeded : null
+        const found = await inspectContainer(engine, id, { signal })
+        return { exitCode, oomKilled: found?.oomKilled ?? false }
+      },
+    })
+  } catch (error) {
+    const isGone = isStatus(error, 404) || isStatus(error, 409)
+    throw isGone ? cutShort('its container ended') : error
+  }
+}
+
+const succeeded = { exitCode: 0, oomKilled: false }
+
+function markOf({ isMarked = false }: Streams) {
+  const text = isMarked ? `davit-end-${crypto.randomUUID()}` : null
+  return { text, env: text === null ? {} : { DAVIT_END: text } }
+}
+
+type Process = {
+  containerId: string
+  connect: (signal: AbortSignal) => Promise<Duplex>
+  start: () => Promise<unknown>
+  /** Null once its container is gone. */
+  exit: (signal: AbortSignal) => Promise<Omit<PipedResult, 'stderr'> | null>
+  /** Ends it early, with what it started. */
+  kill: () => Promise<unknown>
+  /** Called once it has ended. */
+  end: () => Promise<unknown>
+}
+
+async function pipe(
+  { stdin, onStderr, stdout, maxStderr = 8192, signal }: Streams,
+  mark: string | null,
+  process: Process,
+): Promise<PipedResult> {
   let connection: Duplex | undefined
   const stop = new AbortController()
   const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
   // in this order: the end of the connection is the end of its input, which it would take for complete
-  const end = () =>
-    removeContainer(engine, id, { force: true, volumes: true }).finally(() => connection?.destroy())
+  const close = (end: () => Promise<unknown>) => end().finally(() => connection?.destroy())
+  const abort = () => void close(process.kill).catch(() => {})
   try {
-    connection = await attach(engine, id, either)
-    either.addEventListener('abort', () => void end().catch(() => {}), { once: true })
+    connection = await process.connect(either)
+    connection.on('error', () => {}) // the reader gets the error
+    either.addEventListener('abort', abort, { once: true })
     either.throwIfAborted()
-    await startContainer(engine, id, { signal })
+    await process.start()
     const output = new Output(connection, { mark, maxStderr, onStderr })
     const input = inputOf(connection, output)
     const failed = (error: unknown) => {
@@ -74,11 +123,8 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
     }
     // its input stays open until the mark was read: only then may the process end
     const fed = stdin
-      ? stdin(input, either).then(
-          async () => {
-            await beforeEnd?.(id)
-            input.end()
-          },
+      ? stdin(input, either, process.containerId).then(
+          () => void input.end(),
           (error) => output.ended || failed(error),
         )
       : mark === null && input.end()
@@ -86,147 +132,23 @@ export async function runPiped(engine: Engine, piped: PipedOptions): Promise<Pip
     await Promise.all([read, fed])
     if (mark !== null) input.end()
     await output.closed
-    const over = AbortSignal.any([either, AbortSignal.timeout(exitTimeout)])
-    await waitForExit(engine, id, { signal: over })
-    const found = await inspectEnded(engine, id, { signal })
-    if (!found) throw cutShort('its container was removed')
-    const { exitCode, oomKilled } = found
+    const ended = await process.exit(AbortSignal.any([either, AbortSignal.timeout(exitTimeout)]))
+    if (!ended) throw cutShort('its container was removed')
+    const { exitCode, oomKilled } = ended
     if (exitCode === 0 && mark !== null && !output.marked) throw cutShort('the output was cut')
+    either.removeEventListener('abort', abort)
+    await close(process.end)
     return { exitCode, oomKilled, stderr: output.stderr }
   } catch (error) {
+    await close(process.kill)
     throw either.aborted ? either.reason : error
-  } finally {
-    await end()
   }
 }
 
-async function attach(engine: Engine, id: string, signal: AbortSignal) {
+function attach(engine: Engine, id: string, signal: AbortSignal) {
   const path = `/containers/${encodeURIComponent(id)}/attach`
   const query = { stream: true, stdin: true, stdout: true, stderr: true, detachKeys }
-  const connection = await engine.hijack(path, { query, signal })
-  connection.on('error', () => {}) // the reader gets the error
-  return connection
-}
-
-/** Passes everything on, then reads what is left: the process must not block on it. */
-async function drain(
-  output: Output,
-  stdout: PipedOptions['stdout'],
-  signal: AbortSignal,
-): Promise<void> {
-  const chunks = output.chunks()
-  // leaving a loop over it must not end it
-  const from = { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) }
-  await stdout?.(from, signal)
-  for await (const _ of chunks) continue
-}
-
-/** Ending it leaves the output open. It fails when the process ended first. */
-function inputOf(connection: Duplex, output: Output) {
-  let pending: ((error?: Error | null) => void) | null = null
-  const settle = (error?: Error | null) => {
-    const done = pending
-    pending = null // first, since the next chunk may be written at once
-    done?.(error)
-  }
-  const input = new Writable({
-    write(chunk, _, done) {
-      pending = done
-      connection.write(chunk, (error) => pending === done && settle(error))
-    },
-    final(done) {
-      connection.end()
-      done()
-    },
-  })
-  input.on('error', () => {}) // the writer gets it
-  void output.closed.then(() => {
-    const unread = new Error('The process ended before its input.')
-    settle(unread) // the engine reads no more, and closes the connection seconds later
-    input.destroy(unread)
-  })
-  return input
-}
-
-class Output {
-  readonly #connection: Duplex
-  readonly #mark: Buffer | null
-  readonly #maxStderr: number
-  readonly #onStderr: PipedOptions['onStderr']
-  readonly #frames = new FrameSplitter()
-  readonly #closed = Promise.withResolvers<void>()
-  #held: Uint8Array = Buffer.alloc(0)
-  #stderr: Uint8Array = Buffer.alloc(0)
-  readonly closed = this.#closed.promise
-  ended = false
-  marked = false
-
-  constructor(
-    connection: Duplex,
-    {
-      mark,
-      maxStderr,
-      onStderr,
-    }: Pick<PipedOptions, 'onStderr'> & { mark: string | null; maxStderr: number },
-  ) {
-    this.#connection = connection
-    this.#onStderr = onStderr
-    this.#mark = mark === null ? null : Buffer.from(mark)
-    this.#maxStderr = maxStderr
-  }
-
-  get stderr() {
-    return Buffer.from(this.#stderr).toString()
-  }
-
-  /** Ends with the mark, or with the connection. */
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of this.#connection.iterator({ destroyOnReturn: false })) {
-        const joined = this.#withoutMark(this.#split(chunk))
-        if (joined.length > 0) yield joined
-        if (this.marked) break
-      }
-      if (this.#held.length > 0 && !this.marked) yield this.#held
-    } finally {
-      if (this.marked) this.#readOn()
-      else this.#end()
-    }
-  }
-
-  /** Returns what is of its output, and keeps what is of its errors. */
-  #split(chunk: Uint8Array) {
-    const pieces: Uint8Array[] = []
-    this.#frames.push(chunk, (stream, bytes, from, end) => {
-      const piece = bytes.subarray(from, end)
-      if (stream === 'stdout') return void pieces.push(piece)
-      this.#stderr = Buffer.concat([this.#stderr, piece]).subarray(-this.#maxStderr)
-      this.#onStderr?.(piece)
-    })
-    return pieces
-  }
-
-  /** Holds back as many bytes as the mark has: they may be its beginning. */
-  #withoutMark(pieces: Uint8Array[]) {
-    const mark = this.#mark
-    if (!mark) return Buffer.concat(pieces)
-    const bytes = Buffer.concat([this.#held, ...pieces])
-    const cut = Math.max(0, bytes.length - mark.length)
-    this.#held = bytes.subarray(cut)
-    this.marked = mark.equals(this.#held)
-    return bytes.subarray(0, cut)
-  }
-
-  /** The engine may pass on errors that were written before the mark after it. */
-  #readOn() {
-    this.#connection.once('close', () => this.#end()).once('end', () => this.#end())
-    this.#connection.on('data', (chunk: Uint8Array) => void this.#split(chunk))
-  }
-
-  #end() {
-    this.ended = true
-    this.#closed.resolve()
-  }
+  return engine.hijack(path, { query, signal })
 }
 
 const cutShort = (why: string) =>

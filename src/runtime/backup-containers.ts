@@ -3,7 +3,8 @@ import { labelFilter, labelsFor, processLabel } from '../docker/labels.ts'
 import { endOfName } from './steps/create.ts'
 import { ensureNetwork } from './network.ts'
 import type { NetworkDeps } from './network.ts'
-import type { PipedOptions } from '../docker/piped.ts'
+import type { PipedOptions, PipedResult } from '../docker/piped.ts'
+import type { Streams } from '../docker/piped-streams.ts'
 
 export type BackupDeps = NetworkDeps & { instanceId: string }
 
@@ -40,6 +41,69 @@ export async function runForBackup(deps: BackupDeps, wanted: Wanted) {
     network,
     volumes: [...ownVolumes, ...volumes],
   })
+}
+
+type KeptOptions = Omit<Wanted, keyof Streams | 'entrypoint' | 'command'>
+
+type OptionsOf = (open: { signal: AbortSignal }) => Promise<KeptOptions>
+
+type Command = Streams & { signal: AbortSignal; command: string[]; env?: Record<string, string> }
+
+/**
+ * A container in which commands of a backup run, from the first one until it is disposed of, one of them fails to
+ * read or write, or this process ends.
+ */
+export class KeptContainer implements AsyncDisposable {
+  readonly #deps: BackupDeps
+  readonly #options: OptionsOf
+  #current: { id: Promise<string>; over: Promise<void>; stop: AbortController } | null = null
+
+  constructor(deps: BackupDeps, options: OptionsOf) {
+    this.#deps = deps
+    this.#options = options
+  }
+
+  /** Starts it unless it runs. */
+  open({ signal }: { signal: AbortSignal }): Promise<string> {
+    this.#current ??= this.#start(signal)
+    return this.#current.id
+  }
+
+  async run({ command, ...streams }: Command): Promise<PipedResult> {
+    const id = await this.open(streams)
+    const kill = () => this[Symbol.asyncDispose]()
+    return this.#deps.docker.execPiped(id, { ...streams, command, kill })
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.#current?.stop.abort()
+    await this.#current?.over
+  }
+
+  /** Its first process only reads: the end of its input, which a kill of Davit ends, too, is the end of all. */
+  #start(outer: AbortSignal) {
+    const stop = new AbortController()
+    const started = Promise.withResolvers<string>()
+    const run = async () => {
+      const signal = AbortSignal.any([outer, stop.signal])
+      await runForBackup(this.#deps, {
+        ...(await this.#options({ signal })),
+        entrypoint: ['cat'],
+        signal,
+        stdin(to, _, id) {
+          started.resolve(id)
+          return new Promise((resolve) => to.once('close', resolve))
+        },
+      })
+      throw new Error('It ended.')
+    }
+    const over = run().catch((error) => {
+      started.reject(error)
+      if (this.#current === current) this.#current = null
+    })
+    const current = { id: started.promise, over, stop }
+    return current
+  }
 }
 
 /** Whose containers reach targets, and no app or service. Returns its name. */

@@ -12,10 +12,14 @@ const file = { file: 'app.dump', snapshot: 'a', bytes: 4, checksum }
 
 type Call = (route: string, step?: { path?: string; body?: object }) => Promise<{ id: string }>
 
-/** One that doesn’t open its repository before it is cancelled. */
+/** One that stores nothing before it is cancelled. */
 export function slowRestic() {
   const restic = new SimulatedRestic()
-  restic.faults.ready = ({ signal }) => unlessAborted(new Promise<never>(() => {}), signal)
+  const never = ({ signal }: { signal: AbortSignal }) =>
+    unlessAborted(new Promise<never>(() => {}), signal)
+  Object.assign(restic.faults, { gather: never, storeVolumes: never, storeGathered: never })
+  // with a tag it looks for what a cancelled one has left
+  restic.faults.list = (options) => (options.tag ? restic.usual.list(options) : never(options))
   restic.faults.read = async ({ to, signal }) => {
     await to(Readable.from([Buffer.from('dump')]), signal)
   }

@@ -22,8 +22,8 @@ test('Davit’s own data is stored by an admin’s plan, as the file that davit 
   const root = t.logInAsAdmin()
   aTarget(t, root.user.id)
   const file = join(folder, 'stored')
-  restic.faults.store = (options) =>
-    restic.usual.store({
+  restic.faults.gather = (options) =>
+    restic.usual.gather({
       ...options,
       from: async (to, signal) => {
         const chunks: Uint8Array[] = []
@@ -49,13 +49,17 @@ test('Davit’s own data is stored by an admin’s plan, as the file that davit 
 
 test('it isn’t stored for who is no longer an admin when its turn comes', async () => {
   const restic = new SimulatedRestic()
-  const t = simulatedApp({}, { openRestic: restic.open })
+  const t = simulatedApp(
+    {},
+    {
+      openRestic(target) {
+        t.db.update(users).set({ role: 'member' }).run()
+        return restic.open(target)
+      },
+    },
+  )
   const root = t.logInAsAdmin()
   const targetId = aTarget(t, root.user.id)
-  restic.faults.ready = async () => {
-    t.db.update(users).set({ role: 'member' }).run()
-    return null
-  }
   const { json } = await root.post('/settings/backups', { targetId })
   await t.jobs.idle()
   const { status, error } = (await root.get(`/backups/${json.id}`)).json

@@ -140,15 +140,17 @@ test('a channel for one project is told of failed backups of its environments', 
 })
 
 test('no secret that a tool quotes is told as the reason', async () => {
-  const { t, ada, restic, targetId } = await aService()
+  const value = 'hunter2-and-more'
+  const { t, ada, targetId } = await aService({
+    async openRestic() {
+      throw new Failure('dump_failed', `mongodb://root:${value}@db refuses it.`, 'Look.')
+    },
+  })
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
   const { json: environment } = await ada.post(`/projects/${project.id}/envs`, { name: 'second' })
-  const [envPath, value] = [`/envs/${environment.id}`, 'hunter2-and-more']
+  const envPath = `/envs/${environment.id}`
   await ada.post(`${envPath}/variables`, { key: 'PASSWORD', value, secret: true })
-  restic.faults.ready = async () => {
-    throw new Failure('dump_failed', `mongodb://root:${value}@db refuses it.`, 'Look.')
-  }
   const { json } = await ada.post(`${envPath}/backups`, { targetId })
   await t.jobs.idle()
   const seen = await Promise.all(

@@ -42,7 +42,8 @@ test('what is proven stays, whatever the plan keeps', async () => {
   const s = await aService()
   await s.plan({ keepLast: 1 })
   const proven = await s.backUp()
-  s.restic.snapshots[0]!.tags.push('proven')
+  await s.ada.post(`/backups/${proven.id}/prove`)
+  await s.t.jobs.idle()
   await s.backUp()
   const last = await s.backUp()
   const { items } = (await s.ada.get(s.path)).json
@@ -51,14 +52,15 @@ test('what is proven stays, whatever the plan keeps', async () => {
 
 test('a backup whose old ones can’t be removed has succeeded, and the plan says so', async () => {
   const s = await aService()
-  await s.plan({ keepLast: 1 })
-  s.restic.faults.retain = async () => {
+  await s.plan({ keepLast: 1, prove: 'never' })
+  await s.backUp()
+  s.restic.faults.forget = async () => {
     throw away()
   }
   expect(await s.backUp()).toMatchObject({ status: 'succeeded' })
   const planned = () => s.ada.get(`${s.path}/plan`)
   expect((await planned()).json.problem.reason).toBe('retention_failed')
-  delete s.restic.faults.retain
+  delete s.restic.faults.forget
   await s.backUp()
   expect((await planned()).json.problem).toBeNull()
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
-import { away } from './simulated-restic.ts'
 import { aService } from './scene.ts'
 
 /** Proves a backup to the end. */
@@ -21,7 +20,6 @@ test('volumes are restored beside the real ones, and their bytes compared', asyn
     proving: false,
     proven: { error: null, rows: null },
   })
-  expect(restic.snapshots[0]!.tags).toContain('proven')
 
   restic.faults.measureVolumes = async () => 999
   const { proven: failed } = await prove(scene, id)
@@ -115,18 +113,4 @@ test('a plan removes no backup while it is proven', async () => {
   await t.jobs.idle()
   expect(restic.backups).toEqual([`backup=${id}`, `backup=${json.id}`])
   expect((await ada.get(`/backups/${id}`)).json.proven.error).toBeNull()
-})
-
-test('a backup that the target can’t mark is proven, and kept all the same', async () => {
-  const scene = await aService()
-  const { restic, backUp, plan } = scene
-  await plan({ keepLast: 1, prove: 'never' })
-  const first = await backUp()
-  restic.faults.tag = async () => {
-    throw away()
-  }
-  expect(await prove(scene, first.id)).toMatchObject({ proven: { error: null } })
-  await backUp()
-  const third = await backUp()
-  expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${third.id}`])
 })

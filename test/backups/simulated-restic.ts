@@ -10,14 +10,14 @@ type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: nu
 type Call =
   | 'ready'
   | 'store'
+  | 'gather'
+  | 'storeGathered'
   | 'storeVolumes'
   | 'measureVolumes'
   | 'read'
   | 'readVolumes'
   | 'list'
-  | 'tag'
   | 'forget'
-  | 'retain'
 
 /** Decides when a call is done, and whether. */
 type Turn = <T>(
@@ -42,7 +42,8 @@ export class SimulatedRestic {
       (options: never) =>
         (this.faults[name as keyof Restic] ?? (call as never as () => unknown))(options),
     ])
-    return async () => Object.fromEntries(called) as Restic
+    const dispose = { [Symbol.asyncDispose]: async () => {} }
+    return async () => ({ ...Object.fromEntries(called), ...dispose }) as Restic
   }
 
   /** The tags that name the backups it has. */
@@ -58,22 +59,22 @@ export class SimulatedRestic {
   }
 
   #calls(turn: Turn): Pick<Restic, Call> {
+    const gathered = new Map<string, number>()
     return {
       ready: ({ signal }) => turn('restic ready', { signal }, () => null),
-      store: async ({ file, tags, from, progress, signal }) => {
-        const stdin = new PassThrough()
-        const read = buffer(stdin)
-        read.catch(() => {})
-        try {
-          await from(stdin, signal)
-        } catch (error) {
-          stdin.destroy()
-          throw error
-        }
-        stdin.end()
-        const { length: bytes } = await read
-        progress?.({ bytes, total: null })
-        return this.add({ tags, paths: [`/${file}`], bytes })
+      store: async ({ file, tags, ...storing }) =>
+        this.add({ tags, paths: [`/${file}`], bytes: await this.#read(storing) }),
+      gather: async ({ file, ...storing }) => {
+        gathered.set(file, await this.#read(storing))
+        return null
+      },
+      storeGathered: ({ tags, signal }) => {
+        const paths = [...gathered.keys()].map((file) => `/files/${file}`)
+        const bytes = gathered.values().reduce((sum, one) => sum + one, 0)
+        return turn('restic store', { signal, changes: true }, () => {
+          gathered.clear()
+          return this.add({ tags, paths, bytes })
+        })
       },
       storeVolumes: async ({ volumes, tags, progress, signal }) => {
         const one = { tags, paths: volumes.map(({ path }) => path), bytes: 1000 }
@@ -90,13 +91,6 @@ export class SimulatedRestic {
         turn('restic restore', { signal, changes: true }, () => {
           this.restored.push(this.#find(snapshot).id)
         }),
-      tag: ({ snapshots, add = [], remove = [], signal }) =>
-        turn('restic tag', { signal, changes: true }, () => {
-          for (const id of snapshots) {
-            const one = this.#find(id)
-            one.tags = [...one.tags.filter((tag) => !remove.includes(tag)), ...add]
-          }
-        }),
       list: ({ tag, signal }) =>
         turn('restic list', { signal }, () =>
           this.snapshots
@@ -105,20 +99,23 @@ export class SimulatedRestic {
         ),
       forget: ({ snapshots, signal }) =>
         turn('restic forget', { signal, changes: true }, () => this.#remove(snapshots)),
-      retain: ({ tag, keep, keepTags, signal }) =>
-        turn('restic retain', { signal, changes: true }, () => {
-          const mine = this.snapshots.filter(({ tags }) => tags.includes(tag)).toReversed()
-          const isKept = ({ tags }: Stored) => tags.some((tag) => keepTags.includes(tag))
-          // all snapshots of a backup stay or go together
-          const backups = Map.groupBy(mine, backupOf).values().toArray()
-          const over = backups
-            .slice(keep.last)
-            .filter((all) => !all.some(isKept))
-            .flat()
-          this.#remove(over.map(({ id }) => id))
-          return over.map(({ id }) => id)
-        }),
     }
+  }
+
+  async #read({ from, progress, signal }: Omit<Parameters<Restic['store']>[0], 'file' | 'tags'>) {
+    const stdin = new PassThrough()
+    const read = buffer(stdin)
+    read.catch(() => {})
+    try {
+      await from(stdin, signal)
+    } catch (error) {
+      stdin.destroy()
+      throw error
+    }
+    stdin.end()
+    const { length: bytes } = await read
+    progress?.({ bytes, total: null })
+    return bytes
   }
 
   #find(snapshot: string) {
@@ -132,5 +129,3 @@ export class SimulatedRestic {
 }
 
 export const away = () => new Failure('target_away', 'The target doesn’t respond.', 'Try again.')
-
-const backupOf = ({ tags }: Stored) => tags.find((tag) => tag.startsWith('backup='))

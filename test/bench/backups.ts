@@ -15,7 +15,7 @@ import type { Row } from './ratio.ts'
 
 /** Orders of the shop. */
 const rows = Number(process.env.BENCH_ROWS ?? 1_000_000)
-const pairs = 3
+const pairs = Number(process.env.BENCH_PAIRS ?? 3)
 
 /** MiB. */
 const memoryAim = 150

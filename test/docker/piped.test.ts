@@ -1,8 +1,9 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PipedOptions } from '../../src/docker/piped.ts'
+import { unlessAborted } from '../../src/platform/pause.ts'
 import { sandbox } from './sandbox.ts'
 
 const { docker, labels, name, options } = sandbox()
@@ -121,5 +122,77 @@ test('an error of one who reads or writes ends the process, which doesn’t take
   }
   expect(await piped('head -c 10 >/dev/null; exit 4', { stdin: endless })).toMatchObject({
     exitCode: 4,
+  })
+})
+
+describe('a command in a container that runs', () => {
+  const kept = async () => {
+    const id = await docker.createContainer({ ...options(), command: ['sleep', '60'], init: true })
+    await docker.startContainer(id)
+    const kill = () => docker.removeContainer(id, { force: true, volumes: true })
+    const exec = (line: string, how: Partial<Parameters<typeof docker.execPiped>[1]> = {}) =>
+      docker.execPiped(id, { command: ['sh', '-c', line], kill, ...how })
+    return { id, exec, [Symbol.asyncDispose]: async () => void (await kill()) }
+  }
+
+  test('has input, output, errors, variables and an exit code of its own', async () => {
+    await using container = await kept()
+    const { exec } = container
+    let text = ''
+    const result = await exec(`cat; echo "$NAME" >&2; exit 3`, {
+      env: { NAME: 'größe' },
+      stdin: (to) => write(to, 'all of it'),
+      async stdout(from) {
+        for await (const chunk of from) text += Buffer.from(chunk).toString()
+      },
+    })
+    expect([text, result]).toEqual([
+      'all of it',
+      { exitCode: 3, oomKilled: false, stderr: 'größe\n' },
+    ])
+    expect(await exec('wc -c >&2; yes | head -c 2000000')).toMatchObject({ stderr: '0\n' })
+    // one that ends before its input, and one that isn't there
+    const early = exec('exit 4', { stdin: (to) => write(to, Buffer.alloc(5_000_000)) })
+    expect(await early.then(({ exitCode }) => exitCode, String)).toBe(4)
+    expect((await exec('nothing-like-it')).exitCode).toBe(127)
+  })
+
+  test('is read whole however slowly, and ends with its container when reading fails', async () => {
+    await using container = await kept()
+    const { id, exec } = container
+    let bytes = 0
+    await exec(`head -c 3000000 /dev/zero${marked}`, {
+      isMarked: true,
+      async stdout(from) {
+        await sleep(3000) // longer than the engine keeps what is unread
+        bytes = await count(from)
+      },
+    })
+    expect(bytes).toBe(3_000_000)
+    const mine = new Error('mine')
+    const failing = exec('yes', {
+      async stdout() {
+        throw mine
+      },
+    })
+    expect(await failing.catch((error) => error)).toBe(mine)
+    expect(await docker.inspectContainer(id)).toBeNull()
+    expect(await exec('true').catch((error) => error.code)).toBe('cut_short')
+  })
+
+  test('an abort ends it before its input ends', async () => {
+    await using container = await kept()
+    const { id, exec } = container
+    const stop = new AbortController()
+    const running = exec('cat >/dev/null', {
+      signal: stop.signal,
+      stdin: async (to, signal) => {
+        await write(to, 'half')
+        stop.abort(new Error('enough'))
+        await unlessAborted(new Promise<never>(() => {}), signal)
+      },
+    })
+    expect(await running.catch((error) => error.message)).toBe('enough')
+    expect(await docker.inspectContainer(id)).toBeNull()
   })
 })

@@ -217,11 +217,13 @@ function checkBackups({ installation }: Order, say: Say) {
     }
     if (['pending', 'running'].includes(status)) say(`backup ${id} is ${status} for ever`)
     if (held) say(`backup ${id} still holds ${held}`)
-    const [own, its] = [
-      known.filter(({ tags }) => tags.includes(`backup=${id}`)).map((one) => one.id),
-      JSON.parse(files).map(({ snapshot }: { snapshot: string }) => snapshot),
-    ]
-    if (own.join() !== its.join()) say(`backup ${id} (${status}) has ${its}, the target ${own}`)
+    const own = known.filter(({ tags }) => tags.includes(`backup=${id}`))
+    const isDescribed = own.at(-1)?.paths.includes('/files/backup.json') ?? false
+    const stored = own.filter(({ paths }) => paths.join() !== '/files/backup.json')
+    const theirs = stored.map((one) => one.id).join()
+    const its = JSON.parse(files).map(({ snapshot }: { snapshot: string }) => snapshot)
+    if (theirs !== its.join() || its.length > 0 !== isDescribed)
+      say(`backup ${id} (${status}) has ${its}, the target ${theirs}, described: ${isDescribed}`)
   }
 }
 

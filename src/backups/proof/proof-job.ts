@@ -4,12 +4,10 @@ import type { Kind } from '../../jobs/task.ts'
 import { endJob, hasJob, insertJob, proofsOf } from '../../jobs/store.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
-import { report } from '../../platform/journal.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
 import { noteProof } from '../notice.ts'
-import { openRepository } from '../repository.ts'
-import { getBackup, getPlan, getProofOf, listProven, logOf, setBackup } from '../store.ts'
+import { getBackup, getPlan, getProofOf, logOf, setBackup } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { maskedBy, maskOf } from '../subject.ts'
 import { prove } from './prove.ts'
@@ -54,12 +52,6 @@ export const proofKind =
         log.mask = await maskOf(deps, backup)
         deps.changes.touch(backup.id)
         rows = await prove(deps, { backup, log, signal })
-        await keepProven(deps, backup, { signal }).catch((error) => {
-          if (signal.aborted || !(error instanceof Failure)) throw error
-          log.write(
-            `The target couldn’t mark it as proven; Davit keeps it all the same: ${error.message}`,
-          )
-        })
       },
       end(end) {
         const failure = end.status === 'failed' ? maskedBy(log, end.failure) : null
@@ -87,18 +79,4 @@ function storeProof(
     ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },
   })
   noteProof(tx, backup, failure)
-}
-
-/** The newest one that was proven is never removed by retention: its snapshots have a tag. */
-async function keepProven(deps: BackupDeps, backup: Backup, { signal }: { signal: AbortSignal }) {
-  const restic = await openRepository(deps, backup)
-  const snapshotsOf = ({ files }: Backup) => files.map(({ snapshot }) => snapshot)
-  await restic.tag({ snapshots: snapshotsOf(backup), add: ['proven'], signal })
-  const older = listProven(deps.db, backup).filter(({ id }) => id < backup.id)
-  try {
-    await restic.tag({ snapshots: older.flatMap(snapshotsOf), remove: ['proven'], signal })
-  } catch (error) {
-    if (signal.aborted) throw error
-    report('an older proven backup is still kept', error, { backup: backup.id })
-  }
 }

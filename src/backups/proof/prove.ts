@@ -29,11 +29,11 @@ export async function prove(
   if (!deps.docker.remote)
     await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: backup.bytes ?? 0 })
   log.write('Restoring it for a test.')
-  const restic = await openRepository(deps, backup, {
+  await using restic = await openRepository(deps, backup, {
     say: (line) => log.write(line),
-    isUncached: true,
+    ...{ isUncached: true, inOne: true },
   })
-  await restic.ready({ signal })
+  await restic.list({ signal })
   const proving = { backup, restic, log, signal }
   const rows: number[] = []
   for (const contents of backup.contents ?? [])
@@ -56,8 +56,8 @@ async function proveDatabases(
   const { component: name } = contents
   const server = await serverOf(deps, { backup, name, signal })
   const read = fileReader(backup, restic)
-  return withTestServer(deps, { ...server, signal }, async (containerId) => {
-    const call = { source: server.source, containerId, ownerId: backup.ownerId, signal }
+  return withTestServer(deps, { ...server, signal }, async (target) => {
+    const call = { ...target, signal }
     await load(deps, { ...call, contents, read })
     const found = await inspect(deps, call)
     const difference = differenceOf(contents, found)

@@ -3,8 +3,8 @@ import type { Docker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import type { Component } from '../../runtime/component.ts'
 import { withTestContainer } from '../../runtime/test-container.ts'
-import { versionOf } from '../recipes/index.ts'
-import type { Source } from '../recipes/index.ts'
+import { toolsOf, versionOf } from '../recipes/index.ts'
+import type { Source, Target } from '../recipes/index.ts'
 
 export type TestServer = {
   component: Component
@@ -19,18 +19,21 @@ type Deps = Parameters<typeof withTestContainer>[0] & Parameters<typeof versionO
 
 /** Milliseconds for a server to be ready, and between two looks. */
 const startTimeout = 180_000
-const interval = 500
+const interval = 200
 
-/** Runs an empty server as a component of a service would, and passes on its container once it is ready. */
+/** Runs an empty server as a component of a service would, and passes it on once it is ready. */
 export function withTestServer<Result>(
   deps: Deps,
   server: TestServer,
-  work: (containerId: string) => Promise<Result>,
+  work: (target: Target) => Promise<Result>,
 ): Promise<Result> {
+  const { source, ownerId } = server
   return withTestContainer(deps, server, async (id) => {
+    await using tools = toolsOf(deps, { source, containerId: id, ownerId })
+    const target = { source, containerId: id, ownerId, tools }
     try {
-      await untilReady(deps, server, id)
-      return await work(id)
+      await untilReady(deps, server, target)
+      return await work(target)
     } catch (error) {
       server.signal.throwIfAborted()
       throw (await whyEnded(deps.docker, id, server.component)) ?? error
@@ -39,15 +42,15 @@ export function withTestServer<Result>(
 }
 
 /** Its first start restarts it, so only what its own tool says counts. */
-async function untilReady(deps: Deps, { source, ownerId, signal }: TestServer, id: string) {
+async function untilReady(deps: Deps, { signal }: TestServer, target: Target) {
   const deadline = performance.now() + startTimeout
   for (;;) {
     try {
-      await versionOf(deps, { source, containerId: id, ownerId, signal })
+      await versionOf(deps, { ...target, signal })
       return
     } catch (error) {
       if (!(error instanceof Failure) || performance.now() > deadline) throw error
-      const container = await deps.docker.inspectContainer(id, { signal })
+      const container = await deps.docker.inspectContainer(target.containerId, { signal })
       if (container?.state !== 'running') throw error
     }
     await sleep(interval, undefined, { signal })

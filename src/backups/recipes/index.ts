@@ -8,13 +8,14 @@ import { mysql } from './mysql.ts'
 import { postgresql } from './postgresql.ts'
 import { redis } from './redis.ts'
 import type { BackupEngine } from '../../services/compose/declaration.ts'
-import { linesOf, marked, passOn, runTool, splitHead } from './tool.ts'
+import { linesOf, marked, passOn, runTool, splitHead, withTools } from './tool.ts'
 import type { Target, Tool, ToolDeps } from './tool.ts'
 
 export { differenceOf, refuseNewer } from './contents.ts'
 export type { Contents } from './contents.ts'
 export { recipeOf, renamedImages } from './recipe.ts'
 export type { Recipe } from './recipe.ts'
+export { toolsOf } from './tool.ts'
 export type { Source, Target } from './tool.ts'
 
 /** Bytes of what is counted last. */
@@ -26,6 +27,7 @@ const isCount = (line: string) => /^\[".*",\d+\]$/.test(line)
 const undoTimeout = 60_000
 
 type Call = Target & { signal: AbortSignal }
+type Open = Call & Pick<Tool, 'tools'>
 
 type DumpFile = {
   name: string
@@ -51,7 +53,10 @@ const engines: Record<BackupEngine, Engine> = { postgresql, mysql, redis, mongod
 const engineOf = ({ source }: Target) => engines[source.engine]
 
 /** Dumps all databases of a server, each in one snapshot, and returns what was counted in it. */
-export async function dump(deps: ToolDeps, { each, ...call }: Dump): Promise<Contents> {
+export const dump = (deps: ToolDeps, { each, ...call }: Dump): Promise<Contents> =>
+  withTools(deps, call, (open) => dumpAll(deps, { ...open, each }))
+
+async function dumpAll(deps: ToolDeps, { each, ...call }: Dump & Open): Promise<Contents> {
   const engine = engineOf(call)
   const contents = await serverOf(deps, call)
   if (engine.roles) {
@@ -89,7 +94,10 @@ export async function dump(deps: ToolDeps, { each, ...call }: Dump): Promise<Con
 }
 
 /** What a server has now. It reads all of its rows. */
-export async function inspect(deps: ToolDeps, call: Call): Promise<Contents> {
+export const inspect = (deps: ToolDeps, call: Call): Promise<Contents> =>
+  withTools(deps, call, (open) => inspectAll(deps, open))
+
+async function inspectAll(deps: ToolDeps, call: Open): Promise<Contents> {
   const engine = engineOf(call)
   const contents = await serverOf(deps, call)
   for (const [index, database] of contents.databases.entries()) {
@@ -100,10 +108,17 @@ export async function inspect(deps: ToolDeps, call: Call): Promise<Contents> {
   return contents
 }
 
-export const versionOf = async (deps: ToolDeps, call: Call) => (await serverOf(deps, call)).version
+export const versionOf = (deps: ToolDeps, call: Call) =>
+  withTools(deps, call, async (open) => (await serverOf(deps, open)).version)
 
 /** Replaces the databases of a dump in a server that runs, or creates them; others stay as they are. */
-export async function load(deps: ToolDeps, { contents, database, read, ...call }: Load) {
+export const load = (deps: ToolDeps, call: Load): Promise<void> =>
+  withTools(deps, call, (open) => loadAll(deps, open))
+
+async function loadAll(
+  deps: ToolDeps,
+  { contents, database, read, ...call }: Load & Open,
+): Promise<void> {
   const engine = engineOf(call)
   refuseNewer(contents, await serverOf(deps, call))
   const loadRoles = async () => {
@@ -129,6 +144,7 @@ async function loadOne(deps: ToolDeps, tool: Tool) {
     await runTool(deps, tool)
   } catch (error) {
     const { stdin: _, ...rest } = tool
+    await tool.tools[Symbol.asyncDispose]() // with what it has started
     const signal = AbortSignal.timeout(undoTimeout)
     if (undo)
       await runTool(deps, { ...rest, script: undo, signal }).catch((error) =>
@@ -144,7 +160,7 @@ const envOf = ({ env }: Engine, database: DatabaseContents) => ({
 })
 
 /** Its version and the names of its databases and roles, with nothing counted. */
-async function serverOf(deps: ToolDeps, call: Call): Promise<Contents> {
+async function serverOf(deps: ToolDeps, call: Open): Promise<Contents> {
   const { component, engine } = call.source
   const { server, roles, ending, env } = engineOf(call)
   type Line = { version?: string; database?: string; role?: string }

@@ -47,6 +47,7 @@ port=16379
 while beside ping | grep -qvi refused; do port=$((port + 1)); done
 info server
 "$server" --port $port --bind 127.0.0.1 --dir "$PWD" --dbfilename dump.rdb --appendonly no --save '' > log 2>&1 &
+trap "kill $!" EXIT
 until beside info persistence | grep -q ^loading:0; do kill -0 $! 2> /dev/null || fail log; sleep 0.1; done
 ask replicaof 127.0.0.1 $port > answer; grep -qx OK answer || fail answer
 # A minute without a connection means that none will come.

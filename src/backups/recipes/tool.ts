@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { PipedOptions } from '../../docker/piped.ts'
 import { Failure } from '../../platform/errors.ts'
-import { runForBackup } from '../../runtime/backup-containers.ts'
+import { KeptContainer } from '../../runtime/backup-containers.ts'
 import type { BackupDeps } from '../../runtime/backup-containers.ts'
 import type { BackupEngine } from '../../services/compose/declaration.ts'
 
@@ -24,9 +24,12 @@ export type Target = {
   /** The container in which it runs. */
   containerId: string
   ownerId: string
+  /** In which its tools run, for as long as that is open; by default for as long as one call needs them. */
+  tools?: KeptContainer
 }
 
-export type Tool = Target & {
+export type Tool = Omit<Target, 'tools'> & {
+  tools: KeptContainer
   /** A constant text for a shell; values are in `env`. */
   script: string
   env?: Record<string, string>
@@ -38,29 +41,49 @@ const mebibyte = 2 ** 20
 /** The end of each script whose output is marked. */
 export const marked = '&& printf %s "$DAVIT_END" && { read -r _ || :; }'
 
-/**
- * Runs the server's own tool in a container of the image that runs, which shares the network of the server.
- * Throws a Failure when it didn't succeed. Returns what it wrote to its error stream.
- */
-export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
-  const { lockTimeoutMs = 30_000 } = deps
-  const { source, containerId, ownerId, script, env, signal, ...streams } = tool
-  const server = await deps.docker.inspectContainer(containerId, { signal })
-  if (server?.state !== 'running') throw notRunning(source)
-  const { exitCode, oomKilled, stderr } = await runForBackup(deps, {
-    ...streams,
-    ...{ does: 'dump', ownerId, isOnline: { sharedWith: containerId } },
-    image: server.imageId,
-    entrypoint: ['sh', '-c', script],
-    env: { LC_ALL: 'C', DAVIT_LOCK_MS: String(lockTimeoutMs), ...source.env, ...env },
-    // a loaded copy of an in-memory database needs as much as the database
-    memoryBytes: Math.max(512 * mebibyte, server.memoryLimit ?? 0),
-    cpus: 2,
-    pidsLimit: 256,
-    signal,
+/** A container of the image that runs, for the server's own tools, which shares the network of the server. */
+export const toolsOf = (deps: ToolDeps, { source, containerId, ownerId }: Target) =>
+  new KeptContainer(deps, async ({ signal }) => {
+    const server = await serverIn(deps, { source, containerId, signal })
+    return {
+      ...{ does: 'dump', ownerId, isOnline: { sharedWith: containerId } },
+      image: server.imageId,
+      env: { LC_ALL: 'C', DAVIT_LOCK_MS: String(deps.lockTimeoutMs ?? 30_000), ...source.env },
+      // a loaded copy of an in-memory database needs as much as the database
+      memoryBytes: Math.max(512 * mebibyte, server.memoryLimit ?? 0),
+      cpus: 2,
+      pidsLimit: 256,
+      init: true,
+    }
   })
+
+export async function withTools<Call extends Target, Result>(
+  deps: ToolDeps,
+  call: Call,
+  work: (call: Call & { tools: KeptContainer }) => Promise<Result>,
+): Promise<Result> {
+  if (call.tools) return work({ ...call, tools: call.tools })
+  await using tools = toolsOf(deps, call)
+  return await work({ ...call, tools })
+}
+
+/** Throws a Failure when the tool didn't succeed. Returns what it wrote to its error stream. */
+export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
+  const { source, containerId: _, ownerId: __, tools, script, env = {}, ...streams } = tool
+  await serverIn(deps, tool)
+  const command = ['sh', '-c', script]
+  const { exitCode, oomKilled, stderr } = await tools.run({ ...streams, command, env })
   if (exitCode !== 0) throw explained(source, oomKilled ? 'it needed too much memory' : stderr)
   return stderr
+}
+
+async function serverIn(
+  { docker }: ToolDeps,
+  { source, containerId, signal }: Pick<Tool, 'source' | 'containerId' | 'signal'>,
+) {
+  const server = await docker.inspectContainer(containerId, { signal })
+  if (server?.state !== 'running') throw notRunning(source)
+  return server
 }
 
 /** Bytes of what is counted. */

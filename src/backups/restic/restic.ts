@@ -2,17 +2,17 @@ import type { Writable } from 'node:stream'
 import { Failure } from '../../platform/errors.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import type { Messages, Progress } from './messages.ts'
+import { KeptContainer } from '../../runtime/backup-containers.ts'
+import { gatheredMark, gatheringRun, gatheringRoom, readingRun, storedName } from './gather.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
-import { openingScript, runRestic, volumesFolder } from './run.ts'
+import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
-import { expired } from './retention.ts'
-import type { Keep } from './retention.ts'
-import { currentId, currentIds, listSnapshots } from './snapshots.ts'
+import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
+import type { Snapshots } from './snapshots.ts'
 
 export type { Target } from './repository.ts'
 export type { ResticDeps } from './run.ts'
-export type { Keep } from './retention.ts'
 export type { StoredSnapshot } from './snapshots.ts'
 
 export type Restic = ReturnType<typeof openRestic>
@@ -23,10 +23,30 @@ type Abortable = { signal: AbortSignal }
 type Storing = Abortable & { tags: string[]; progress?: (progress: Progress) => void }
 type MountedVolume = { volume: string; path: string }
 type SnapshotOf = Abortable & { snapshot: string }
+type StoringFile = Storing & {
+  file: string
+  from: (stdin: Writable, signal: AbortSignal) => Promise<void>
+}
 
-/** One repository, in which each file of a backup, or its volumes, are a snapshot. Contacts nothing yet. */
+/**
+ * One repository, in which each large file of a backup, its small ones together, and its volumes are a snapshot.
+ * Contacts nothing yet. One that keeps a container must be disposed of.
+ */
 export function openRestic(deps: ResticDeps, target: Target) {
   const opened: Opened = { ...deps, target, repository: repositoryOf(target) }
+  if (deps.inOne) opened.kept = new KeptContainer(deps, (open) => optionsOf(opened, open))
+  const gathered = gatheringRoom()
+  /** As read last, while its container is kept and nothing was changed. */
+  let known: Snapshots | null = null
+
+  async function snapshots(options: Abortable) {
+    const read = await readSnapshots(opened, options)
+    if (opened.kept) known = read
+    return read
+  }
+
+  const find = async ({ snapshot, signal }: SnapshotOf) =>
+    findSnapshot(opened, known ?? (await snapshots({ signal })), snapshot)
 
   /** Throws a Failure unless the repository is there and its key is the target's. */
   async function ready({ signal }: Abortable) {
@@ -58,19 +78,39 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 
   /** Stores what `from` writes. When that fails, nothing is stored. */
-  async function store({
-    file,
-    from,
-    ...storing
-  }: Storing & {
-    file: string
-    from: (stdin: Writable, signal: AbortSignal) => Promise<void>
-  }): Promise<Snapshot> {
+  async function store({ file, from, ...storing }: StoringFile): Promise<Snapshot> {
+    known = null
     const args = [...backup(storing.tags), '--stdin', '--stdin-filename', storedName(file)]
     return summaryOf(await runRestic(opened, { args, stdin: from, ...storing }))
   }
 
-  /** Reads a file that `store` stored. Resolves when all of it was read. */
+  /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once. */
+  async function gather(storing: StoringFile): Promise<Snapshot | null> {
+    const name = storedName(storing.file)
+    if (!opened.kept || !gathered.hasRoom(name)) return store(storing)
+    known = null
+    const result = await runRestic(opened, {
+      args: [...backup(storing.tags), '--stdin', '--stdin-filename', name],
+      script: gatheringRun,
+      env: { DAVIT_FILE: name },
+      stdin: storing.from,
+      ...{ progress: storing.progress, signal: storing.signal },
+    })
+    const line = result.messages.texts.find((text) => text.startsWith(gatheredMark))
+    if (line === undefined) return summaryOf(result)
+    gathered.add(name, Number(line.slice(gatheredMark.length)))
+    return null
+  }
+
+  /** Stores what was gathered as one snapshot, completely or not at all. */
+  async function storeGathered(storing: Storing): Promise<Snapshot> {
+    known = null
+    const args = [...backup(storing.tags), '--force', '--', ...gathered.names]
+    const script = `cd ${gatheringFolder} && restic "$@" 2>&1`
+    return summaryOf(await runRestic(opened, { args, script, ...storing }))
+  }
+
+  /** Reads a file that was stored. Resolves when all of it was read. */
   async function read({
     snapshot,
     file,
@@ -80,9 +120,16 @@ export function openRestic(deps: ResticDeps, target: Target) {
     file: string
     to: (stdout: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   }) {
-    const current = await currentId(opened, { snapshot, signal })
-    const args = ['dump', current, `/${storedName(file)}`]
-    await runRestic(opened, { args, stdout: to, signal })
+    const { current, paths } = await find({ snapshot, signal })
+    const name = storedName(file)
+    const together = opened.kept && paths.every((path) => path.startsWith(`${gatheringFolder}/`))
+    const args = together
+      ? ['restore', current, '--target', `${gatheringFolder}/part`]
+      : ['dump', current, `/${name}`]
+    await runRestic(opened, {
+      ...{ args, stdout: to, signal },
+      ...(together && { script: readingRun, env: { DAVIT_SNAPSHOT: current, DAVIT_FILE: name } }),
+    })
   }
 
   /** Stores volumes, which it can only read. Throws a Failure when a file couldn't be read. */
@@ -90,6 +137,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     volumes,
     ...storing
   }: Storing & { volumes: MountedVolume[] }): Promise<Snapshot> {
+    known = null
     const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
     const args = [...backup(storing.tags), '--ignore-inode', ...mounted.map(({ path }) => path)]
     const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
@@ -104,7 +152,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     progress,
     signal,
   }: SnapshotOf & { volumes: MountedVolume[]; progress?: Storing['progress'] }) {
-    const current = await currentId(opened, { snapshot, signal })
+    const { current } = await find({ snapshot, signal })
     const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
     const include = mounted.flatMap(({ path }) => ['--include', path])
     const args = ['--json', 'restore', current, '--target', '/', ...include]
@@ -124,7 +172,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     progress,
     signal,
   }: SnapshotOf & { progress?: Storing['progress'] }): Promise<number> {
-    const current = await currentId(opened, { snapshot, signal })
+    const { current } = await find({ snapshot, signal })
     const { messages } = await runRestic(opened, {
       args: ['--json', 'restore', current, '--target', volumesFolder],
       script: `restic "$@" 2>&1 && printf 'davit-bytes %s\\n' "$(find ${volumesFolder} -type f -exec cat {} + | wc -c)"`,
@@ -137,39 +185,12 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return Number(line?.split(' ')[1])
   }
 
-  async function tag({
-    snapshots,
-    add = [],
-    remove = [],
-    signal,
-  }: Abortable & { snapshots: string[]; add?: string[]; remove?: string[] }) {
-    const current = await currentIds(opened, { snapshots, signal })
-    if (current.length === 0) return
-    const changes = [
-      ...add.flatMap((one) => ['--add', one]),
-      ...remove.flatMap((one) => ['--remove', one]),
-    ]
-    await runRestic(opened, { args: ['tag', ...changes, ...current], isAlone: true, signal })
-  }
-
   /** Removes snapshots and the data that only they have. Those that don't exist are ignored. */
-  async function forget({ snapshots, signal }: Abortable & { snapshots: string[] }) {
-    const current = await currentIds(opened, { snapshots, signal })
+  async function forget({ snapshots: ids, signal }: Abortable & { snapshots: string[] }) {
+    const current = currentIds(known ?? (await snapshots({ signal })), ids)
     if (current.length === 0) return
+    known = null
     await runRestic(opened, { args: ['forget', '--prune', ...current], isAlone: true, signal })
-  }
-
-  /** Removes backups that needn't be kept. Returns the ids of their snapshots. */
-  async function retain({
-    tag,
-    keep,
-    keepTags,
-    zone,
-    signal,
-  }: Abortable & { tag: string; keep: Keep; keepTags: string[]; zone?: string }) {
-    const removed = expired(await list({ tag, signal }), { keep, keepTags, zone })
-    await forget({ snapshots: removed, signal })
-    return removed
   }
 
   /** Reads all data, and throws a Failure when some of it is damaged. */
@@ -183,11 +204,8 @@ export function openRestic(deps: ResticDeps, target: Target) {
     const prepared = await prepare({ signal })
     const { target, repository } = opened
     const known = { ...target, hostKey: target.hostKey ?? prepared.hostKey }
-    const trial = {
-      ...opened,
-      target: known,
-      repository: { ...repository, ...repositoryOf(known) },
-    }
+    const { kept: _, ...rest } = opened // it doesn’t know the host key
+    const trial = { ...rest, target: known, repository: { ...repository, ...repositoryOf(known) } }
     await runRestic(trial, {
       args: [],
       script: trialScript,
@@ -200,22 +218,26 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 
   /** Oldest first. */
-  const list = (options: Abortable & { tag?: string }) => listSnapshots(opened, options)
+  async function list({ tag, signal }: Abortable & { tag?: string }) {
+    const { snapshots: all } = await snapshots({ signal })
+    return all.filter(({ tags }) => tag === undefined || tags.includes(tag))
+  }
 
   return {
     ready,
     prepare,
     tryOut,
     store,
+    gather,
+    storeGathered,
     read,
     storeVolumes,
     readVolumes,
     measureVolumes,
     list,
-    tag,
     forget,
-    retain,
     check,
+    [Symbol.asyncDispose]: async () => opened.kept?.[Symbol.asyncDispose](),
   }
 }
 
@@ -227,9 +249,6 @@ const backup = (tags: string[]) => [
 ]
 
 const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
-
-/** restic 0.18.0 can’t store a stream as a file in a directory. */
-const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
 
 const trialScript = `set -e
 stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)

@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
 import { EngineError } from '../../docker/index.ts'
 import type { ContainerOptions, Docker } from '../../docker/index.ts'
+import type { Streams } from '../../docker/piped-streams.ts'
 import { isStatus } from '../../docker/refusals.ts'
 import { Failure } from '../../platform/errors.ts'
 import { canonicalHost, resolveHost } from '../../platform/hosts.ts'
@@ -12,6 +13,7 @@ import type { Secrets } from '../../platform/secrets.ts'
 import type { KeyedLock } from '../../platform/semaphore.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
 import { runForBackup } from '../../runtime/backup-containers.ts'
+import type { KeptContainer } from '../../runtime/backup-containers.ts'
 import { explain, isFinal } from './explain.ts'
 import { Messages } from './messages.ts'
 import type { Progress } from './messages.ts'
@@ -33,11 +35,18 @@ export type ResticDeps = {
   say?: (line: string) => void
   /** True to read all from the target: the cache has copies of what may be damaged or gone there. */
   isUncached?: boolean
+  /** True for one container for all commands but those with volumes, until the repository is disposed of. */
+  inOne?: boolean
   /** Milliseconds: for opening a repository, and without any progress. */
   timeouts?: { open: number; stall: number }
 }
 
-export type Opened = ResticDeps & { target: Target; repository: Repository }
+export type Opened = ResticDeps & {
+  target: Target
+  repository: Repository
+  /** In which commands without volumes run; by default each has a container of its own. */
+  kept?: KeptContainer
+}
 
 type Command = {
   args: string[]
@@ -67,6 +76,12 @@ const maxRetries = 3
 
 /** In which volumes are mounted. */
 export const volumesFolder = '/volumes'
+
+/** In memory, for files that are stored or read together. */
+export const gatheringFolder = '/files'
+
+/** MiB of one of them, and of all; and how many. */
+export const gatheringLimits = { one: 16, all: 64, count: 200 }
 
 const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
 
@@ -109,35 +124,30 @@ function inTurn(opened: Opened, command: Command) {
 async function runOnce(opened: Opened, command: Command): Promise<Result> {
   const { timeouts = usualTimeouts } = opened
   const { stdin, stdout, isQuick = false } = command
-  const image = await pulledImage(opened, command)
   const messages = new Messages(command.progress)
-  using watch = new Watch(command.signal, {
-    ...(isQuick ? { total: timeouts.open } : { stall: timeouts.stall }),
-    late: () => explain(opened, { messages, exitCode: null }),
-  })
-  messages.onProgress = () => watch.progressed()
-  // restic tries for 15 minutes, even with a wrong key
-  messages.onRetry = (count) => {
-    const failure = explain(opened, { messages, exitCode: null })
-    if (count >= maxRetries ? isQuick || isFinal(failure) : isQuick && isFinal(failure))
-      watch.end(failure)
-  }
-  const limits = await limitsOf(opened, command)
-  const extraHosts = await pinnedHosts(opened, command)
   try {
-    const { exitCode, oomKilled } = await runForBackup(opened, {
-      ...optionsOf(opened, command),
-      ...limits,
-      ...{ image, extraHosts },
+    const run = await containerFor(opened, command)
+    using watch = new Watch(command.signal, {
+      ...(isQuick ? { total: timeouts.open } : { stall: timeouts.stall }),
+      late: () => explain(opened, { messages, exitCode: null }),
+    })
+    messages.onProgress = () => watch.progressed()
+    // restic tries for 15 minutes, even with a wrong key
+    messages.onRetry = (count) => {
+      const failure = explain(opened, { messages, exitCode: null })
+      if (count >= maxRetries ? isQuick || isFinal(failure) : isQuick && isFinal(failure))
+        watch.end(failure)
+    }
+    const { exitCode, oomKilled } = await run({
       signal: watch.signal,
       isMarked: stdout !== undefined,
       onStderr: (bytes) => messages.pushStderr(bytes),
       ...(stdin && {
-        async stdin(to, signal) {
+        async stdin(to, signal, id) {
           await stdin(watch.writing(to), signal)
           watch.written()
+          await markComplete(opened, id, watch)
         },
-        beforeEnd: (id) => markComplete(opened, id, watch),
       }),
       stdout: stdout
         ? (from, signal) => stdout(watch.reading(from), signal)
@@ -153,6 +163,28 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
     throw explain(opened, { messages, exitCode: null })
   }
 }
+
+/** The one that is kept, if there is one and it has what the command needs. */
+async function containerFor(opened: Opened, command: Command) {
+  const { repository, kept } = opened
+  const { args, stdin, stdout, script, env, volumes, scratch, capabilities, signal } = command
+  const run = script ?? (stdin ? storingRun : stdout ? markedRun : 'restic "$@" 2>&1')
+  const entrypoint = ['sh', '-c', `${repository.setup}\n${run}`, 'restic']
+  const withArgs = [...repository.options, ...args]
+  if (kept && !volumes && !scratch && !capabilities) {
+    await kept.open({ signal })
+    return (streams: Watched) =>
+      kept.run({ ...streams, command: [...entrypoint, ...withArgs], ...(env && { env }) })
+  }
+  const options = await optionsOf(opened, command)
+  return (streams: Watched) =>
+    runForBackup(opened, {
+      ...{ ...options, ...streams, entrypoint, command: withArgs },
+      env: { ...options.env, ...env },
+    })
+}
+
+type Watched = Streams & { signal: AbortSignal }
 
 /** The engine refuses to mount it. */
 const isMissingDirectory = (error: unknown): error is EngineError =>
@@ -186,29 +218,28 @@ async function limitsOf({ docker }: Opened, { signal }: Pick<Command, 'signal'>)
   return { cpus, memoryBytes: Math.round(memory), pidsLimit: 256 }
 }
 
-function optionsOf(opened: Opened, command: Command) {
-  const { instanceId, target, repository, isUncached = false } = opened
-  const {
-    args,
-    stdin,
-    stdout,
-    script,
+/** Of a container that restic runs in. */
+export async function optionsOf(
+  opened: Opened,
+  {
+    signal,
     volumes = [],
     scratch = [],
     capabilities = [],
-    env,
-  } = command
-  const run = script ?? (stdin ? storingRun : stdout ? markedRun : 'restic "$@" 2>&1')
+  }: Pick<Command, 'signal' | 'volumes' | 'scratch' | 'capabilities'>,
+) {
+  const { instanceId, target, repository, isUncached = false } = opened
   const end = instanceId.slice(-12)
   const hostname = `davit-${end}` // by which it knows its own locks
   return {
+    image: await pulledImage(opened, { signal }),
+    ...(await limitsOf(opened, { signal })),
+    extraHosts: await pinnedHosts(opened, { signal }),
     ownerId: target.ownerId,
     does: 'restic',
     isOnline: repository.host !== null,
-    entrypoint: ['sh', '-c', `${repository.setup}\n${run}`, 'restic'],
-    command: [...repository.options, ...args],
     env: {
-      ...{ ...repository.env, ...env },
+      ...repository.env,
       ...{ RESTIC_CACHE_DIR: '/cache', RESTIC_PROGRESS_FPS: '1', HOME: '/tmp', TMPDIR: '/tmp' },
       HOSTNAME: hostname,
     },
@@ -220,6 +251,7 @@ function optionsOf(opened: Opened, command: Command) {
     scratch: isUncached ? [...scratch, '/cache'] : scratch,
     tmpfs: [
       { path: '/tmp', options: 'size=1g,mode=1777' },
+      { path: gatheringFolder, options: `size=${gatheringLimits.all + 32}m,mode=700` },
       // restic sets its times, too
       ...(volumes.length > 0 ? [{ path: volumesFolder, options: 'size=1m' }] : []),
     ],
@@ -232,7 +264,8 @@ function optionsOf(opened: Opened, command: Command) {
 
 /** The end of its input counts only after this mark: if Davit is killed, what it wrote so far isn't all. */
 const complete = '/tmp/complete'
-const storingRun = `{ cat && until [ -e ${complete} ]; do sleep 1; done; } | restic "$@" 2>&1`
+export const untilComplete = `until [ -e ${complete} ]; do sleep 1; done; rm ${complete}`
+const storingRun = `{ cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
 
 async function markComplete({ docker }: Opened, id: string, { signal }: Watch) {
   const command = ['touch', complete]
@@ -242,7 +275,9 @@ async function markComplete({ docker }: Opened, id: string, { signal }: Watch) {
 }
 
 /** By the mark, a complete output is told from one that was cut. */
-const markedRun = 'restic "$@" || exit; printf %s "$DAVIT_END"; read -r _; exit 0'
+export const marked = (command: string) =>
+  `${command} || exit; printf %s "$DAVIT_END"; read -r _; exit 0`
+const markedRun = marked('restic "$@"')
 
 /** Prints the host key, too. */
 export const openingScript = `restic "$@" 2>&1; code=$?; ${printHostKey}; exit $code`

@@ -10,18 +10,11 @@ type Listed = { id: string; original?: string; time: string; tags?: string[]; pa
 
 type Abortable = { signal: AbortSignal }
 
-/** Oldest first. */
-export const listSnapshots = async (
-  opened: Opened,
-  options: Abortable & { tag?: string | undefined },
-) => (await readSnapshots(opened, options)).snapshots
+export type Snapshots = Awaited<ReturnType<typeof readSnapshots>>
 
-async function readSnapshots(
-  opened: Opened,
-  { tag, signal }: Abortable & { tag?: string | undefined },
-) {
-  const args = ['--json', 'snapshots', ...(tag ? ['--tag', tag] : [])]
-  const { messages } = await runRestic(opened, { args, signal })
+/** Of a whole repository, oldest first. */
+export async function readSnapshots(opened: Opened, { signal }: Abortable) {
+  const { messages } = await runRestic(opened, { args: ['--json', 'snapshots'], signal })
   const snapshots = (messages.list as Listed[])
     .map(({ id, original, time, tags = [], paths }) => ({
       ...{ id: original ?? id, at: new Date(time), tags, paths },
@@ -32,24 +25,17 @@ async function readSnapshots(
 }
 
 // restic 0.14 reports the first characters of a new one
-const among = (all: (StoredSnapshot & { current: string })[], snapshots: string[]) =>
-  all
-    .filter(({ id }) => snapshots.some((start) => id.startsWith(start)))
-    .map(({ current }) => current)
+const among = (all: Snapshots['snapshots'], ids: string[]) =>
+  all.filter(({ id }) => ids.some((start) => id.startsWith(start)))
 
 /** The ids that restic has for them now. Those that don't exist any more are left out. */
-export const currentIds = async (
-  opened: Opened,
-  { snapshots, signal }: Abortable & { snapshots: string[] },
-) => (snapshots.length === 0 ? [] : among(await listSnapshots(opened, { signal }), snapshots))
+export const currentIds = ({ snapshots }: Snapshots, ids: string[]) =>
+  among(snapshots, ids).map(({ current }) => current)
 
-export async function currentId(
-  opened: Opened,
-  { snapshot, signal }: Abortable & { snapshot: string },
-) {
-  const { snapshots, messages } = await readSnapshots(opened, { signal })
-  const [current] = among(snapshots, [snapshot])
-  if (current) return current
+/** Throws a Failure when it isn't there, or can't be read. */
+export function findSnapshot(opened: Opened, { snapshots, messages }: Snapshots, id: string) {
+  const [found] = among(snapshots, [id])
+  if (found) return found
   // restic passes over what it can't read
   if (messages.texts.some((text) => /load snapshot/.test(text)))
     throw explain(opened, { messages, exitCode: 0 })

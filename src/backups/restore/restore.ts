@@ -8,7 +8,7 @@ import { containerIn, recipeIn } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf, whileHeld } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
-import { inspect, load, refuseNewer, versionOf } from '../recipes/index.ts'
+import { inspect, load, refuseNewer, toolsOf, versionOf } from '../recipes/index.ts'
 import type { Contents, Target } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import type { Restic } from '../restic/restic.ts'
@@ -41,9 +41,11 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const workload = subject && workloadOf(subject)
   if (!workload) throw noSubject(backup)
   log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
-  const restic = await openRepository(deps, backup, { say: (line) => log.write(line) })
-  await restic.ready({ signal })
-  const servers = await serversFor(deps, { ...restoring, subject, workload })
+  const say = (line: string) => log.write(line)
+  await using restic = await openRepository(deps, backup, { say, inOne: true })
+  await restic.list({ signal })
+  await using tools = new AsyncDisposableStack()
+  const servers = await serversFor(deps, { ...restoring, subject, workload, tools })
   const volumes =
     database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
   for (const server of servers) await restoreInto(deps, { ...restoring, restic, ...server })
@@ -61,7 +63,8 @@ async function serversFor(
     subject,
     workload,
     work,
-  }: Restoring & { subject: Subject; workload: Workload },
+    tools,
+  }: Restoring & { subject: Subject; workload: Workload; tools: AsyncDisposableStack },
 ): Promise<Server[]> {
   const { signal } = work
   const { recipe } = await recipeIn(deps, { subject, workload })
@@ -73,7 +76,8 @@ async function serversFor(
     const source = recipe.databases.find((one) => one.component === component)
     if (!source) throw nothingLike(component)
     const containerId = containerIn(containers, component)
-    const target = { source, containerId, ownerId: backup.ownerId }
+    const server = { source, containerId, ownerId: backup.ownerId }
+    const target = { ...server, tools: tools.use(toolsOf(deps, server)) }
     const { engine } = source
     refuseNewer(contents, { engine, version: await versionOf(deps, { ...target, signal }) })
     servers.push({ target, contents })

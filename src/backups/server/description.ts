@@ -5,7 +5,10 @@ import { tagsOf } from '../retention.ts'
 import { backupSubjects, volumeHolds } from '../store.ts'
 import type { Backup } from '../store.ts'
 
-/** Stored as the last snapshot of a backup, so that a Davit of before it can use the backup, too. */
+/**
+ * In the last snapshot of a backup, so that a Davit of before it can use the backup, too. Its files that are in the same
+ * snapshot have none there.
+ */
 const fileName = 'backup.json'
 
 /** Bytes. A database of 100,000 tables has less. */
@@ -45,7 +48,8 @@ const own = ['ownerId', 'targetId', 'status', 'held', 'restore', 'goneAt'] as co
 
 type Described = Omit<Backup, (typeof own)[number]>
 
-export async function storeDescription(
+/** Call it before what was gathered is stored. */
+export async function describe(
   restic: Restic,
   backup: Backup,
   { signal }: { signal: AbortSignal },
@@ -54,14 +58,14 @@ export async function storeDescription(
   const text = JSON.stringify(
     Object.fromEntries(entries.filter(([name]) => !(own as readonly string[]).includes(name))),
   )
-  await restic.store({
+  await restic.gather({
     ...{ file: fileName, tags: tagsOf(backup), signal },
     from: (to, signal) => pipeline([text], to, { signal, end: false }),
   })
 }
 
 export const hasDescription = ({ paths }: Pick<StoredSnapshot, 'paths'>) =>
-  paths.includes(`/${fileName}`)
+  paths.some((path) => path.endsWith(`/${fileName}`))
 
 /** Null when it isn't one, or one of a later form. */
 export async function readDescription(
@@ -78,7 +82,9 @@ export async function readDescription(
   })
   if (size > maxSize) return null
   const read = described.safeParse(parsed(Buffer.concat(parts).toString('utf8')))
-  return read.success ? (read.data as unknown as Described) : null
+  if (!read.success) return null
+  const { files, ...rest } = read.data as unknown as Described
+  return { ...rest, files: files.map((file) => ({ ...file, snapshot: file.snapshot || snapshot })) }
 }
 
 function parsed(text: string): unknown {

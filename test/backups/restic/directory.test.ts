@@ -1,24 +1,44 @@
 import { beforeAll, expect, mock, test } from 'bun:test'
+import type { Target } from '../../../src/backups/restic/restic.ts'
 import { makeNewer } from './newer-repository.ts'
 import { collect, scene, signal, write } from './scene.ts'
 
 const s = await scene()
 const path = s.folder()
-const restic = s.open({ path })
+const target = s.target({ path })
+const restic = s.open(target)
 beforeAll(() => restic.tryOut({ signal }).then(() => {}))
 
 const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(65_536)))
+/** What restic prints without Davit. */
+async function byHand({ path, password }: Target, ...args: string[]) {
+  let text = ''
+  await s.docker.runPiped({
+    name: `test-${crypto.randomUUID()}`,
+    image: s.config.resticImage,
+    labels: { 'davit.instance': s.instanceId },
+    network: 'none',
+    entrypoint: ['restic', ...args],
+    env: { RESTIC_REPOSITORY: '/target', RESTIC_PASSWORD: password, HOME: '/tmp' },
+    granted: { binds: [{ source: path!, path: '/target', readOnly: false }] },
+    ...{ cpus: 1, memoryBytes: 512 * 2 ** 20, pidsLimit: 64 },
+    stdout: async (from) => void (text = (await collect(from)).toString()),
+  })
+  return text
+}
+
 const file = 'postgresql/größe.dump'
 
-test('what was stored is read as it was, whatever tags it gets', async () => {
+test('what was stored is read as it was, also when someone gives it tags', async () => {
   const tags = ['davit', 'backup=1']
   const stored = await restic.store({ file, tags, from: write(bytes), signal })
   expect(stored).toMatchObject({ bytes: bytes.length })
   expect(stored.addedBytes).toBeGreaterThan(bytes.length)
-  await restic.tag({ snapshots: [stored.id], add: ['proven'], signal })
+  const tagged = await byHand(target, 'tag', '--add', 'mine', stored.id)
+  expect(tagged).toContain('modified')
   const [listed] = await restic.list({ tag: 'backup=1', signal })
   expect(listed!.id).toStartWith(stored.id)
-  expect(listed!.tags).toEqual([...tags, 'proven'])
+  expect(listed!.tags).toEqual([...tags, 'mine'])
   let read = Buffer.alloc(0)
   const to = async (from: AsyncIterable<Uint8Array>) => void (read = await collect(from))
   await restic.read({ snapshot: stored.id, file, to, signal })
@@ -45,21 +65,7 @@ test('a repository that a newer restic made isn’t touched', async () => {
   const target = s.target({ path: s.folder() })
   const newer = s.open(target)
   await newer.prepare({ signal })
-  const printed = async (what: string) => {
-    let text = ''
-    await s.docker.runPiped({
-      name: `test-${crypto.randomUUID()}`,
-      image: s.config.resticImage,
-      labels: { 'davit.instance': s.instanceId },
-      network: 'none',
-      entrypoint: ['restic', 'cat', what],
-      env: { RESTIC_REPOSITORY: '/target', RESTIC_PASSWORD: target.password, HOME: '/tmp' },
-      granted: { binds: [{ source: target.path!, path: '/target', readOnly: false }] },
-      ...{ cpus: 1, memoryBytes: 512 * 2 ** 20, pidsLimit: 64 },
-      stdout: async (from) => void (text = (await collect(from)).toString()),
-    })
-    return JSON.parse(text)
-  }
+  const printed = async (what: string) => JSON.parse(await byHand(target, 'cat', what))
   makeNewer(target.path!, { key: await printed('masterkey'), config: await printed('config') })
   expect(newer.ready({ signal })).rejects.toMatchObject({ code: 'target_newer' })
 })
@@ -70,4 +76,43 @@ test('an image of restic that can’t be pulled is told before anything is read'
   const stored = s.open({ path }, { config }).store({ file, tags: [], from: isRead, signal })
   expect(await stored.then(String, (error) => error.code)).toBe('registry_unreachable')
   expect(isRead).not.toHaveBeenCalled()
+})
+
+test('small files and the description are one snapshot, a large one is its own, and all are read', async () => {
+  const large = Buffer.alloc(18 * 2 ** 20, 7)
+  const tags = ['backup=together']
+  const files = {
+    'db/app.dump': bytes,
+    'db/große.dump': large,
+    'db-roles.sql': Buffer.from('roles'),
+  }
+  const ids: Record<string, string | null> = {}
+  let last = ''
+  {
+    await using one = s.open(target, { inOne: true })
+    for (const [file, content] of Object.entries(files))
+      ids[file] = (await one.gather({ file, tags, from: write(content), signal }))?.id ?? null
+    const stored = await one.storeGathered({ tags, signal })
+    expect(stored.bytes).toBe(bytes.length + 5)
+    last = stored.id
+    const listed = await one.list({ tag: tags[0]!, signal })
+    expect(listed.map(({ paths }) => paths)).toEqual([
+      ['/db_gro_e.dump'],
+      ['/files/db-roles.sql', '/files/db_app.dump'],
+    ])
+  }
+  const isAlone = Object.entries(ids).filter(([, id]) => id !== null)
+  expect(isAlone.map(([file]) => file)).toEqual(['db/große.dump'])
+  for (const inOne of [true, false]) {
+    await using reader = s.open(target, { inOne })
+    for (const [file, content] of Object.entries(files)) {
+      let found = Buffer.alloc(0)
+      const to = async (from: AsyncIterable<Uint8Array>) => void (found = await collect(from))
+      await reader.read({ snapshot: ids[file] ?? last, file, to, signal })
+      expect(found.equals(content)).toBe(true)
+    }
+  }
+  expect(await byHand(target, 'dump', last, '/db-roles.sql')).toBe('roles')
+  const labels = [`davit.instance=${s.instanceId}`, 'davit.kind=backup']
+  expect(await s.docker.listContainers({ labels, all: true })).toEqual([])
 })

@@ -1,0 +1,41 @@
+import { gatheringFolder, gatheringLimits, marked, untilComplete } from './run.ts'
+
+/** restic 0.18.0 can’t store a stream as a file in a directory. */
+export const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
+
+const MiB = 2 ** 20
+const block = 65_536
+
+/** Before the bytes of a file that was gathered. */
+export const gatheredMark = 'davit-gathered '
+
+/** Stores a file that is too large to be gathered as it comes in. */
+export const gatheringRun = `file=${gatheringFolder}/$DAVIT_FILE
+dd of="$file" bs=${block} count=${(gatheringLimits.one * MiB) / block} iflag=fullblock 2>/dev/null || exit
+bytes=$(wc -c <"$file") || exit
+if [ "$bytes" -lt ${gatheringLimits.one * MiB} ]; then
+${untilComplete}; printf '${gatheredMark}%s\\n' $bytes; exit
+fi
+{ cat "$file" && rm "$file" && cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
+
+/** The first file that is read of a snapshot brings all of them. */
+export const readingRun = `cd ${gatheringFolder} || exit
+[ -e "$DAVIT_SNAPSHOT" ] || { restic "$@" >&2 && mv part "$DAVIT_SNAPSHOT"; } || exit
+${marked('cat "$DAVIT_SNAPSHOT/$DAVIT_FILE"')}`
+
+/** What was gathered for one snapshot. */
+export function gatheringRoom() {
+  const names = new Set<string>()
+  let bytes = 0
+  return {
+    names: names as ReadonlySet<string>,
+    hasRoom: (name: string) =>
+      !names.has(name) &&
+      names.size < gatheringLimits.count &&
+      bytes + gatheringLimits.one * MiB <= gatheringLimits.all * MiB,
+    add(name: string, size: number) {
+      names.add(name)
+      bytes += size
+    },
+  }
+}
