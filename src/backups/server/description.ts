@@ -70,7 +70,7 @@ export const hasDescription = ({ paths }: Pick<StoredSnapshot, 'paths'>) =>
 /** Null when it isn't one, or one of a later form. */
 export async function readDescription(
   restic: Pick<Restic, 'read'>,
-  { snapshot, signal }: { snapshot: string; signal: AbortSignal },
+  { snapshot, listed, signal }: { snapshot: string; listed: StoredSnapshot[]; signal: AbortSignal },
 ): Promise<Described | null> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -84,7 +84,12 @@ export async function readDescription(
   const read = described.safeParse(parsed(Buffer.concat(parts).toString('utf8')))
   if (!read.success) return null
   const { files, ...rest } = read.data as unknown as Described
-  return { ...rest, files: files.map((file) => ({ ...file, snapshot: file.snapshot || snapshot })) }
+  // an older restic says only the beginning of an id
+  const idOf = (start: string) => listed.find(({ id }) => id.startsWith(start))?.id ?? start
+  return {
+    ...rest,
+    files: files.map((file) => ({ ...file, snapshot: idOf(file.snapshot || snapshot) })),
+  }
 }
 
 function parsed(text: string): unknown {

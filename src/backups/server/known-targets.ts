@@ -94,7 +94,7 @@ async function learn(deps: ResticDeps, filling: Filling, { row, restic, listed }
     if (seen.has(subjectId)) continue
     seen.add(subjectId)
     if (getBackup(db, idIn(tags, 'backup'))?.status === 'succeeded') continue
-    const described = await readDescription(restic, { snapshot, signal })
+    const described = await readDescription(restic, { snapshot, listed, signal })
     const subject =
       described && findSubject(db, { kind: described.subjectKind, id: subjectId, ownerId: '' })
     const isIts = described?.subjectId === subjectId && described.id === idIn(tags, 'backup')
