@@ -49,7 +49,7 @@ export const php: Rule = {
     const needsCode = /"type"\s*:\s*"(path|artifact)"/.test(files.text('composer.json'))
     const isUsual = settings.install === undefined && settings.build === undefined
     // On their own, so that a change of the app doesn't copy all packages again.
-    const isApart = hasComposer && !needsCode && isUsual
+    const isApart = hasPackages(files) && !needsCode && isUsual
     const front = frontOf(files, buildVariables)
     const install =
       settings.install ??
@@ -70,7 +70,8 @@ export const php: Rule = {
         ]
       : []
     const isBuilt = hasComposer || front !== null || settings.build !== undefined
-    const folders = framework === null ? [] : (written[framework] ?? [])
+    const folders = (framework && writtenBy[framework]) ?? []
+    const written = folders.length === 0 ? [] : [`mkdir -p ${folders.join(' ')}`]
     const last = [
       'USER www-data',
       'EXPOSE 8080',
@@ -122,12 +123,17 @@ export const php: Rule = {
               front === null
                 ? null
                 : `COPY --from=front /app/${front.directory} ./${front.directory}`,
-              hasComposer && !needsCode ? autoloader : null,
+              hasComposer && !needsCode
+                ? `RUN ${isApart ? `touch ${before} && ` : ''}composer dump-autoload --no-dev --optimize --no-scripts`
+                : null,
               ...(settings.build === undefined
                 ? []
                 : [...buildArguments(buildVariables), run(settings.build)]),
-              folders.length === 0 ? null : `RUN mkdir -p ${folders.join(' ')}`,
-              isApart ? withoutPackages : null,
+              isApart
+                ? run([...written, 'mkdir /out', ...gathered].join(' && '))
+                : written.length === 0
+                  ? null
+                  : run(written[0]!),
             ]
           : null,
         isBuilt
@@ -161,14 +167,23 @@ export const php: Rule = {
   },
 }
 
-const autoloader = 'RUN composer dump-autoload --no-dev --optimize --no-scripts'
+const before = '/tmp/before-autoload'
 
-/** All but the packages, whose list of classes is the app's. */
-const withoutPackages =
-  'RUN mkdir -p /out/vendor/composer && tar -c --exclude=./vendor . | tar -x -C /out && cp vendor/autoload.php /out/vendor/ && cp vendor/composer/*.* /out/vendor/composer/'
+/** All but the packages, and what the list of classes and plugins of Composer wrote among these. */
+const gathered = [
+  'tar -c --exclude=./vendor . | tar -x -C /out',
+  `find vendor -type f -newer ${before} -print0 | tar -c --null -T - | tar -x -C /out`,
+]
+
+/** In the folder where they usually are. */
+function hasPackages(files: Files) {
+  const { require, config } = files.json('composer.json')
+  const names = Object.keys(objectOf(require))
+  return names.some((name) => name.includes('/')) && objectOf(config)['vendor-dir'] === undefined
+}
 
 /** Folders that an app writes to, which repositories don't have. */
-const written: Record<string, string[]> = {
+const writtenBy: Record<string, string[]> = {
   Laravel: [
     ...['cache', 'sessions', 'views'].map((name) => `storage/framework/${name}`),
     ...['storage/logs', 'bootstrap/cache'],

@@ -99,7 +99,7 @@ describe('a written Dockerfile', () => {
   test.each<[string, Texts, RegExp]>([
     [
       'the packages of Composer, which stay as they are',
-      { 'composer.json': '{}' },
+      { 'composer.json': json({ require: { 'slim/slim': '4' } }) },
       /^COPY --from=packages .*\/vendor \.\/vendor\nCOPY --from=build .* \/out \.$/m,
     ],
     [
@@ -107,6 +107,14 @@ describe('a written Dockerfile', () => {
       { 'composer.json': json({ repositories: [{ type: 'path', url: 'packages/*' }] }) },
       /--optimize-autoloader\n\nFROM base\nCOPY --from=build/,
     ],
+    [
+      'packages that are elsewhere',
+      {
+        'composer.json': json({ require: { 'slim/slim': '4' }, config: { 'vendor-dir': 'lib' } }),
+      },
+      /-scripts\n\nFROM base\nCOPY --from=build --chown=www-data:www-data \/var\/www\/html \.$/m,
+    ],
+    ['no packages', { 'composer.json': '{}' }, /-scripts\n\nFROM base\nCOPY --from=build/],
     ['certificates without a package', rust(), /^COPY --from=build \/etc\/ssl\S+ \S+$/m],
     ['those of OpenSSL', rust('openssl = "1"'), /install .* ca-certificates libssl3 /],
   ])('has %s', (_, texts, lines) => {
