@@ -1,5 +1,6 @@
 import { pulledOf } from '../deployments/store.ts'
 import type { Deployment } from '../deployments/store.ts'
+import { KeptVersion } from '../deployments/rollback-dialog.tsx'
 import { EdgeNote } from '../domains/domains-page.tsx'
 import { Addresses } from '../domains/addresses.tsx'
 import { environmentPath } from '../environments/views.tsx'
@@ -73,7 +74,7 @@ const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
     : `Failed while ${errorStep}`
 
 const Facts = (view: EnvironmentView) => {
-  const { project, environment, addresses, current, latest, promotedFrom } = view
+  const { project, environment, addresses, current, latest, promotedFrom, kept } = view
   return (
     <dl class="facts">
       <Addresses {...addresses} />
@@ -105,6 +106,11 @@ const Facts = (view: EnvironmentView) => {
             </a>
           </Fact>
         </>
+      )}
+      {kept && !isGoing(view) && (
+        <Fact name="Version before">
+          <KeptVersion deployment={kept} />
+        </Fact>
       )}
       {latest && latest.id !== current?.id && (
         <Fact name="Newest deployment">

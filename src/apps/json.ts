@@ -86,6 +86,8 @@ export const environment = componentOf('Environment', () => ({
       ),
     })
     .nullable(),
+  /** The deployment whose containers are kept: a rollback to it starts them. */
+  keptDeploymentId: id.nullable(),
   /** The deployment that waits for its time. */
   planned: planned().nullable(),
   /** The freeze of now, or else the next. */
@@ -103,16 +105,18 @@ type ShownApp = {
   pending: PendingChanges
   planned: Planned | null
   freeze: Freeze | null
+  kept: { id: string } | undefined
 }
 
 /** With its live deployment. */
-export const environmentJson = (row: Environment, { pending, planned, ...app }: ShownApp) =>
+export const environmentJson = (row: Environment, { pending, planned, kept, ...app }: ShownApp) =>
   shown(environment, {
     ...row,
     ...app,
     hostPort: hasPort(row) ? row.hostPort : null,
     fromCode: fromCode(row),
     pendingChanges: pending.names,
+    keptDeploymentId: kept?.id ?? null,
     planned: planned && plannedJson(planned),
     deleting: row.deletingAt !== null,
   })

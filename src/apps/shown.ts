@@ -2,6 +2,7 @@ import { listHosts } from '../addresses/store.ts'
 import type { UsageDeps } from '../containers/usage/process-usage.ts'
 import { addressesOf } from '../domains/page-view.ts'
 import type { AddressDeps } from '../domains/page-view.ts'
+import { listKept } from '../deployments/overview-store.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
 import { reachedAt } from '../environments/json.ts'
@@ -35,6 +36,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(deps.db, environment.id),
     freeze: getNextFreeze(deps.db, environment.id),
+    kept: listKept(deps.db, [environment.id]).get(environment.id),
   })
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
@@ -56,6 +58,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    kept: listKept(db, [environment.id]).get(environment.id),
     /** Also while stopped. */
     current,
     latest: getLatest(db, environment.id),

@@ -1,8 +1,8 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { getRow, listRows } from '../db/queries.ts'
-import { deployments, environments, projects } from '../db/schema.ts'
+import { deployments, environments, instances, projects } from '../db/schema.ts'
 import { imageNumber, shownDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -17,6 +17,23 @@ export function listEnvironmentStates(db: Db, projectIds: string[]) {
     current: known.get(currentId ?? '') ?? null,
     latest: known.get(latestId ?? '') ?? null,
   }))
+}
+
+/** The deployments whose containers are kept for a rollback, by environment. */
+export function listKept(db: Db, environmentIds: string[]) {
+  const rows = db
+    .selectDistinct({ deployment: deployments })
+    .from(instances)
+    .innerJoin(deployments, eq(deployments.id, instances.releaseId))
+    .where(
+      and(
+        inArray(instances.workloadId, environmentIds),
+        eq(instances.state, 'standby'),
+        isNotNull(deployments.image),
+      ),
+    )
+    .all()
+  return new Map(rows.map(({ deployment }) => [deployment.environmentId, deployment]))
 }
 
 /** Uses the index of each environment, so the number of deployments doesn't matter. */

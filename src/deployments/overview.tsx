@@ -20,6 +20,7 @@ import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
+import { KeptVersion } from './rollback-dialog.tsx'
 import { deploymentActions } from './row-menu.tsx'
 import type { listEnvironmentStates } from './overview-store.ts'
 import { pulledOf } from './store.ts'
@@ -29,6 +30,8 @@ type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
   url: string | null
   planned: Planned | null
   freeze: Freeze | null
+  /** The version before, if its containers are kept. */
+  kept: Deployment | undefined
 }
 
 type ProjectOverviewProps = {
@@ -103,6 +106,7 @@ const EnvironmentCard = ({
   url,
   planned,
   freeze,
+  kept,
 }: EnvironmentState & { project: Project }) => {
   const shown = current ?? latest
   return (
@@ -133,6 +137,7 @@ const EnvironmentCard = ({
           </p>
         )}
         {freeze && <FreezeNote {...freeze} />}
+        {kept && !project.deletingAt && <KeptVersion deployment={kept} />}
         {planned && <PlannedNote {...{ planned, environment }} />}
       </section>
       {!project.deletingAt && (

@@ -6,12 +6,23 @@ import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Fact } from '../web/components.tsx'
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
+import { ButtonLink } from '../web/form.tsx'
 import { SettingChanges, Versions } from './difference-view.tsx'
 import type { RollbackPreview } from './preview.ts'
 import type { Deployment } from './store.ts'
 
 export const rollbackPath = (deployment: Parameters<typeof deploymentPath>[0]) =>
   `${deploymentPath(deployment)}/rollback`
+
+/** Offers the version whose containers are kept. */
+export const KeptVersion = ({ deployment }: { deployment: Deployment }) => (
+  <p class="muted">
+    <a href={deploymentPath(deployment)}>#{deployment.number}</a> is kept:{' '}
+    <ButtonLink variant="outline" small opens={rollbackPath(deployment)}>
+      Roll back at once…
+    </ButtonLink>
+  </p>
+)
 
 type Props = {
   environment: Environment

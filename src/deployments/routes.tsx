@@ -43,7 +43,7 @@ import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { followGroups, logView } from './log-view.tsx'
 import type { LogViewDeps } from './log-view.tsx'
-import { getOrigin, listEnvironmentStates } from './overview-store.ts'
+import { getOrigin, listEnvironmentStates, listKept } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
 import { planner } from './planned-routes.tsx'
 import { previewRollback } from './preview.ts'
@@ -206,8 +206,13 @@ export const deploymentRoutes = (
     const places = placesOf(deps, project.ownerId)
     const states = listEnvironmentStates(db, [project.id])
     const environments = states.map(({ environment }) => environment)
+    const kept = listKept(
+      db,
+      environments.map(({ id }) => id),
+    )
     const shown = states.map((row) => ({
       ...row,
+      kept: kept.get(row.environment.id),
       url: reachedAt(deps, { ...row, ownerId: project.ownerId, published: row.current?.url }),
       planned: getPlanned(db, row.environment.id),
       freeze: getNextFreeze(db, row.environment.id),

@@ -1,7 +1,7 @@
 import { keptTexts, LineAssembler } from './assemble.ts'
 import type { LogDb } from '../db/index.ts'
 import { getLogUse, LogBounds } from './log-bounds.ts'
-import type { NewLine, Process } from './log-line.tsx'
+import type { NewLine, Origin } from './log-line.tsx'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
@@ -39,8 +39,8 @@ type PendingMark = Mark & { isOfPull?: true }
 
 /** Converts what is pulled from one container to lines, inserts marks between them, and has them stored. */
 export class LineBuffer {
-  /** The process that the container runs. */
-  process: Process = { process: '', replica: null }
+  /** The process that the container runs, and of which deployment. */
+  origin: Omit<Origin, 'container'> = { process: '', replica: null, deploymentId: '' }
   #mask: SourceMask = nothingHidden
   /** Lines per second in the last pull that returned any. */
   rate = 0
@@ -168,8 +168,7 @@ export class LineBuffer {
     const { lines: written, position } = this.#assembler.take()
     const lines: NewLine[] = []
     let taken = 0
-    const { deploymentId, name: container } = this.#cursor
-    const origin = this.#bounds ? undefined : { deploymentId, container, ...this.process }
+    const origin = this.#bounds ? undefined : { ...this.origin, container: this.#cursor.name }
     const keep = (line: NewLine) => {
       const kept = this.#bounds ? this.#bounds.admit(line) : line
       if (kept) lines.push(kept)

@@ -4,7 +4,8 @@ import { trafficSeries } from '../db/log-schema.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
-import type { Line, Process } from './log-line.tsx'
+import type { Cursor } from './cursor-store.ts'
+import type { Line, Origin } from './log-line.tsx'
 
 /** The format of a name in a block. Labels are untrusted. */
 const isName = /^[\w.-]{1,255}$/
@@ -12,12 +13,22 @@ const isName = /^[\w.-]{1,255}$/
 /** Maximum of containers from before a log's start that may have written its first lines. */
 const mostBefore = 20
 
-/** The process that a container runs: by the database, else by its labels. */
-export function processOf(db: Db, { id, labels }: Pick<Container, 'id' | 'labels'>): Process {
-  const known = db.select().from(instances).where(eq(instances.containerId, id)).get()
+/**
+ * The process that a container runs, and of which deployment: by the database, else by its labels. A later one
+ * than they say may have started it again.
+ */
+export function originOf(
+  db: Db,
+  { containerId, deploymentId }: Pick<Cursor, 'containerId' | 'deploymentId'>,
+  labels: Container['labels'],
+): Omit<Origin, 'container'> {
+  const known = db.select().from(instances).where(eq(instances.containerId, containerId)).get()
   const process = known?.component ?? labels[partLabel] ?? ''
-  if (!isName.test(process)) return { process: '', replica: null }
-  return { process, replica: known && hasReplicas(db, known) ? known.slot + 1 : null }
+  const replica = known && hasReplicas(db, known) ? known.slot + 1 : null
+  return {
+    deploymentId: deploymentId && (known?.releaseId ?? deploymentId), // a service has none
+    ...(isName.test(process) ? { process, replica } : { process: '', replica: null }),
+  }
 }
 
 const hasReplicas = (db: Db, { releaseId, component }: typeof instances.$inferSelect) =>

@@ -17,7 +17,7 @@ import type { Cursor } from './cursor-store.ts'
 import type { LogKey } from './store.ts'
 import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
-import { processOf } from './process-store.ts'
+import { originOf } from './process-store.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 
@@ -187,7 +187,7 @@ export class Reader {
 
   /** Marks the container's events. */
   async #hear() {
-    const { db, docker, logDb } = this.#deps
+    const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
     const options = { signal: this.#signal }
     if (this.#news.some(({ kind }) => kind === 'oom')) await pause(endDelay, this.#signal)
@@ -197,7 +197,6 @@ export class Reader {
       found = await docker.inspectEnded(containerId, { ...options, endedAt: end?.at })
     }
     const news = this.#news.splice(0)
-    this.#buffer.process = processOf(db, found ?? { id: containerId, labels: {} })
     if (found) {
       this.#tty = found.tty
       const marks = this.#lifecycle.hear(news, found)
@@ -206,6 +205,7 @@ export class Reader {
       else this.closed = true
       return
     }
+    this.#buffer.origin = originOf(this.#deps.db, this.#cursor, {})
     if (this.#lifecycle.hasStarted && !this.#lifecycle.endedAt)
       this.#buffer.close(removalMark(this.#cursor))
     deleteCursors(logDb, [containerId])
@@ -214,6 +214,8 @@ export class Reader {
 
   /** Reads new entries, stores them with those of other containers, and returns the number of lines. */
   async #pull(slot: BatchSlot) {
+    this.#buffer.origin = originOf(this.#deps.db, this.#cursor, this.#found.labels)
+    this.#cursor.deploymentId = this.#buffer.origin.deploymentId
     const mayComeLater =
       this.#readBatches.readers > 1 && !this.#lifecycle.endedAt && !this.#caughtUp
     await this.#takeIn(mayComeLater ? slot.until : Infinity)

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processLimits } from '../platform/limits.ts'
+import { exclusiveResources } from './component.ts'
 import type { TaskSignals } from './instance-tasks.ts'
 import { getDrainSeconds, listPlaces } from './routing-store.ts'
-import { stopAndRemove } from './remove.ts'
+import { stopAndRemove, stopKept } from './remove.ts'
 import { componentIn, findContainer } from './revert.ts'
 import type { RollOutRun } from './run.ts'
 import { getInstance, listInstances, listStandby, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
-import { isUp, lastFirst, waitingFor } from './workload.ts'
+import { lastFirst, waitingFor } from './workload.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
@@ -84,16 +85,10 @@ async function stopOrRemove(
   instance: Instance,
   options: { signal?: AbortSignal } = {},
 ) {
-  const { db, docker } = deps
+  const { db } = deps
   const isKept = () => getInstance(db, instance.id)?.state === 'standby'
   const containerId = await findContainer(deps, workload, instance)
-  if (containerId && isKept()) {
-    const container = await docker.inspectContainer(containerId, options)
-    if (container && container.restartPolicy.name !== 'no')
-      await docker.setRestartPolicy(containerId, { name: 'no' }) // not started after a reboot either
-    if (container && isUp(container)) await docker.stopContainer(containerId, options)
-    if (container && isKept()) return // a new release may have taken its place meanwhile
-  }
+  if (containerId && isKept() && (await stopKept(deps, containerId, options)) && isKept()) return // a new release may have taken its place meanwhile
   if (containerId) await stopAndRemove(deps, containerId, options)
   updateInstance(db, instance.id, { state: 'removed' })
 }
@@ -103,12 +98,13 @@ const mostAtOnce = 2 * processLimits.instances
 
 /**
  * Waits while too many containers of earlier releases are draining: each uses memory and addresses. The last
- * release replaced may drain while the next one starts.
+ * release replaced may drain while the next one starts, unless that needs ports or volumes of its own.
  */
 export async function awaitDrains(run: RollOutRun) {
   const { db, instanceTasks, workload, hooks, signal } = run
   const replaced = [...listReplaced({ db }, workload), ...listStandby(db, workload.id)]
-  const isTight = isCrowded(run)
+  const needs = run.release.components.flatMap(exclusiveResources)
+  const isTight = needs.length > 0 || isCrowded(run)
   const last = replaced.at(-1)?.releaseId
   const inTheWay = replaced.filter(({ releaseId }) => isTight || releaseId !== last)
   if (!inTheWay.some(({ id }) => instanceTasks.isRemoving(id))) return

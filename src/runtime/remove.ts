@@ -3,7 +3,7 @@ import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { lastFirst } from './workload.ts'
+import { isUp, lastFirst } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 import { neverAborted } from '../platform/pause.ts'
 
@@ -107,6 +107,19 @@ export async function stopAndRemove(
   await docker.stopContainer(id, options)
   await collector.finish(id)
   await docker.removeContainer(id, { force: true, volumes: true })
+}
+
+/** Stops a container that is kept, which the engine doesn't start again after a reboot. False for one that is gone. */
+export async function stopKept(
+  { docker }: Pick<RuntimeDeps, 'docker'>,
+  id: string,
+  options: Parameters<Docker['stopContainer']>[1] = {},
+) {
+  const container = await docker.inspectContainer(id, options)
+  if (!container) return false
+  if (container.restartPolicy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
+  if (isUp(container)) await docker.stopContainer(id, options)
+  return true
 }
 
 /** Throws while the engine doesn't respond, so that a removal is refused before it starts. */

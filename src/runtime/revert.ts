@@ -7,7 +7,7 @@ import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
 import { endOfName } from './steps/create.ts'
 import { startAgain } from './steps/start.ts'
-import { stopAndRemove } from './remove.ts'
+import { stopAndRemove, stopKept } from './remove.ts'
 import {
   deleteInstance,
   forgetRelease,
@@ -15,6 +15,7 @@ import {
   getNextReleaseId,
   isWanted,
   listInstances,
+  listStandby,
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
@@ -83,15 +84,22 @@ export function componentIn({ db, secrets }: RuntimeDeps, { id }: WorkloadKey) {
     components?.find(({ name }) => name === component) ?? null
 }
 
-/** Doesn't write to the database, so that the old containers start again even on a full disk. */
+/**
+ * Stops those of the release before again that it started. Doesn't write to the database, so that the old
+ * containers start again even on a full disk.
+ */
 export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
-  await lastFirst(workload, listNew(deps.db, { workload, releaseId }), async (instance) => {
+  const { db, instanceTasks } = deps
+  const kept = listStandby(db, workload.id).filter(({ id }) => !instanceTasks.isRemoving(id))
+  const all = [...kept, ...listNew(db, { workload, releaseId })]
+  await lastFirst(workload, all, async (instance) => {
     const { id } = instance
     stay.delete(id)
     try {
       const containerId = await findContainer(deps, workload, instance)
-      if (containerId) await stopAndRemove(deps, containerId)
+      if (containerId)
+        await (instance.state === 'standby' ? stopKept : stopAndRemove)(deps, containerId)
     } catch (error) {
       if (isEngineAway(error)) throw error
       refusal ??= error

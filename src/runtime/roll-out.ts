@@ -174,7 +174,8 @@ function commit(
     )
     const previous = { before, isWatched: outcome.isWatched }
     const keeps = listKept(run, tx, previous).filter((one) => !kept.some(({ id }) => id === one.id))
-    for (const { instance } of kept) updateInstance(tx, instance.id, { releaseId: release.id })
+    for (const { instance } of [...kept, ...made])
+      updateInstance(tx, instance.id, { releaseId: release.id })
     makeLive(tx, {
       workloadId: workload.id,
       releaseId: release.id,

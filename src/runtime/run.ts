@@ -70,6 +70,9 @@ export type Placed = {
 export type Difference = {
   /** Containers of the live release that stay, and become the new one’s. */
   kept: Placed[]
-  /** The containers to create, in the order of their start; those of a kept release exist already. */
+  /**
+   * The containers to start, in the order of their start. Those of a kept release are there already: until the
+   * commit they stay what they are, so that nothing is to be undone but their start.
+   */
   fresh: (Slot & { from?: Instance | undefined })[]
 }

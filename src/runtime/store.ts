@@ -47,8 +47,7 @@ export const insertRelease = (
     components: string | null
     /** True when the edge publishes the port of its environment. */
     edge?: boolean | undefined
-    /** Those with `from` have an instance of the release before, which becomes one of this release. */
-    slots: (SlotKey & { from?: Pick<Instance, 'id'> | undefined })[]
+    slots: SlotKey[]
   },
 ): Instance[] =>
   db.transaction((tx) => {
@@ -62,12 +61,13 @@ export const insertRelease = (
       .values({ id, workloadId, components, edge })
       .onConflictDoUpdate({ target: releases.id, set: { components, edge } })
       .run()
-    return slots.map(({ from, ...slot }) => {
-      const row = { ...slot, releaseId: id, workloadId }
-      if (!from) return tx.insert(instances).values(row).returning().get()
-      const taken = { ...row, state: 'starting' as const }
-      return tx.update(instances).set(taken).where(eq(instances.id, from.id)).returning().get()!
-    })
+    return slots.map((slot) =>
+      tx
+        .insert(instances)
+        .values({ ...slot, releaseId: id, workloadId })
+        .returning()
+        .get(),
+    )
   })
 
 export const workloadRow = ({ id, kind }: WorkloadKey) => ({

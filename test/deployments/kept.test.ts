@@ -1,16 +1,25 @@
 import { expect, test } from 'bun:test'
+import { jobs, workloads } from '../../src/db/schema.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { neverAborted } from '../../src/platform/pause.ts'
+import { observeDifferent } from '../../src/runtime/observe.ts'
+import { listDifferent } from '../../src/runtime/reconcile.ts'
 import { listInstances } from '../../src/runtime/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
-import { anApp, aProject, finished, logOf, rollBack } from './apps.ts'
+import { until } from '../support/until.ts'
+import { anApp, aProject, cancel, finished, logOf, rollBack } from './apps.ts'
 
-async function twoVersions(settings = {}) {
-  const { t, ada } = withAda(simulatedApp())
+async function twoVersions(settings = {}, overrides: Parameters<typeof simulatedApp>[1] = {}) {
+  const { t, ada } = withAda(simulatedApp({}, overrides))
   const project = await aProject(t, ada, anApp('first'), { port: 0, ...settings })
   const first = await project.deploy()
   project.repository.commit(anApp('second'))
   const second = await project.deploy()
   await t.jobs.idle()
-  const stateOf = async (id: string) => (await t.docker.inspectContainer(id))?.state
+  const stateOf = async (id: string) => (await t.deps.docker.inspectContainer(id))?.state
   const backTo = async (one: typeof first) => finished(ada, (await rollBack(ada, one)).json)
   const kept = () =>
     listInstances(t.db, first.environmentId).filter(({ state }) => state === 'standby')
@@ -27,6 +36,9 @@ test('a rollback starts the containers that are kept, and keeps those it replace
   expect(await stateOf(first.containerId)).toBe('running')
   const started = await t.docker.inspectContainer(first.containerId)
   expect(started!.restartPolicy.name).not.toBe('no')
+  const page = `/containers/${first.containerId}`
+  expect((await ada.get(page)).json.kept).toBe(false)
+  expect((await ada.page(page)).text).toContain(`/deployments/${rollback.id}"`)
   expect(await stateOf(second.containerId)).toBe('exited')
 
   const again = await backTo(second)
@@ -70,15 +82,120 @@ test.each(['other settings', 'another variable', 'no container any more'] as con
   },
 )
 
-test('a start that is refused fails the rollback: the live one stays, nothing half', async () => {
+test('a start that is refused fails the rollback: the live one stays, and what is kept too', async () => {
   const { t, first, second, backTo, kept, stateOf } = await twoVersions()
   t.faults.startContainer = () => Promise.reject(new Error('no'))
   expect(await backTo(first)).toMatchObject({ status: 'failed' })
   delete t.faults.startContainer
   expect(await stateOf(second.containerId)).toBe('running')
-  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
-  expect(kept()).toEqual([])
-  expect(await backTo(first)).toMatchObject({ status: 'running' })
+  expect(kept()).toMatchObject([{ containerId: first.containerId, releaseId: first.id }])
+  expect(await backTo(first)).toMatchObject({ containerId: first.containerId, status: 'running' })
+})
+
+test('a rollback that is cancelled after its start stops what is kept before the live one starts', async () => {
+  const { t, ada, project, first, second, backTo, kept, stateOf } = await twoVersions({
+    volumes: ['data:/data'],
+  })
+  const order: string[] = []
+  const note = (verb: string, id: string) =>
+    void order.push(`${verb} ${id === first.containerId ? 'first' : 'second'}`)
+  t.faults.startContainer = (id) => (note('start', id), t.docker.startContainer(id))
+  t.faults.stopContainer = (id) => (note('stop', id), t.docker.stopContainer(id))
+  t.faults.setRestartPolicy = async (id, policy) => {
+    await t.docker.setRestartPolicy(id, policy)
+    if (policy.name === 'no') return
+    const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
+    void cancel(ada, items[0])
+    await until(() => t.db.select().from(jobs).get()?.cancelRequested === true)
+  }
+  expect(await backTo(first)).toMatchObject({ status: 'cancelled' })
+  await t.jobs.idle()
+  expect(order).toEqual(['stop second', 'start first', 'stop first', 'start second'])
+  expect(kept()).toMatchObject([{ containerId: first.containerId, releaseId: first.id }])
+  const { restartPolicy } = (await t.docker.inspectContainer(first.containerId))!
+  expect([await stateOf(first.containerId), restartPolicy.name]).toEqual(['exited', 'no'])
+  expect(await stateOf(second.containerId)).toBe('running')
+})
+
+test('a restart of Docker, or of Davit, starts nothing that is kept', async () => {
+  const engine = new FakeEngine(realClock)
+  const docker = fakeDocker(engine, atOnce)
+  const { t, ada, first, second, backTo, kept, stateOf } = await twoVersions({}, { docker })
+  const isAsItWas = async () => {
+    expect(await stateOf(first.containerId)).toBe('exited')
+    expect(await stateOf(second.containerId)).toBe('running')
+    expect(kept()).toHaveLength(1)
+  }
+  const options = { signal: neverAborted() }
+  engine.reboot()
+  await until(async () => (await stateOf(second.containerId)) === 'running')
+  expect(await listDifferent(t.deps, 'app', options)).toEqual(new Set())
+  await isAsItWas()
+
+  // as a Davit that was killed before it had stopped it has left it
+  await docker.setRestartPolicy(first.containerId, { name: 'unless-stopped' })
+  await docker.startContainer(first.containerId)
+  await observeDifferent(t.deps, apps, options)
+  await isAsItWas()
+  engine.reboot()
+  await until(async () => (await stateOf(second.containerId)) === 'running')
+  await isAsItWas()
+
+  // killed while it rolled back: the container runs, and the roll-out has no end
+  t.db
+    .update(workloads)
+    .set({ nextReleaseId: second.id.replace(/.$/, '0') })
+    .run()
+  await docker.startContainer(first.containerId)
+  await observeDifferent(t.deps, apps, options)
+  await isAsItWas()
+  expect(await backTo(first)).toMatchObject({ status: 'running', containerId: first.containerId })
+  expect((await ada.get(`/containers/${second.containerId}`)).json.kept).toBe(true)
+})
+
+test('a clean-up may remove what is kept, but not what a rollback started again', async () => {
+  const processes = (memoryMb: number) => ({
+    processes: [{ name: 'web' }, { name: 'worker', command: 'sleep 9999', memoryMb }],
+  })
+  const { t, project, first, second, backTo, kept } = await twoVersions(processes(64))
+  const root = t.logInAsAdmin()
+  const plan = async () => {
+    const asked = { what: ['containers'], dryRun: true }
+    const { candidates, kept } = (await root.post('/settings/prune', asked)).json
+    const fateOf = ({ item, byDefault }: { item: string; byDefault?: boolean }) => [item, byDefault]
+    const ofWeb = ({ item: its }: { item: string }) => [item(first), item(second)].includes(its)
+    return Object.fromEntries([...candidates, ...kept].filter(ofWeb).map(fateOf))
+  }
+  await t.deps.docker.stopContainer(second.containerId)
+  const item = (of: typeof first) => `container:${of.containerId}`
+  expect(await plan()).toEqual({ [item(first)]: true, [item(second)]: undefined })
+  await project.configure(processes(65)) // that one is recreated
+  const third = await backTo(first)
+  await t.docker.stopContainer(first.containerId)
+  expect(await plan()).toEqual({ [item(second)]: true, [item(first)]: undefined })
+  await backTo(second) // now it has the label of the deployment before
+  expect(await plan()).toEqual({ [item(first)]: true, [item(second)]: undefined })
+  await root.post('/settings/prune', { what: ['containers'], items: [item(first)] })
+  await until(() => t.cleanUps.latest?.finishedAt instanceof Date)
+  await observeDifferent(t.deps, apps, { signal: neverAborted() })
+  expect(kept()).toMatchObject([{ component: 'worker' }])
+  expect(await backTo(third)).toMatchObject({ status: 'running' })
+})
+
+test('pages and JSON of the project offer what is kept', async () => {
+  const { t, ada, project, first, second, backTo } = await twoVersions()
+  const path = `/projects/${project.id}/envs/${project.environmentId}`
+  const offers = async (id: string) => {
+    expect((await ada.get(path)).json.keptDeploymentId).toBe(id)
+    for (const page of [`/projects/${project.id}`, path])
+      expect((await ada.page(page)).text).toContain(`/deployments/${id}/rollback"`)
+  }
+  await offers(first.id)
+  await backTo(first)
+  await offers(second.id)
+  await t.docker.removeContainer(second.containerId, { force: true })
+  await observeDifferent(t.deps, apps, { signal: neverAborted() })
+  expect((await ada.get(path)).json.keptDeploymentId).toBeNull()
 })
 
 test('a stop, a start and a restart of the environment leave it, and no one starts it by hand', async () => {

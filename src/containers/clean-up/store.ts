@@ -68,6 +68,8 @@ type NeededEnvironment = {
   name: string
   /** Containers of its processes and commands, including stopped ones. */
   containerIds: Set<string>
+  /** Those of the version before, which a rollback starts again. */
+  keptIds: Set<string>
   /** True while a deployment to it is queued or running. */
   busy: boolean
 }
@@ -84,8 +86,10 @@ function readNeeds(db: Db): Needs {
     images: new Map(),
   }
   keepForRollback(db, needs)
-  for (const { workloadId, containerId } of listContainers(db))
-    needs.environments.get(workloadId)?.containerIds.add(containerId!)
+  for (const { workloadId, containerId, state } of listContainers(db)) {
+    const environment = needs.environments.get(workloadId)
+    environment?.[state === 'standby' ? 'keptIds' : 'containerIds'].add(containerId!)
+  }
   for (const { id, environmentId, status, image } of listAlive(db)) {
     const environment = needs.environments.get(environmentId)!
     if (isIn(inWork, status)) {
@@ -111,7 +115,12 @@ const readEnvironments = (db: Db) =>
       .all()
       .map(({ id, name, project }): [string, NeededEnvironment] => [
         id,
-        { name: `${project} ${name}`, containerIds: new Set(), busy: false },
+        {
+          name: `${project} ${name}`,
+          containerIds: new Set(),
+          keptIds: new Set(),
+          busy: false,
+        },
       ]),
   )
 
@@ -140,13 +149,14 @@ function keepForRollback(db: Db, { images, environments: known }: Needs) {
 
 const listContainers = (db: Db) =>
   db
-    .select({ workloadId: instances.workloadId, containerId: instances.containerId })
+    .select({
+      workloadId: instances.workloadId,
+      containerId: instances.containerId,
+      state: instances.state,
+    })
     .from(instances)
     .where(
-      and(
-        isNotNull(instances.containerId),
-        notInArray(instances.state, ['standby', 'draining', 'removed']),
-      ),
+      and(isNotNull(instances.containerId), notInArray(instances.state, ['draining', 'removed'])),
     )
     .all()
 

@@ -67,6 +67,7 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
     if (needs.inWork.has(deploymentId)) return stay('its deployment is running')
     if (environment?.containerIds.has(id)) return stay(`${environment.name} is running in it`)
     if (environment?.busy) return stay(`a deployment to ${environment.name} is running`)
+    if (environment?.keptIds.has(id)) return go(`${environment.name} keeps it for a rollback`)
     const known = deployed.get(deploymentId)
     if (known && known.size > 0 && !known.has(id)) return byHand
     if (!environment) return go('its environment was deleted')

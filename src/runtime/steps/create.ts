@@ -24,22 +24,20 @@ export type CreatedContainer = {
  */
 export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
+  const vacant = slots.filter(({ from }) => !from)
   const rows = insertRelease(db, {
     workload,
     id: release.id,
     components: sealComponents(secrets, release.id, release.components),
     edge: release.edge,
-    slots: slots.map(({ component, slot, from }) => ({
+    slots: vacant.map(({ component, slot }) => ({
       component: component.name,
       slot,
       port: portOf(component),
-      from,
     })),
   })
   const { endpoints, takenOver } = await reserveEndpoints(run, {
-    members: slots.flatMap(({ component, from }, at) =>
-      from ? [] : { component, instance: rows[at]! },
-    ),
+    members: vacant.map(({ component }, at) => ({ component, instance: rows[at]! })),
     replaced: listLiveInstances(db, workload.id).filter(
       ({ id }) => !kept.some(({ instance }) => instance.id === id),
     ),
@@ -70,15 +68,15 @@ export async function create(
 ): Promise<CreatedContainer[]> {
   const { signal } = run
   const made: CreatedContainer[] = []
-  for (const [at, { component, from }] of fresh.entries()) {
+  const created = rows.values()
+  for (const { component, from } of fresh) {
     signal.throwIfAborted()
-    const instance = rows[at]!
     if (from) {
-      const { containerId } = instance
-      const name = `${component.options.name}${endOfName(instance.id)}`
-      made.push({ id: containerId!, name, component, instance, keptSince: new Date() })
+      const name = `${component.options.name}${endOfName(from.id)}`
+      made.push({ id: from.containerId!, name, component, instance: from, keptSince: new Date() })
       continue
     }
+    const instance = created.next().value!
     const of = { component, instance, endpoints: endpoints.get(instance.id)! }
     made.push(await createOne(run, { ...of, state: 'starting' }))
   }

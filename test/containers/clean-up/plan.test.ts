@@ -6,7 +6,7 @@ import { planPrune } from '../../../src/containers/clean-up/plan.ts'
 import type { CacheEntry, UsedContainer, UsedImage } from '../../../src/docker/index.ts'
 
 const now = new Date('2026-05-04T12:00:00Z')
-
+const idle = { containerIds: new Set<string>(), keptIds: new Set<string>(), busy: false }
 const facts = (changes: Partial<Facts> = {}): Facts => ({
   instanceId: 'me',
   layersSize: 0,
@@ -20,8 +20,8 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   needs: {
     projects: new Map([['p', 'site']]),
     environments: new Map([
-      ['e', { name: 'site production', containerIds: new Set(['container-served']), busy: false }],
-      ['busy', { name: 'site staging', containerIds: new Set(), busy: true }],
+      ['e', { ...idle, name: 'site production', containerIds: new Set(['container-served']) }],
+      ['busy', { ...idle, name: 'site staging', busy: true }],
     ]),
     services: new Map([['s', 'database']]),
     inWork: new Set(['building']),
@@ -295,6 +295,6 @@ describe('the build cache', () => {
 })
 
 test('only the kinds that were asked for are looked at', () => {
-  const all = facts({ images: [image({})], containers: [container({ imageId: 'other' })] })
-  expect(planPrune(all, ['images']).candidates.map(({ kind }) => kind)).toEqual(['images'])
+  const all = { images: [image({})], containers: [container({ imageId: 'other' })] }
+  expect(planPrune(facts(all), ['images']).candidates.map(({ kind }) => kind)).toEqual(['images'])
 })
