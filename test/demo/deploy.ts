@@ -1,7 +1,7 @@
 import type { DavitClient } from './client.ts'
 import { readEvents } from './events.ts'
 import type { Commit } from './sample.ts'
-import { dim, logLine, say } from './terminal.ts'
+import { dim, logLine, say, success } from './terminal.ts'
 
 export type Deployment = {
   id: string
@@ -28,6 +28,24 @@ export async function watch(davit: DavitClient, { id, projectId }: Deployment) {
   say(dim(`  running after ${((performance.now() - begin) / 1000).toFixed(1)} s`))
   return ended
 }
+
+/** Shows that requests go back to the version before; answers how many the app itself failed. */
+export async function showGoingBack(davit: DavitClient, { id, projectId }: Deployment) {
+  const path = `/projects/${projectId}/deployments/${id}`
+  await showLog(davit, `${path}/logs?format=json`)
+  for (;;) {
+    const { status, error, watch } = await davit.get<Deployment & { watch: Watch }>(path)
+    if (status === 'failed' && watch && watch.lines.length > 0) {
+      for (const line of watch.lines) logLine(line)
+      success(`${error!.message} Requests went back to the version before.`)
+      return watch.requests.reduce((sum, { count }) => sum + count, 0)
+    }
+    if (watch?.end && watch.end !== 'reverted') throw new Error(`The watch ended: ${watch.end}.`)
+    await Bun.sleep(200)
+  }
+}
+
+type Watch = { end: string | null; lines: string[]; requests: { count: number }[] } | null
 
 /** Follows the log to its end; a stream that breaks off is taken up where it ended. */
 async function showLog(davit: DavitClient, path: string) {
