@@ -17,12 +17,12 @@ export class Sampled<Value> {
     this.#lasts = lasts
   }
 
-  /** The value for a page; null when reading takes longer than a page waits. Fails as the reading does. */
-  look(): Promise<Value | null> {
+  /** The value for a page; null when reading takes longer than it waits. Fails as the reading does. */
+  look(timeoutMs = waitMs): Promise<Value | null> {
     const { latest } = this
     if (latest && Date.now() - latest.at.getTime() < this.#lasts)
       return Promise.resolve(latest.value)
-    return within(waitMs, this.fresh())
+    return within(timeoutMs, this.fresh())
   }
 
   /** Joins the current reading, or starts one. */

@@ -68,6 +68,8 @@ export const diskOverview = componentOf('DiskOverview', () => ({
     logs: z.int(),
     database: z.int(),
   }),
+  /** An earlier one while Docker still measures. */
+  measuredAt: time,
   /** The disk usage of each user's apps and services, largest first. */
   owners: z.array(
     z.object({ email: z.string(), containers: z.int(), volumes: z.int(), images: z.int() }),

@@ -89,9 +89,10 @@ export const pruneRoutes = (deps: RouteDeps) => {
   async function overview(c: Context, draft: Draft): Promise<View> {
     const { signal } = c.req.raw
     const isProgram = clientOf(c) === 'program'
-    const found = isProgram ? await orTooLong(deps, diskUse.fresh()) : await diskUse.look()
+    const found = await diskUse.look(isProgram ? deps.config.acceptTimeout : undefined)
     const space = await diskSpace(deps)
     const use = found ?? diskUse.latest?.value
+    if (isProgram && !use) throw stillMeasuring()
     const shares = use ? diskShares(deps, use) : null
     const owners = use ? ownerShares(deps, use) : []
     const disk = { space, isFull: db.$client.reserve.isGone }
@@ -107,6 +108,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
       ),
       json: () => ({
         ...diskJson({ ...disk, shares: shares! }),
+        measuredAt: diskUse.latest!.at,
         owners,
         builds,
         schedule,
@@ -175,8 +177,11 @@ async function orTooLong<Value>(
   const value = await within(config.acceptTimeout, work)
   if (value !== null) return value
   work.catch(() => {}) // its result is no longer needed
-  throw new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')
+  throw stillMeasuring()
 }
+
+const stillMeasuring = () =>
+  new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')
 
 function describe({ enabled, what, hour, threshold }: ReturnType<typeof getSchedule>) {
   if (!enabled) return { every_day: 'off' }

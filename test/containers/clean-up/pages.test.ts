@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, setSystemTime, test } from 'bun:test'
 import { testApp } from '../../support/app.ts'
 
 /** An app whose engine has so many entries of a build cache, of a mebibyte each, and nothing else. */
@@ -73,4 +73,21 @@ test('the page doesn’t wait until Docker has measured its disk, and shows it w
   expect(text).toContain('7.0 MiB')
   expect(text).toContain('Measured <time')
   expect(measured).toBe(1)
+})
+
+test('a program gets what was measured last, and when, while Docker takes long to measure again', async () => {
+  const t = testApp({}, { config: { acceptTimeout: 20 } })
+  const root = t.logInAsAdmin()
+  const none = { images: [], containers: [], volumes: [], buildCache: [] }
+  const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof t.docker.diskUse>>>()
+  t.faults.diskUse = () => promise
+  expect((await root.get('/settings/prune')).status).toBe(504)
+  resolve({ ...none, layersSize: 7 })
+  const first = await root.get('/settings/prune')
+  expect(first.json).toMatchObject({ use: { images: 7 } })
+  t.faults.diskUse = () => new Promise(() => {})
+  expect((await root.get('/settings/prune')).json.measuredAt).toBe(first.json.measuredAt)
+  setSystemTime(Date.now() + 120_000)
+  onTestFinished(() => void setSystemTime())
+  expect((await root.get('/settings/prune')).json.measuredAt).toBe(first.json.measuredAt)
 })
