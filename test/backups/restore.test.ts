@@ -142,7 +142,7 @@ test('a database that can’t be loaded after a restore of the whole server is t
   const scene = await aService()
   const { restic, backUp, db, t } = scene
   const { id } = await backUp()
-  restic.faults.ready = async () => {
+  restic.faults.list = async () => {
     throw away()
   }
   const notices = () => db.select().from(events).where(eq(events.kind, 'backup_failed')).all()

@@ -17,19 +17,24 @@ export const backUps: Record<string, Action> = {
   restoreService: {
     name: 'restore a backup over its service',
     weight: 0,
-    run: (order) => restore(order, {}),
+    run: (order) => act(order, 'restore', {}),
+  },
+  proveBackup: {
+    name: 'prove a backup',
+    weight: 0,
+    run: (order) => act(order, 'prove', {}),
   },
   restoreNew: {
     name: 'restore a backup into a new service',
     weight: 0,
-    run: (order) => restore(order, { into: 'new' }),
+    run: (order) => act(order, 'restore', { into: 'new' }),
   },
 }
 
-function restore(order: Order, body: Record<string, unknown>) {
+function act(order: Order, what: 'restore' | 'prove', body: Record<string, unknown>) {
   const sql = "SELECT id FROM backups WHERE status = 'succeeded'"
   const backup = order.installation.rows<{ id: string }>(sql)[0]
-  return backup ? order.request('POST', `/backups/${backup.id}/restore`, body) : Promise.resolve()
+  return backup ? order.request('POST', `/backups/${backup.id}/${what}`, body) : Promise.resolve()
 }
 
 /** Of the containers that are held meanwhile, in one way or the other. */

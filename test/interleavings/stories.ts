@@ -40,6 +40,7 @@ export const stories: Record<string, Story> = {
   'a run of a command': { beginning: served, acts: ['runCommand'] },
   'a backup of a service': { beginning: withDatabase, acts: ['backUpService'] },
   'a backup of an environment': { beginning: withVolume, acts: ['backUpApp'] },
+  'a proof of a backup': { beginning: withDatabase, acts: ['backUpService', 'proveBackup'] },
   'a restore of a service': {
     beginning: withDatabase,
     acts: ['backUpService', 'restoreService'],

@@ -164,6 +164,15 @@ describe('a clock that was set', () => {
     expect((await nextOf(s)).toISOString()).toBe('2026-05-04T03:00:00.000Z')
   })
 
+  test('forward: what was passed over is due once, as missed, and the next is after the new time', async () => {
+    for (const missed of ['once', 'skip']) {
+      const s = await scheduled({ missed })
+      await s.due('2026-05-04T03:00:00Z', { late: 30 * 86_400_000 })
+      expect(s.runs()).toHaveLength(missed === 'once' ? 1 : 0)
+      expect((await nextOf(s)).toISOString()).toBe('2026-06-04T03:00:00.000Z')
+    }
+  })
+
   const nextOf = async (s: Awaited<ReturnType<typeof scheduled>>) => {
     const row = s.db.$client.query('SELECT next_at FROM schedules').get() as { next_at: number }
     return new Date(row.next_at)

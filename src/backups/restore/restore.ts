@@ -48,6 +48,12 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   const servers = await serversFor(deps, { ...restoring, subject, workload, tools })
   const volumes =
     database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
+  const unused = await unusedOf(deps, { subject, workload, volumes })
+  const names = unused.map((volume) => shortName(workload, volume)).join(', ')
+  if (unused.length > 0 && servers.length === 0 && unused.length === volumesIn(volumes).length)
+    throw notUsed(names)
+  if (names)
+    log.write(`Restored too, though no container of ${subject.name} uses it now: ${names}.`)
   for (const server of servers) await restoreInto(deps, { ...restoring, restic, ...server })
   if (volumes.length > 0) await restoreVolumes(deps, { ...restoring, restic, workload, volumes })
 }
@@ -133,6 +139,22 @@ async function mountsFor(
   )
 }
 
+type Mounts = Awaited<ReturnType<typeof mountsFor>>
+
+const volumesIn = (mounts: Mounts) =>
+  mounts.flatMap(({ volumes }) => volumes.map(({ volume }) => volume))
+
+/** Those that an update has left behind, such as by renaming one. */
+async function unusedOf(
+  deps: BackupDeps,
+  { subject, workload, volumes }: { subject: Subject; workload: Workload; volumes: Mounts },
+) {
+  const { components } = await recipeIn(deps, { subject, workload })
+  if (components.length === 0) return [] // it never ran, or is of an earlier Davit
+  const used = components.flatMap(({ options }) => options.volumes ?? [])
+  return volumesIn(volumes).filter((volume) => !used.some(({ name }) => name === volume))
+}
+
 /** Half of them would be worse than the old ones, so only Davit’s end or a user stops it. */
 async function restoreVolumes(
   deps: BackupDeps,
@@ -146,11 +168,11 @@ async function restoreVolumes(
   }: Restoring & {
     restic: Restic
     workload: Workload
-    volumes: Awaited<ReturnType<typeof mountsFor>>
+    volumes: Mounts
   },
 ) {
   const { signal } = work
-  const names = stored.flatMap(({ volumes }) => volumes.map(({ volume }) => volume))
+  const names = volumesIn(stored)
   const held = {
     backup: { id: backup.id, hold: 'stop' as const },
     workload,
@@ -186,6 +208,13 @@ const nothingLike = (component: string) =>
     'restore_no_server',
     `There is no database ${component} any more that the dump could be loaded into.`,
     'Add it again under that name, or restore the backup into a new service.',
+  )
+
+const notUsed = (names: string) =>
+  new Failure(
+    'restore_volume_unused',
+    `The backup only has ${names}, which its present version doesn’t use any more, and nothing was changed.`,
+    'Give it a volume of that name again, or restore the backup into a new service.',
   )
 
 const noVolume = (name: string) =>
