@@ -71,23 +71,35 @@ export function memberText(options: MemberOptions): string {
       : hooks.flatMap(({ folder, needed: names }) =>
           names.map((name) => run(inFolder(folder, manager.runScript(name)))),
         )),
-    ...builds.lines,
+    builds.env,
   ]
   const at = `/app/${directory}`
   if ('directory' in served) {
     const site = pathIn(directory, settings.directory ?? served.directory)
     const spa = settings.spa ?? served.spa
-    return builds.lines.length === 0 && settings.install === undefined
+    return builds.commands.length === 0 && settings.install === undefined
       ? dockerfile(staticStage(site, { spa, from: null }))
-      : dockerfile(first, how.prune, build, staticStage(`/app/${site}`, { spa, from: 'build' }))
+      : dockerfile(
+          first,
+          how.prune,
+          [...build, together(builds.commands)],
+          staticStage(`/app/${site}`, { spa, from: 'build' }),
+        )
   }
   const { start, only, env, caches = [] } = served
   const writesModules = hooks.some((each) => each.writesModules)
   const keepsAll = options.usesPrisma || options.keepsDevelopment || writesModules
   const isApart = !keepsAll && !how.needsCode && how.production !== null
   const isBuilt =
-    builds.lines.length > 0 || !isApart || hooks.some(({ needed: names }) => names.length > 0)
+    builds.commands.length > 0 || !isApart || hooks.some(({ needed: names }) => names.length > 0)
   const left = [...builds.leaves, ...caches.map((path) => pathIn(directory, path))]
+  const then = only
+    ? []
+    : isApart
+      ? [gathered(left)]
+      : left.length === 0
+        ? []
+        : [`rm -rf ${left.join(' ')}`]
   const user = manager.name === 'bun' ? 'bun' : 'node'
   const owned = `--chown=${user}:${user}`
   return dockerfile(
@@ -96,7 +108,10 @@ export function memberText(options: MemberOptions): string {
     isBuilt
       ? [
           ...build,
-          ...(only ? [] : isApart ? [gathered(left)] : left.map((path) => run(`rm -rf ${path}`))),
+          // A comment at the end of the user's own would hide what follows.
+          ...(settings.build === undefined
+            ? [together([...builds.commands, ...then])]
+            : [...builds.commands, ...then].map((line) => run(line))),
           only || isApart || options.keepsDevelopment || settings.install !== undefined
             ? null
             : manager.name === 'npm' && manager.prune,
@@ -128,9 +143,10 @@ export function memberText(options: MemberOptions): string {
 
 /** What was built, without dependencies: to remove them from each package would take longer. */
 const gathered = (left: string[]) =>
-  run(
-    `mkdir /out && tar -c --exclude=node_modules ${left.map((path) => `--exclude=./${path} `).join('')}. | tar -x -C /out`,
-  )
+  `mkdir /out && tar -c --exclude=node_modules ${left.map((path) => `--exclude=./${path} `).join('')}. | tar -x -C /out`
+
+const together = (commands: string[]) =>
+  commands.length === 0 ? null : run(commands.join(' && \\\n    '))
 
 const pathIn = (folder: string, path: string) =>
   folder === '' ? path : path === '.' ? folder : `${folder}/${path}`
@@ -220,31 +236,32 @@ export function buildsOf({
   member,
   build,
 }: Pick<MemberOptions, 'manager' | 'settings' | 'member' | 'build'>): {
-  lines: string[]
+  env: string | null
+  /** In one step, as each takes its time to begin. */
+  commands: string[]
   /** Folders that a later build may use, and no app. */
   leaves: string[]
   reason: string | null
 } {
   const { workspace, directory, needed } = member
   if (settings.build !== undefined)
-    return { lines: [run(inFolder(directory, settings.build))], leaves: [], reason: settings.build }
+    return {
+      ...{ env: null, leaves: [] },
+      commands: [inFolder(directory, settings.build)],
+      reason: settings.build,
+    }
   const isScripted = (folder: string) =>
     stringOf(objectOf(workspace.files.json(`${folder}/package.json`)['scripts'])['build']) !== null
   const runner = isScripted(directory) ? (turboOf(member, manager) ?? nxOf(member, manager)) : null
-  if (runner)
-    return {
-      lines: [runner.env, run(runner.build)],
-      leaves: runner.leaves,
-      reason: runner.build,
-    }
+  if (runner) return { ...runner, commands: [runner.build], reason: runner.build }
   const built = needed.filter(isScripted)
   const own = isScripted(directory) ? manager.runScript('build') : build
-  const lines = [
-    ...built.map((folder) => run(inFolder(folder, manager.runScript('build')))),
-    ...(own === null ? [] : [run(inFolder(directory, own))]),
+  const commands = [
+    ...built.map((folder) => `(${inFolder(folder, manager.runScript('build'))})`),
+    ...(own === null ? [] : [`(${inFolder(directory, own)})`]),
   ]
   const after = built.length === 0 ? '' : `, after ${named(built)}`
-  return { lines, leaves: [], reason: own === null ? null : `${own}${after}` }
+  return { env: null, commands, leaves: [], reason: own === null ? null : `${own}${after}` }
 }
 
 /** Null for a name that only a program of this language would take for one. */

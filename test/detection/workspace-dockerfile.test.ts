@@ -38,7 +38,7 @@ describe('the Dockerfile of an app in a workspace', () => {
     expect(context).toBe('')
     for (const line of commands) expect(dockerfile).toContain(line)
     expect(dockerfile).toMatch(
-      /cd packages\/util .*\n.*cd packages\/ui .*\n.*cd apps\/web .* build$/m,
+      /cd packages\/util .*\n.*cd packages\/ui .*\n.*cd apps\/web .* build\)( && \\)?$/m,
     )
     expect(dockerfile).toContain('WORKDIR /app/apps/web\n')
     expect(dockerfile).toContain('CMD ["next","start"]')
