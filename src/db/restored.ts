@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
 import type { Db, Tx } from './index.ts'
 import {
   backups,
@@ -59,12 +59,22 @@ export const forgetToLoad = (db: Tx, backupId: string) =>
 
 /**
  * What was being backed up or restored when a backup of Davit was made must not begin again after its restore:
- * it would remove or replace what is newer. A deployment whose time has come since may have run.
+ * it would remove or replace what is newer. A deployment whose time has come since, or the end of the freeze that it
+ * waited for, may have run.
  */
 export const endWorkOfThen = (db: Db) =>
   db.transaction((tx) => {
     const isDue = and(lte(plannedDeployments.at, new Date()), isNull(plannedDeployments.problem))
     tx.update(plannedDeployments).set({ problem: mayHaveRun }).where(isDue).run()
+    const isOver = sql`json_extract(${deployments.freeze}, '$.until') <= ${new Date().toISOString()}`
+    tx.update(deployments)
+      .set({
+        ...{ status: 'failed', errorStep: 'waiting', finishedAt: new Date() },
+        ...{ errorCode: 'end_unknown', errorMessage: mayHaveStarted },
+        errorHint: 'Deploy it again if it wasn’t.',
+      })
+      .where(and(eq(deployments.status, 'waiting'), isNull(deployments.waitUntil), isOver))
+      .run()
     const ended = inArray(jobs.kind, ['backup', 'proof', 'restore'])
     const restoring = tx.select().from(jobs).where(eq(jobs.kind, 'restore')).all()
     for (const { input } of restoring) endRestoreOf(tx, input ?? '')
@@ -88,6 +98,9 @@ function endRestoreOf(tx: Tx, backupId: string) {
 
 const mayHaveRun =
   'Davit was restored from a backup that is older than this time, so it may have run. Plan it again if it didn’t.'
+
+const mayHaveStarted =
+  'Davit was restored from a backup that is older than the end of the freeze this waited for, so it may have been deployed then.'
 
 const unknownEnd = {
   errorCode: 'end_unknown',

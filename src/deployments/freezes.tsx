@@ -64,6 +64,7 @@ export const freeze = resource({
   }),
   create: {
     verb: 'Create',
+    details: ({ from, until }) => ({ from: inUtc(from), until: inUtc(until) }),
     form: (_: HeadDeps & { scheduler: Scheduler }) => freezeForm,
     async check({ db }, input, { ownerId, row }) {
       const now = Date.now()

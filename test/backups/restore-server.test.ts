@@ -13,7 +13,9 @@ import { parseConfig } from '../../src/config.ts'
 import { lockDataDir } from '../../src/db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
-import { environments, plannedDeployments } from '../../src/db/schema.ts'
+import { deployments, environments, plannedDeployments } from '../../src/db/schema.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { getEnvironmentIn } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 import { sandbox } from '../docker/sandbox.ts'
@@ -83,6 +85,17 @@ test('a deployment whose time came after the backup doesn’t run again: its pla
       .values({ ...planned, trigger: 'manual' })
       .run()
   }
+  for (const [environmentId, until] of [
+    [due!, hours(-1)],
+    [later!, hours(1)],
+  ] as const) {
+    const { projectId } = getEnvironmentIn(db, environmentId)!.environment
+    const freeze = { reason: 'the fair', until: until.toISOString(), note: null }
+    insertDeployment(db, {
+      ...{ projectId, environmentId, status: 'waiting', trigger: 'webhook', freeze },
+      ...{ triggeredBy: ada.email, repositoryUrl: 'x' },
+    })
+  }
   openLogDatabase(join(from.dataDir, 'logs.db')).$client.close()
   await makeBackup({
     ...{ config: from, file, passphrase: null, withLogs: true, force: false, settings: {} },
@@ -91,7 +104,10 @@ test('a deployment whose time came after the backup doesn’t run again: its pla
   await restoreBackup({ config: to, file, passphrase: null })
   const restored = openDatabase(join(to.dataDir, 'davit.db'))
   const planned = restored.select().from(plannedDeployments).all()
+  const held = restored.select().from(deployments).all()
   restored.$client.close()
   const problems = new Map(planned.map(({ environmentId, problem }) => [environmentId, problem]))
   expect([problems.get(due!), problems.get(later!)]).toEqual([expect.any(String), null])
+  const statuses = new Map(held.map(({ environmentId, status }) => [environmentId, status]))
+  expect([statuses.get(due!), statuses.get(later!)]).toEqual(['failed', 'waiting'])
 })

@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test'
+import { freezes } from '../../src/db/schema.ts'
+import { startWaiting } from '../../src/deployments/waiting-store.ts'
+import { getDeployment } from '../../src/environments/store.ts'
 import { keepPlanned } from '../../src/deployments/planned.ts'
 import { getFreeze } from '../../src/environments/freeze-store.ts'
 import { asToken } from '../accounts/visitor.ts'
@@ -44,6 +47,26 @@ test('a freeze that ended while Davit was down ends at its start, also by a cloc
   s.run()
   await s.clock.pass(1000)
   expect(await finished(s.ada, held)).toMatchObject({ status: 'running' })
+})
+
+test('a Davit that is killed as a freeze ends starts what waits once', async () => {
+  for (const moment of ['the freeze is gone', 'it is queued'] as const) {
+    const s = await setUp()
+    await s.freeze()
+    const held = await s.push('second')
+    s.t.db.delete(freezes).run()
+    if (moment === 'it is queued') {
+      const ownerId = s.ada.user.id
+      startWaiting(s.t.db, { deployment: getDeployment(s.t.db, held.id)!, ownerId })
+      await s.t.jobs.recover(['deploy'])
+      s.t.jobs.wake()
+    }
+    s.run()
+    await s.clock.pass(1000)
+    expect(await finished(s.ada, held), moment).toMatchObject({ status: 'running' })
+    await s.clock.pass(3 * hour)
+    expect(await s.list(), moment).toHaveLength(1)
+  }
 })
 
 test('its end can be changed, and it can be ended early', async () => {
