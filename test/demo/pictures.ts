@@ -1,6 +1,7 @@
 /**
  * Makes the pictures of the documentation (`npm run pictures`): a Davit of its own deploys three small
- * apps, one of which fails, and its pages are looked at in Chromium, light and dark.
+ * apps, one of which fails, and its pages are looked at in Chromium, light and dark. With `film` it makes
+ * those of a release that goes back by itself.
  */
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -11,15 +12,20 @@ import type { Files } from '../support/git-server.ts'
 import { ensureBusyboxImage, ensureEngine } from '../support/machine.ts'
 import type { Deployment } from './deploy.ts'
 import { watch } from './deploy.ts'
+import { makeSample } from './sample.ts'
 import { setStage } from './stage.ts'
 import type { Stage } from './stage.ts'
 import { say, success } from './terminal.ts'
 import { removeProject } from './tidy.ts'
+import { visit } from './visitors.ts'
 
 const folder = join(import.meta.dir, '../../assets/docs')
 
 /** What a picture holds of a page. */
 const size = { width: 1280, height: 800 }
+
+/** Each is smaller than the others: there are twelve of them. */
+const frame = { width: 960, height: 640 }
 
 const dockerfile = (check: string) => `FROM busybox:latest
 WORKDIR /app
@@ -46,11 +52,14 @@ const end = new AbortController()
 const { signal } = end
 process.once('SIGINT', () => end.abort(new Error('Interrupted.')))
 await using stage = await setStage({ signal, failed: (error) => end.abort(error) })
-const deployed = await fill(stage)
-await picture(stage, {
-  deployment: `/projects/${deployed.projectId}/deployments/${deployed.id}`,
-  dashboard: '/dashboard',
-})
+if (process.argv[2] === 'film') await film(stage)
+else {
+  const { projectId, id } = await fill(stage)
+  await picture(stage, {
+    deployment: `/projects/${projectId}/deployments/${id}`,
+    dashboard: '/dashboard',
+  })
+}
 success(`The pictures are in ${folder}`)
 
 /** Three apps; answers the deployment that is shown. */
@@ -85,7 +94,52 @@ async function project(stage: Stage, name: string, commits: Record<string, Files
   return { id, commit, deployments }
 }
 
-async function picture({ url, account }: Stage, pages: Record<string, string>) {
+async function picture(stage: Stage, pages: Record<string, string>) {
+  await inBrowser(stage, async (page) => {
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(path)
+      await take(page, name, 1500) // until what is live has come
+    }
+  })
+}
+
+/** A version that crashes at a request of its visitors, from its build until the one before is live again. */
+async function film(stage: Stage) {
+  const { davit, gitUrl, repositories } = stage
+  if (!stage.hasEdge) throw new Error('Caddy is needed: requests can’t go back without it.')
+  const sample = makeSample(repositories)
+  const { id } = await davit.post<{ id: string }>('/projects', {
+    name: 'Shop',
+    repositoryUrl: `${gitUrl}${sample.name}`,
+  })
+  stage.defer(() => removeProject(davit, id))
+  const deploy = () => davit.post<Deployment>(`/projects/${id}/deployments`)
+  sample.commit('Boats')
+  const first = await watch(davit, await deploy())
+  const visitors = visit(first.url, ['Boats', 'Boats in winter'])
+  const pathOf = (deployment: Deployment) => `/projects/${id}/deployments/${deployment.id}`
+  await inBrowser(stage, async (page) => {
+    await page.setViewportSize(frame)
+    sample.commit('Boats in winter', { crashesAt: 1200 })
+    const second = await deploy()
+    await page.goto(pathOf(second))
+    await take(page, 'watched-1')
+    const now = () => davit.get<Deployment & { watch: { lines: string[] } | null }>(pathOf(second))
+    while ((await now()).status !== 'running') await page.waitForTimeout(50)
+    await take(page, 'watched-2', 2500)
+    await take(page, 'watched-3', 2500)
+    while (!(await now()).watch?.lines.length) await page.waitForTimeout(200)
+    await page.goto(pathOf(second))
+    await take(page, 'watched-4', 1500)
+    await page.goto(pathOf(first))
+    await take(page, 'watched-5', 1500)
+    await page.goto('/dashboard')
+    await take(page, 'watched-6', 1500)
+  })
+  await visitors.stop()
+}
+
+async function inBrowser({ url, account }: Stage, work: (page: Page) => Promise<void>) {
   const executablePath = findBrowser('chromium')
   if (!executablePath) throw new Error('Chromium is needed: apt-get install chromium')
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
@@ -96,16 +150,21 @@ async function picture({ url, account }: Stage, pages: Record<string, string>) {
     await page.fill('[name=password]', account.password)
     await page.click('main button[type=submit]')
     await page.waitForURL(/dashboard/)
-    for (const [name, path] of Object.entries(pages))
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.goto(path)
-        await page.waitForTimeout(1500) // until what is live has come
-        await Bun.write(join(folder, `${name}-${colorScheme}.webp`), await webp(page))
-      }
+    await work(page)
   } finally {
     await browser.close()
   }
+}
+
+/** What is shown after so many milliseconds, light and dark. */
+async function take(page: Page, name: string, delay = 0) {
+  await page.waitForTimeout(delay)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.waitForTimeout(300) // until it is painted
+    await Bun.write(join(folder, `${name}-${colorScheme}.webp`), await webp(page))
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 /** Playwright itself makes PNG and JPEG only. */
