@@ -2,6 +2,7 @@ import { originOf } from '../config.ts'
 import { traceOf } from '../deployments/trace.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { unsealed } from '../resources/store.ts'
+import { counted } from '../web/units.ts'
 import { asFailure, sendDepsOf } from './send-batch.ts'
 import type { BatchDeps, End } from './send-batch.ts'
 import { sealed, sendSpans } from './senders/index.ts'
@@ -21,13 +22,19 @@ export async function sendTrace(
   const page = originOf(deps.config) + deploymentPath(deployment)
   const trace = traceOf(db, deployment)
   try {
-    await sendSpans(
+    const { rejected, reason } = await sendSpans(
       sendDepsOf(deps, signal),
       unsealed(deps.secrets, { kind: 'drain', sealed }, drain),
       { project, environment, deployment, page, trace },
     )
     forgetTrace(db, id, deployment.id)
-    save({ sent: 1, dropped: 0 }, { sentAt: Date.now(), error: null, hint: null, failedAt: null })
+    const now = Date.now()
+    const partly = {
+      error: `The receiver left out ${counted(rejected, 'span')} of deployment #${deployment.number}: ${reason || 'it doesn’t say why'}.`,
+      failedAt: now,
+    }
+    const taken = { sentAt: now, error: null, hint: null, failedAt: null }
+    save({ sent: 1, dropped: 0 }, { ...taken, ...(rejected > 0 && partly) })
     return { is: 'more', hasSent: true }
   } catch (error) {
     if (signal.aborted) return { is: 'done' }

@@ -94,14 +94,14 @@ const forms: Record<string, Form> = {
     untold: ['host', 'certificate', 'key', 'basicAuth'],
   },
   'POST /envs/:envId/runs': { valid: () => ({ command: 'true' }) },
-  'POST /projects/:id/deployments': { untold: ['tag'], valid: () => ({}) }, // told as its branch
-  'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/deployments': { untold: ['tag', 'note'], valid: () => ({}) }, // its branch tells it
+  'POST /projects/:id/deploy': { untold: ['note'], brief: true, valid: () => ({}) },
   'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
   'POST /projects/:id/envs/:envId/planned': {
     untold: ['tag'],
     valid: () => ({ at: new Date(Date.now() + 3_600_000).toISOString() }),
   },
-  'POST /projects/:id/envs/:envId/promote': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/envs/:envId/promote': { untold: ['note'], brief: true, valid: () => ({}) },
   'POST /services/:template': {
     brief: true,
     valid: () => ({ name: unique() }),

@@ -145,6 +145,21 @@ test('one that is refused is left out, and lines are sent beside traces that are
   expect((await s.ada.post(`${s.one}/test`)).status).toBe(503)
 })
 
+test('spans that the receiver rejects are told of with its reason, until it takes a whole trace', async () => {
+  const s = await withTraces()
+  const partialSuccess = { rejectedSpans: '3', errorMessage: 'too\nold.' }
+  s.receiver.next(() => Response.json({ partialSuccess }))
+  await s.project.deploy()
+  await s.send()
+  const { ofTraces } = await s.shown()
+  expect(ofTraces).toMatchObject({ sent: 1, waiting: 0, dropped: 0 })
+  expect(ofTraces.problem.message).toMatch(/3 spans.*too old/)
+  s.receiver.next(() => Response.json({ partialSuccess: { rejectedSpans: 'x' } }))
+  await s.project.deploy()
+  await s.send(later)
+  expect((await s.shown()).ofTraces).toMatchObject({ sent: 2, problem: null })
+})
+
 test('a trace is sent once its deployment has ended, and none after they are turned off', async () => {
   const s = await withTraces()
   const { id } = await s.project.deploy()

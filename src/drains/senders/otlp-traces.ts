@@ -3,7 +3,7 @@ import type { Deployment } from '../../deployments/store.ts'
 import type { DeploymentTrace } from '../../deployments/trace.ts'
 import { call } from '../../notifications/senders/request.ts'
 import type { SendDeps } from '../../notifications/senders/sender.ts'
-import { attributesOf } from './otlp.ts'
+import { attributesOf, rejectedIn } from './otlp.ts'
 import { headersOf, hints, mayPass } from './sender.ts'
 import type { httpFields } from './sender.ts'
 
@@ -24,7 +24,8 @@ export type SentTrace = {
 /** Sends the spans of a deployment: https://opentelemetry.io/docs/specs/semconv/cicd/cicd-spans/ */
 export async function postTrace(deps: SendDeps, { url, ...login }: Settings, sent: SentTrace) {
   const { project, environment, deployment, page } = sent
-  await call(deps, {
+  const spans = spansOf(sent)
+  const { json } = await call(deps, {
     title: 'The receiver',
     url: `${url.replace(/\/v1\/logs$/, '')}/v1/traces`,
     headers: headersOf(login),
@@ -43,7 +44,7 @@ export async function postTrace(deps: SendDeps, { url, ...login }: Settings, sen
               'vcs.ref.head.revision': deployment.commitHash,
             }),
           },
-          scopeSpans: [{ scope: { name: 'davit' }, spans: spansOf(sent) }],
+          scopeSpans: [{ scope: { name: 'davit' }, spans }],
         },
       ],
     },
@@ -51,6 +52,7 @@ export async function postTrace(deps: SendDeps, { url, ...login }: Settings, sen
     hints: { ...hints, ...Object.fromEntries([400, 413, 422].map((status) => [status, leftOut])) },
     mayPass,
   })
+  return rejectedIn(json, 'rejectedSpans', spans.length)
 }
 
 const leftOut = 'It refuses this trace, which is left out.'

@@ -72,14 +72,16 @@ export const otlp = drainSender({
       reasonIn: ({ message }, text) => message ?? text,
       ...{ hints, mayPass },
     })
-    const { rejectedLogRecords = 0, errorMessage = '' } = json.partialSuccess ?? {}
-    const rejected = Math.min(
-      lines.length,
-      Math.max(0, Math.floor(Number(rejectedLogRecords) || 0)),
-    )
-    return { rejected, reason: cut(oneLine(String(errorMessage)), 200).replace(/\.+$/, '') }
+    return rejectedIn(json, 'rejectedLogRecords', lines.length)
   },
 })
+
+/** What a receiver that took the rest left out, and why. */
+export function rejectedIn({ partialSuccess }: Record<string, any>, name: string, most: number) {
+  const { [name]: count, errorMessage = '' } = partialSuccess ?? {}
+  const rejected = Math.min(most, Math.max(0, Math.floor(Number(count) || 0)))
+  return { rejected, reason: cut(oneLine(String(errorMessage)), 200).replace(/\.+$/, '') }
+}
 
 /** Those without a value are left out. */
 export const attributesOf = (values: Record<string, string | number | null>) =>
