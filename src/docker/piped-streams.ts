@@ -96,8 +96,7 @@ export class Output {
   async *chunks(): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of this.#connection.iterator({ destroyOnReturn: false })) {
-        const joined = this.#withoutMark(this.#split(chunk))
-        if (joined.length > 0) yield joined
+        for (const piece of this.#withoutMark(this.#split(chunk))) if (piece.length > 0) yield piece
         if (this.marked) break
       }
       if (this.#held.length > 0 && !this.marked) yield this.#held
@@ -122,12 +121,17 @@ export class Output {
   /** Holds back as many bytes as the mark has: they may be its beginning. */
   #withoutMark(pieces: Uint8Array[]) {
     const mark = this.#mark
-    if (!mark) return Buffer.concat(pieces)
-    const bytes = Buffer.concat([this.#held, ...pieces])
-    const cut = Math.max(0, bytes.length - mark.length)
-    this.#held = bytes.subarray(cut)
+    if (!mark) return pieces
+    const all = [this.#held, ...pieces]
+    let left = all.reduce((sum, { length }) => sum + length, -mark.length)
+    const passed = all.map((one) => {
+      const piece = one.subarray(0, Math.max(0, left))
+      left -= piece.length
+      return piece
+    })
+    this.#held = Buffer.concat(all.map((one, at) => one.subarray(passed[at]!.length)))
     this.marked = mark.equals(this.#held)
-    return bytes.subarray(0, cut)
+    return passed
   }
 
   /** The engine may pass on errors that were written before the mark after it. */

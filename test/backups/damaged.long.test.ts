@@ -75,7 +75,7 @@ const filesOf = (at: string): File[] =>
 const headerOf = ({ path, size }: File) =>
   size - 4 - readFileSync(join(whole, path)).readUInt32LE(size - 4)
 
-test('of 100 backups with one byte changed or cut off, a proof finds 100', async () => {
+test('of 100 backups with one byte changed, a file cut or swapped, a proof finds 100', async () => {
   cpSync(folder, whole, { recursive: true })
   const { pick, below } = new Random(firstSeed(26))
   let found = 0
@@ -86,10 +86,12 @@ test('of 100 backups with one byte changed or cut off, a proof finds 100', async
     const kind = [...kinds.keys()][round % kinds.size]!
     const file = pick(kinds.get(kind)!)
     const at = below(kind === 'data' ? headerOf(file) : file.size)
-    const isCut = round % 2 === 1
+    const others = kinds.get(kind)!.filter(({ path }) => path !== file.path)
+    const harm = ['changed', 'cut', others.length > 0 ? 'swapped' : 'changed'][round % 3]!
     const path = join(folder, file.path)
     chmodSync(path, 0o600)
-    if (isCut) truncateSync(path, at)
+    if (harm === 'cut') truncateSync(path, at)
+    else if (harm === 'swapped') cpSync(join(whole, pick(others).path), path)
     else {
       const bytes = readFileSync(path)
       bytes[at]! ^= 1 << below(8)
@@ -97,7 +99,7 @@ test('of 100 backups with one byte changed or cut off, a proof finds 100', async
     }
     const code = await proof()
     if (code === 'target_damaged') found++
-    else missed.push(`${file.path} ${isCut ? 'cut' : 'changed'} at ${at}: ${code}`)
+    else missed.push(`${file.path} ${harm} at ${at}: ${code}`)
     cpSync(join(whole, file.path), path)
   }
   expect({ missed, found }).toEqual({ missed: [], found: 100 })

@@ -43,9 +43,14 @@ export async function restore(deps: BackupDeps, restoring: Restoring) {
   log.write(`Restoring ${database ?? 'it'} into ${subject.name}.`)
   const say = (line: string) => log.write(line)
   await using restic = await openRepository(deps, backup, { say, inOne: true })
-  await restic.list({ signal })
   await using tools = new AsyncDisposableStack()
-  const servers = await serversFor(deps, { ...restoring, subject, workload, tools })
+  const opening = [
+    restic.list({ signal }),
+    serversFor(deps, { ...restoring, subject, workload, tools }),
+  ] as const
+  await Promise.allSettled(opening)
+  await opening[0]
+  const servers = await opening[1]
   const volumes =
     database === null && restoring.withVolumes ? await mountsFor(deps, { backup, workload }) : []
   const unused = await unusedOf(deps, { subject, workload, volumes })

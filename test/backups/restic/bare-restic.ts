@@ -8,10 +8,15 @@ import { connectDocker } from '../../../src/docker/index.ts'
 import { KeyedLock } from '../../../src/platform/semaphore.ts'
 import { Secrets } from '../../../src/platform/secrets.ts'
 
-export type Given = { target: Omit<Target, 'ownerId'>; image: string; instanceId: string }
+export type Given = {
+  target: Omit<Target, 'ownerId'>
+  image: string
+  instanceId: string
+  inOne?: boolean
+}
 
 /** As much of Davit as restic needs, for a process of its own. */
-export function bareRestic({ target, image, instanceId }: Given) {
+export function bareRestic({ target, image, instanceId, inOne = false }: Given) {
   const db = openDatabase(':memory:')
   const person = { email: 'a@example.com', name: null, passwordHash: null, role: 'admin' } as const
   const { id: ownerId } = insertUser(db, person)
@@ -21,7 +26,7 @@ export function bareRestic({ target, image, instanceId }: Given) {
     db,
     docker,
     secrets: new Secrets('a secret of the tests, 32 bytes long'),
-    instanceId,
+    ...{ instanceId, inOne },
     repositories: new KeyedLock(sharers),
   }
   return { ...deps, restic: openRestic(deps, { ...target, ownerId }) }

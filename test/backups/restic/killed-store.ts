@@ -3,7 +3,7 @@ import { bareRestic } from './bare-restic.ts'
 import { write } from './write.ts'
 
 const { restic } = bareRestic(JSON.parse(process.argv[2]!))
-await restic.store({
+await restic.gather({
   file: 'dump',
   tags: ['backup=killed'],
   signal: new AbortController().signal,

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { removeBackupContainers } from '../../../src/runtime/backup-containers.ts'
 import { labelFilter } from '../../../src/docker/labels.ts'
+import { until } from '../../support/until.ts'
 import { scene, signal, write } from './scene.ts'
 
 const s = await scene()
@@ -15,9 +16,10 @@ const containers = () =>
     all: true,
   })
 
-test('a Davit that is killed leaves no half of a backup, and the next one removes its container', async () => {
+/** Kills a Davit that has stored half of a file. */
+async function killOne(more: object = {}) {
   const { resticImage: image } = s.deps.config
-  const options = JSON.stringify({ target, image, instanceId: s.deps.instanceId })
+  const options = JSON.stringify({ target, image, instanceId: s.deps.instanceId, ...more })
   const child = Bun.spawn(['bun', join(import.meta.dir, 'killed-store.ts'), options], {
     stdout: 'pipe',
     stderr: 'inherit',
@@ -26,6 +28,19 @@ test('a Davit that is killed leaves no half of a backup, and the next one remove
   for await (const chunk of child.stdout) if (Buffer.from(chunk).includes('half')) break
   child.kill('SIGKILL')
   await child.exited
+}
+
+test('a container that is kept for several commands ends with a Davit that is killed', async () => {
+  await killOne({ inOne: true })
+  const states = async () => (await containers()).map(({ state }) => state)
+  await until(async () => (await states()).join() === 'exited')
+  await removeBackupContainers(s.deps, { signal })
+  expect(await states()).toEqual([])
+  expect(await restic.list({ signal })).toEqual([])
+})
+
+test('a Davit that is killed leaves no half of a backup, and the next one removes its container', async () => {
+  await killOne()
   const [left] = await containers()
   expect(left).toBeDefined()
   const now = { file: 'dump', tags: ['backup=now'], signal }
