@@ -81,6 +81,7 @@ async function backUp(
   if (!subject) throw subjectGone(backup)
   const say = (line: string) => log.write(line)
   await using restic = await openRepository(deps, backup, { say, inOne: true })
+  restic.begin({ signal })
   await resume(deps, { id, shutdown })
   const stored = await storeSubject(deps, { backup, subject, restic, log, work })
   if (kind !== 'davit')

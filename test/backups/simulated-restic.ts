@@ -42,8 +42,8 @@ export class SimulatedRestic {
       (options: never) =>
         (this.faults[name as keyof Restic] ?? (call as never as () => unknown))(options),
     ])
-    const dispose = { [Symbol.asyncDispose]: async () => {} }
-    return async () => ({ ...Object.fromEntries(called), ...dispose }) as Restic
+    const idle = { begin() {}, [Symbol.asyncDispose]: async () => {} }
+    return async () => ({ ...Object.fromEntries(called), ...idle }) as Restic
   }
 
   /** The tags that name the backups it has. */

@@ -3,7 +3,8 @@ import { Failure } from '../../platform/errors.ts'
 import { randomToken } from '../../platform/secrets.ts'
 import type { Messages, Progress } from './messages.ts'
 import { KeptContainer } from '../../runtime/backup-containers.ts'
-import { gatheredMark, gatheringRun, gatheringRoom, readingRun, storedName } from './gather.ts'
+import { gatheredMark, gatheringRun, gatheringRoom, readingRun } from './gather.ts'
+import { storedName, storesFrom } from './gather.ts'
 import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
@@ -47,6 +48,9 @@ export function openRestic(deps: ResticDeps, target: Target) {
 
   const find = async ({ snapshot, signal }: SnapshotOf) =>
     findSnapshot(opened, known ?? (await snapshots({ signal })), snapshot)
+
+  /** Starts the container that is kept, to be there when it is needed: whoever needs it is told why it isn't. */
+  const begin = (open: Abortable) => void opened.kept?.open(open).catch(() => {})
 
   /** Throws a Failure unless the repository is there and its key is the target's. */
   async function ready({ signal }: Abortable) {
@@ -93,7 +97,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
       args: [...backup(storing.tags), '--stdin', '--stdin-filename', name],
       script: gatheringRun,
       env: { DAVIT_FILE: name },
-      stdin: storing.from,
+      ...{ stdin: storing.from, storesFrom },
       ...{ progress: storing.progress, signal: storing.signal },
     })
     const line = result.messages.texts.find((text) => text.startsWith(gatheredMark))
@@ -224,6 +228,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 
   return {
+    begin,
     ready,
     prepare,
     tryOut,

@@ -56,6 +56,8 @@ type Command = {
   /** True for one that must end within the time for opening a repository. */
   isQuick?: boolean
   stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
+  /** From so many bytes of input on it stores what it gets, at once by default. */
+  storesFrom?: number
   /** Reads what it prints, instead of its messages being read. */
   stdout?: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   progress?: ((progress: Progress) => void) | undefined
@@ -123,7 +125,7 @@ function inTurn(opened: Opened, command: Command) {
 
 async function runOnce(opened: Opened, command: Command): Promise<Result> {
   const { timeouts = usualTimeouts } = opened
-  const { stdin, stdout, isQuick = false } = command
+  const { stdin, stdout, isQuick = false, storesFrom = 0 } = command
   const messages = new Messages(command.progress)
   try {
     const run = await containerFor(opened, command)
@@ -146,7 +148,7 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
         async stdin(to, signal, id) {
           await stdin(watch.writing(to), signal)
           watch.written()
-          await markComplete(opened, id, watch)
+          if (watch.bytes >= storesFrom) await markComplete(opened, id, watch)
         },
       }),
       stdout: stdout

@@ -16,6 +16,8 @@ export class Watch implements Disposable {
   readonly #timer
   readonly #limits
   #last = performance.now()
+  /** Bytes of its input so far. */
+  bytes = 0
   /** True while restic waits for input, or for its output to be read. */
   #isOurs = false
 
@@ -52,6 +54,7 @@ export class Watch implements Disposable {
     const watched = new Writable({
       write: (chunk, _, done) => {
         this.#isOurs = false
+        this.bytes += chunk.length
         to.write(chunk, (error) => {
           this.#isOurs = true
           this.progressed()
