@@ -87,6 +87,7 @@ export const actions: Record<string, Action> = {
     weight: 0, // of stories alone, like runCommand
     run: (order) => {
       const [first, second] = rowsOf(order, environments)
+      if (!second) return Promise.resolve()
       return order.request('PUT', `/projects/${first!.project_id}/envs/${second!.id}`, {
         promoteFrom: first!.id,
         promoteAutomatically: true,

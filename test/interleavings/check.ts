@@ -1,5 +1,6 @@
 import type { StoredRestore } from '../../src/db/schema.ts'
 import { deployedImage } from '../../src/runtime/images/stack-store.ts'
+import { checkWatches } from './watched.ts'
 import { world } from './world.ts'
 import type { Order } from './order.ts'
 
@@ -32,6 +33,7 @@ export function faultsOf(order: Order, strictness: Strictness): string[] {
   checkJobs(order, say)
   checkApps(order, say, strictness)
   checkEdge(order, say)
+  checkWatches(order, say)
   checkServices(order, say, strictness)
   checkRuntime(order, say, strictness)
   checkLeftovers(order, say, strictness)

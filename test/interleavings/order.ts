@@ -9,6 +9,7 @@ import { beforeStops, keysTo } from './edge.ts'
 import { Random } from './random.ts'
 import { calm, Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
+import { aWatchedApp, watchedPlan } from './watched.ts'
 import { world } from './world.ts'
 
 /** Steps after which an order counts as one that never comes to rest. */
@@ -37,6 +38,8 @@ export type Options = {
   hasProcesses?: boolean
   /** An edge leads to its apps. */
   hasEdge?: boolean
+  /** Versions are watched, and many of them crash; an edge leads to them. */
+  isWatched?: boolean
 }
 
 /** What users do to one installation, and what else befalls it, in an order that the seed decides. */
@@ -46,14 +49,19 @@ export async function runOrder({
   isCalm = false,
   isShort = false,
   hasProcesses = false,
-  hasEdge = false,
+  isWatched = false,
+  hasEdge = isWatched,
 }: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
   const builds = new Random(seed + 0xb01d)
-  const from = chance.pick(hasProcesses ? withProcesses : isShort ? withApp : beginnings)
-  const order = await Order.begin(from, { seed, build: () => anApp(builds), hasEdge })
-  const plan = (isShort ? chance.shuffled(few) : planOf(chance)).map((action) => ({
+  const from = chance.pick(
+    hasProcesses ? withProcesses : isShort || isWatched ? withApp : beginnings,
+  )
+  const build = () => (isWatched ? aWatchedApp : anApp)(builds)
+  const order = await Order.begin(from, { seed, build, hasEdge })
+  const chosen = isWatched ? watchedPlan(chance) : isShort ? chance.shuffled(few) : planOf(chance)
+  const plan = chosen.map((action) => ({
     action,
     seed: chance.below(2 ** 31),
   }))
@@ -249,12 +257,14 @@ export class Order {
     // what is kept runs until the watch of the next release and its own requests have ended
     const isLeaving = installation
       .rows<{ container_id: string; state: string }>(leaving)
-      .some(
-        ({ container_id, state }) =>
-          state === 'draining' ||
-          installation.engine.containers.get(container_id)?.state === 'running',
-      )
-    return (installation.led && isLeaving) || installation.rows('SELECT 1 FROM jobs').length > 0
+      .some(({ container_id, state }) => {
+        const kept = installation.engine.containers.get(container_id)
+        return (
+          state === 'draining' || kept?.state === 'running' || (kept?.policy.name ?? 'no') !== 'no'
+        )
+      })
+    const work = 'SELECT 1 FROM jobs UNION SELECT 1 FROM deployments WHERE watch_until IS NOT NULL'
+    return (installation.led && isLeaving) || installation.rows(work).length > 0
   }
 }
 

@@ -6,6 +6,7 @@ for (const [fixed, count, ...kinds] of [
   [3_000_000, 1500, 'short'],
   [4_000_000, 500],
   [5_000_000, 500],
+  [6_000_000, 1000, 'watched'],
 ] as const) {
   const seed = firstSeed(fixed)
   test.concurrent(

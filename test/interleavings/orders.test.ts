@@ -56,6 +56,10 @@ const runs: Run[] = asked
         ...{ seed: first, count: 20, kinds: ['processes', 'edge'] },
         what: `of several processes behind an edge, from seed ${first} on`,
       },
+      {
+        ...{ seed: first, count: 20, kinds: ['watched'] },
+        what: `of versions that are watched, from seed ${first} on`,
+      },
       ...[true, false].map((calm): Run => {
         const seed = keptSeeds.filter(({ isCalm }) => isCalm === calm).map(({ seed }) => seed)
         const kinds = calm ? (['calm'] as const) : []
@@ -69,11 +73,12 @@ const runs: Run[] = asked
     ]
 
 function askedKinds(): OrderKind[] {
-  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE } = process.env
+  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE, DAVIT_WATCHED } = process.env
   return [
     ...(DAVIT_SHORT ? ['short' as const] : []),
     ...(DAVIT_PROCESSES ? ['processes' as const] : []),
     ...(DAVIT_BY_EDGE ? ['edge' as const] : []),
+    ...(DAVIT_WATCHED ? ['watched' as const] : []),
   ]
 }
 

@@ -55,6 +55,11 @@ export const stories: Record<string, Story> = {
     beginning: { ...served, isTwofold: true },
     acts: ['promoteAutomatically', 'deployFirst'],
   },
+  'a version that crashes while it is watched': {
+    beginning: served,
+    acts: ['deploy', 'deploy'],
+    app: 'endsLater',
+  },
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
   'a restart of an environment': { beginning: served, acts: ['restartApp'] },

@@ -145,7 +145,8 @@ function whyUnwatched({
   // two versions of a worker must not work side by side
   if (environment.processes.some(({ name }) => name !== web)) return 'processes'
   if (!isBehindEdge({ environment, edge })) return edge.isOn ? 'own-port' : 'no-edge'
-  return getCurrent(db, environment.id)?.status === 'running' ? null : 'first'
+  if (getCurrent(db, environment.id)?.status !== 'running') return 'first'
+  return getLiveRelease(db, environment.id)?.edge ? null : 'no-edge'
 }
 
 /** Says what a commit removes: containers, but not their volumes. */
