@@ -169,10 +169,10 @@ export const php: Rule = {
 
 const before = '/tmp/before-autoload'
 
-/** All but the packages, and what the list of classes and plugins of Composer wrote among these. */
+/** All but the packages, and what Composer and its plugins wrote among these, some with the time of a source. */
 const gathered = [
   'tar -c --exclude=./vendor . | tar -x -C /out',
-  `find vendor -type f -newer ${before} -print0 | tar -c --null -T - | tar -x -C /out`,
+  `find vendor -type f -cnewer ${before} -print0 | tar -c --null -T - | tar -x -C /out`,
 ]
 
 /** In the folder where they usually are. */
