@@ -51,6 +51,8 @@ export type Run = Job &
     /** Stores facts about the deployment as soon as they are known. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
+    /** Docker's builder. Asked for once, while the repository is cloned. */
+    frontend: () => ReturnType<RuntimeDeps['docker']['frontend']>
     /** Waits for a slot before work that needs the machine's memory or processors. */
     takeSlot: () => Promise<void>
     /** Aborted when Davit stops: the next process then does the rest of the undo. */

@@ -54,6 +54,7 @@ export async function runPipeline(
   progress.hide(await deps.masks.of(environmentId, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
+  let frontend: ReturnType<Run['frontend']> | undefined
   const run: Run = {
     ...deps,
     ...job,
@@ -67,6 +68,7 @@ export async function runPipeline(
     save,
     signal,
     shutdown,
+    frontend: () => (frontend ??= deps.docker.frontend({ builder: deps.config.builder, signal })),
     takeSlot: () =>
       timed(deps.trace, { kind: 'wait', name: 'for other builds' }, () =>
         work.takeSlot(() => log('Waiting for other builds.')),
@@ -132,6 +134,7 @@ export async function runPipeline(
   }
 
   async function buildFromSource(run: Run) {
+    run.frontend().catch(() => {}) // it takes Docker long, and is reported when it is needed
     work.lendSlot() // until everything from other servers has arrived
     const snapshot = await stage('cloning', () => clone(run))
     if (!deployment.upload)

@@ -63,13 +63,32 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const found = await findImage(run, image)
+  const docker = rememberingImages(run.docker)
+  const found = await findImage({ docker, signal }, image)
   const stack = await openStack(run, { project, environment, image, variables, signal })
   const port = portOf({ environment, variables: [...variables, ...variablesIn(stack)] }, found)
-  for (const note of stack ? await unkeptInStack(run, stack) : unkeptIn(found, environment))
+  for (const note of stack
+    ? await unkeptInStack({ docker, signal }, stack)
+    : unkeptIn(found, environment))
     run.log(note)
   const settings = sealSettings(run, effective)
-  return { ...run, image, port, url, domain, variables, joins, settings, stack }
+  return { ...run, docker, image, port, url, domain, variables, joins, settings, stack }
+}
+
+type ImageDeps = Pick<Run, 'docker' | 'signal'>
+
+/** Asks once for each image: while one is deployed, its name keeps its meaning. */
+function rememberingImages(docker: Run['docker']): Run['docker'] {
+  const known = new Map<string, Promise<Image | null>>()
+  return {
+    ...docker,
+    inspectImage(name, options) {
+      const asked = known.get(name) ?? docker.inspectImage(name, options)
+      known.set(name, asked)
+      asked.catch(() => known.delete(name))
+      return asked
+    },
+  }
 }
 
 /** Docker gives these an anonymous volume, and the next container another one, so their data isn't kept. */
@@ -83,7 +102,7 @@ const unkeptIn = ({ volumes = [] }: Pick<Image, 'volumes'>, environment: Run['en
         `The image declares a volume at ${path}. What the app writes there is lost with the next deployment, unless the environment has a volume for it, such as data:${path}.`,
     )
 
-async function unkeptInStack(run: Run, { plan, services }: OpenStack) {
+async function unkeptInStack(run: ImageDeps, { plan, services }: OpenStack) {
   const notes: string[] = []
   for (const { name, volumes: mounted } of plan.services.values()) {
     const { volumes = [] } = await findImage(run, services[name]!.image)
@@ -185,7 +204,7 @@ export function refuseMissing(
   )
 }
 
-async function findImage({ docker, signal }: Run, image: string): Promise<Image> {
+async function findImage({ docker, signal }: ImageDeps, image: string): Promise<Image> {
   const found = await docker.inspectImage(image, { signal })
   if (found) return found
   throw imageMissing(`The image ${image} doesn’t exist anymore.`)

@@ -29,11 +29,11 @@ export type Prepared = {
 
 /** Reads the Dockerfile, and fetches images and files that the engine would otherwise fetch itself. */
 export async function prepare(run: Run, given: PrepareOptions): Promise<Prepared> {
-  const { git, docker, config, signal } = run
+  const { git, signal } = run
   const { context, buildArgs, bases, remoteFiles } = given
   const [text, frontend] = await Promise.all([
     git.readDockerfile(context, { signal }),
-    docker.frontend({ builder: config.builder, signal }),
+    run.frontend(),
   ])
   const reader = { ...frontend, buildArgs }
   const images = await read<typeof inspectDockerfile>(run, 'inspectDockerfile', [text, reader])

@@ -19,8 +19,8 @@ export type CreatedContainer = {
 }
 
 /**
- * Stores the release, creates its network and volumes, and reserves its addresses. The live release isn't
- * changed. If the network is full, instances whose addresses are reused have to stop first.
+ * Stores the release, creates its network and volumes, and reserves its addresses, but for containers that are
+ * there already. The live release isn't changed. If the network is full, instances whose addresses are reused have to stop first.
  */
 export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
@@ -36,13 +36,17 @@ export async function prepare(run: RollOutRun, { kept, fresh: slots }: Differenc
       port: portOf(component),
     })),
   })
+  if (vacant.length === 0) return { rows, endpoints: new Map<string, Endpoint[]>(), takenOver: [] }
   const { endpoints, takenOver } = await reserveEndpoints(run, {
     members: vacant.map(({ component }, at) => ({ component, instance: rows[at]! })),
     replaced: listLiveInstances(db, workload.id).filter(
       ({ id }) => !kept.some(({ instance }) => instance.id === id),
     ),
   })
-  await ensureVolumes(run, release.components)
+  await ensureVolumes(
+    run,
+    vacant.map(({ component }) => component),
+  )
   return { rows, endpoints, takenOver }
 }
 
