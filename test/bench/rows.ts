@@ -10,6 +10,7 @@ import { benchDeploymentLog } from './deployment-log.ts'
 import { benchDeploymentReaders } from './deployment-readers.ts'
 import { benchEdgeMemory } from './edge-memory.ts'
 import { benchEdge } from './edge.ts'
+import { benchGoingBack } from './going-back.ts'
 import { benchLinks } from './links.ts'
 import { benchMemory } from './memory.ts'
 import type { Row } from './ratio.ts'
@@ -48,6 +49,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       'edge-deploy': benchEdgeDeploy,
       'edge-requests': benchEdge,
       'edge-rollback': benchRollback,
+      'going-back': benchGoingBack,
       'edge-memory': benchEdgeMemory,
     },
   },

@@ -95,7 +95,11 @@ for (const [at, method, fails] of [
       await ended(second.id)
     })
     expect(served).toBe(at - 1)
-    expect(failed).toEqual(fails || failed['502'] ? { 502: 1 } : {})
+    // a second one may be in the queue of the connections that the kernel has accepted for it
+    const { 502: count = 0, ...others } = failed
+    expect(others).toEqual({})
+    expect(count).toBeGreaterThanOrEqual(fails)
+    expect(count).toBeLessThanOrEqual(2)
     const gone = getDeployment(t.db, second.id)!
     expect(gone).toMatchObject({
       status: 'failed',
@@ -104,7 +108,7 @@ for (const [at, method, fails] of [
       watch: {
         before: first.id,
         end: 'reverted',
-        requests: failed['502'] ? [{ status: 502, method, path, count: 1 }] : [],
+        requests: count > 0 ? [{ status: 502, method, path, count }] : [],
       },
     })
     expect(gone.watch!.lines).toContain('it crashes')

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
 import { connectDocker, EngineError } from '../../src/docker/index.ts'
 import { startLoad } from '../load/load.ts'
-import { aSite, anEdgeOfItsOwn, answers } from '../load/site.ts'
+import { aSite, anEdgeOfItsOwn, answers, ended } from '../load/site.ts'
+import type { Site } from '../load/site.ts'
+import { pathOf } from '../deployments/events.ts'
 import { bunImage } from '../support/images/bun.ts'
 import { caddyImage } from '../support/images/edge.ts'
 import { anInstallation } from '../support/installation.ts'
+import type { Installation } from '../support/installation.ts'
 import { run } from '../support/machine/command.ts'
 import { until } from '../support/until.ts'
 import { startPrivateEngine } from './private-engine.ts'
@@ -12,7 +15,15 @@ import { startPrivateEngine } from './private-engine.ts'
 /** Where its networks come from; the machine's own engine has others. */
 const pool = '10.214.0.0/16'
 
-test('Caddy and the app come back with the engine, whether it is stopped or killed', async () => {
+type Scene = {
+  davit: Installation
+  site: Site
+  /** Ends the engine and starts it again, and what it left down. */
+  restart: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+}
+
+/** With a Davit and a Caddy on an engine of their own. */
+async function onPrivateEngine(work: (scene: Scene) => Promise<void>) {
   const { settings, ...ports } = await anEdgeOfItsOwn()
   // its containers are reached from here, as those of an engine of this host are
   await using engine = await startPrivateEngine({
@@ -29,24 +40,68 @@ test('Caddy and the app come back with the engine, whether it is stopped or kill
   try {
     await davit.start()
     const site = await aSite(davit, { ports, address: engine.address })
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      await engine.stop(signal)
-      await engine.start()
-      // an engine that was killed ends what runs when it comes back, and may leave it so
-      const made = await docker.listContainers({ labels: davit.labels(), all: true })
-      for (const { id, state } of made)
-        if (state !== 'running') await docker.startContainer(id).catch(unlessReplaced)
-      await until(() => answers(site.place, { version: site.live }), 60)
-    }
-    // what it serves then is whole
-    const load = await startLoad(site.place, { versions: [site.live] })
-    await Bun.sleep(3000)
-    const { failed, cut, reasons } = await load.stop()
-    expect({ failed, cut, reasons }).toEqual({ failed: 0, cut: 0, reasons: [] })
+    await work({
+      ...{ davit, site },
+      async restart(signal) {
+        await engine.stop(signal)
+        await engine.start()
+        // an engine that was killed ends what runs when it comes back, and may leave it so
+        const made = await docker.listContainers({ labels: davit.labels(), all: true })
+        for (const { id, state } of made)
+          if (state !== 'running') await docker.startContainer(id).catch(unlessReplaced)
+      },
+    })
   } finally {
     await davit.leave()
   }
-}, 300_000)
+}
+
+test(
+  'Caddy and the app come back with the engine, whether it is stopped or killed',
+  () =>
+    onPrivateEngine(async ({ site, restart }) => {
+      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+        await restart(signal)
+        await until(() => answers(site.place, { version: site.live }), 60)
+      }
+      // what it serves then is whole
+      const load = await startLoad(site.place, { versions: [site.live] })
+      await Bun.sleep(3000)
+      const { failed, cut, reasons } = await load.stop()
+      expect({ failed, cut, reasons }).toEqual({ failed: 0, cut: 0, reasons: [] })
+    }),
+  300_000,
+)
+
+test(
+  'an engine that is restarted in a watch leaves the new version or the one before, whole',
+  () =>
+    onPrivateEngine(async ({ davit, site, restart }) => {
+      await davit.client.put(site.path, { watchSeconds: 20 })
+      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+        const next = site.commit()
+        const deployment = await site.trigger(davit.client)
+        await ended(davit.client, deployment)
+        await restart(signal)
+        type Watched = { status: string; watchUntil: string | null; watch: { end: string } }
+        let now!: Watched
+        await until(async () => {
+          now = await davit.client.get<Watched>(pathOf(deployment))
+          return now.watchUntil === null
+        }, 90)
+        expect(
+          [
+            ['running', 'over'],
+            ['failed', 'reverted'],
+          ],
+          signal,
+        ).toContainEqual([now.status, now.watch.end])
+        if (now.status === 'running') site.live = next
+        await until(() => answers(site.place, { version: site.live }), 60)
+      }
+    }),
+  300_000,
+)
 
 /** Davit may be faster, and remove a container that did not come back to make another. */
 const unlessReplaced = (error: unknown) => {

@@ -1,6 +1,9 @@
 import { expect, onTestFinished } from 'bun:test'
-import { startLoad } from '../load/load.ts'
-import { aSite, anEdgeOfItsOwn, ended } from '../load/site.ts'
+import { startLoad, watchRounds } from '../load/load.ts'
+import { aSite, anEdgeOfItsOwn, ended, post } from '../load/site.ts'
+import type { Kind } from '../load/tally.ts'
+import { pathOf } from '../deployments/events.ts'
+import { until } from '../support/until.ts'
 import type { Deployment } from '../faults/watch.ts'
 import { stored } from './harness.ts'
 import type { Operation } from './harness.ts'
@@ -49,6 +52,98 @@ export const deploymentByEdge: Operation = async (start) => {
     async faults() {
       const { failed, cut, reasons } = await load.look()
       return failed + cut > 0 ? reasons : []
+    },
+  }
+}
+
+type Watched = Deployment & { watchUntil: string | null; watch: { end: string | null } | null }
+
+/** A version that crashes at a request goes back, whenever Davit is killed; one that is kept stays. */
+export const watchedRelease: Operation = async (start) => {
+  const { settings, ...ports } = await anEdgeOfItsOwn()
+  const davit = await start(settings)
+  const site = await aSite(davit, { ports })
+  // what the instance that crashes serves otherwise ends with it
+  const without: Kind[] = ['websocket', 'events', 'upload', 'download']
+  const load = await startLoad(site.place, { versions: [site.live], without })
+  onTestFinished(() => load[Symbol.dispose]())
+  let name: string
+  let deployment: Deployment
+  const release = async (env: Record<string, string> = {}) => {
+    name = site.commit(env)
+    await load.allow(site.live, name)
+    deployment = await site.trigger(davit.client)
+    await ended(davit.client, deployment)
+  }
+  const crash = () => post(site.place, '/bad')
+  const settled = async (end: string) => {
+    let now!: Watched
+    await until(async () => {
+      now = await davit.client.get<Watched>(pathOf(deployment))
+      return now.watchUntil === null
+    }, 60)
+    expect(now.watch?.end).toBe(end)
+    if (end !== 'reverted') site.live = name
+    await load.allow(site.live)
+  }
+  const goesBack = (moment: string, comes: () => Promise<unknown>, then = async () => {}) => ({
+    name: moment,
+    async begin() {
+      await release({ APP_FAULT: 'path:/bad' })
+      await comes()
+    },
+    meanwhile: () => Bun.sleep(500),
+    async end() {
+      await then()
+      await settled('reverted')
+    },
+  })
+  const decided = "SELECT 1 FROM deployments WHERE watch ->> '$.verdict' IS NOT NULL"
+  const each = [
+    goesBack(
+      'watching',
+      async () => {},
+      async () => void (await crash()),
+    ),
+    goesBack('it crashes', async () => void crash()),
+    goesBack('it is decided', async () => {
+      void crash()
+      await stored(davit, `${decided} AND id = '${deployment.id}'`, { within: 80 })
+    }),
+    {
+      name: 'it is kept',
+      async begin() {
+        await release()
+        void davit.client.post(`${pathOf(deployment)}/keep`).catch(() => {}) // Davit is killed
+        await Bun.sleep(Math.random() * 60)
+      },
+      async end() {
+        await davit.client.post(`${pathOf(deployment)}/keep`).catch(() => {}) // it may be already
+        await settled('kept')
+      },
+    },
+    {
+      name: 'the next one is deployed',
+      async begin() {
+        await release()
+        const second = name
+        name = site.commit()
+        await load.allow(site.live, second, name)
+        deployment = await site.trigger(davit.client)
+        await stored(davit, moments.deploying, { within: 300 })
+      },
+      async end() {
+        expect((await ended(davit.client, deployment)).status).toBe('running')
+        await davit.client.post(`${pathOf(deployment)}/keep`)
+        await settled('kept')
+      },
+    },
+  ]
+  return {
+    moments: Array.from({ length: watchRounds }, () => each).flat(),
+    async faults() {
+      const { failed, reasons } = await load.look()
+      return failed > 0 ? reasons : []
     },
   }
 }

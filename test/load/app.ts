@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { digestOf, knownBytes } from './bytes.ts'
 
@@ -12,6 +13,32 @@ const health = process.env.APP_HEALTH ?? 'good'
 if (health === 'dead') process.exit(1)
 const isWell = health === 'good'
 
+/** What goes wrong once it serves, such as `crash:20`: from its 20th request on. */
+const [fault = '', from = 'never'] = (process.env.APP_FAULT ?? '').split(':')
+let [requests, open] = [0, 0]
+/** Milliseconds after which a response has left. */
+const written = 20
+
+/** Says first how many requests end with it. */
+function crash(): never {
+  writeSync(1, `ends with ${open} open\n`)
+  process.exit(3)
+}
+if (fault === 'time') setTimeout(crash, Number(from) * 1000)
+
+/** Does its harm; true where it only answers with an error. */
+function goesWrong(pathname: string) {
+  if (fault === 'path' && pathname === from) crash()
+  if (!(++requests >= Number(from))) return false
+  if (fault === 'crash') crash()
+  if (fault === 'memory') for (const all = []; ;) all.push(Buffer.alloc(2 ** 24, 1))
+  return fault === 'errors'
+}
+
+/** Its health is bad from the start on, or at every second check. */
+let checks = 0
+const isHealthy = () => isWell && !(fault === 'flaps' && ++checks % 2 === 0)
+
 const server = Bun.serve({
   port: Number(process.env.PORT ?? 8080),
   idleTimeout: 0,
@@ -22,7 +49,10 @@ const server = Bun.serve({
   async fetch(request, server) {
     const { pathname, searchParams } = new URL(request.url)
     const asked = (name: string) => Number(searchParams.get(name) ?? 0)
-    if (pathname === '/health') return new Response(version, { status: isWell ? 200 : 503 })
+    if (pathname === '/health') return new Response(version, { status: isHealthy() ? 200 : 503 })
+    open++
+    if (goesWrong(pathname)) return new Response('', { status: 500, headers: named })
+    setTimeout(() => open--, written)
     if (pathname === '/echo') {
       if (server.upgrade(request)) return
       return new Response('Not a WebSocket.\n', { status: 400 })

@@ -4,6 +4,9 @@ import type { Place } from './http1.ts'
 import type { Kind, Tally } from './tally.ts'
 import type { Asked } from './visitors.ts'
 
+/** How often a fault befalls a version that is watched. */
+export const watchRounds = Number(process.env.DAVIT_WATCH_ROUNDS ?? (process.env.TEST_ALL ? 20 : 2))
+
 export type Load = Awaited<ReturnType<typeof startLoad>>
 
 type Options = {

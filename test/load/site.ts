@@ -117,3 +117,10 @@ export async function isAnsweredBy({ address, http, plainHost }: Place, instance
   }).catch(() => null)
   return response?.ok === true && response.headers.get('X-Instance') === instance
 }
+
+/** The status of a request that no one sends twice; 0 when it breaks off. */
+export const post = ({ address, http, plainHost }: Place, path: string) =>
+  fetch(`http://${address}:${http}${path}`, { method: 'POST', headers: { Host: plainHost } }).then(
+    ({ status }) => status,
+    () => 0,
+  )
