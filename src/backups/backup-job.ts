@@ -93,17 +93,19 @@ async function backUp(
   const idOf = (snapshot: string) => listed.find(({ id }) => id.startsWith(snapshot))?.id ?? ''
   const files = stored.files.map(({ snapshot, ...file }) => ({
     ...file,
-    snapshot: idOf(snapshot === together ? last.id : snapshot),
+    snapshot: idOf(snapshot === together ? last!.id : snapshot),
   }))
   const missing = files.filter(({ snapshot }) => snapshot === '')
-  if (missing.length > 0 || !idOf(last.id)) throw notThere(missing.map(({ file }) => file))
-  const whole = new Set([...files.map(({ snapshot }) => snapshot), idOf(last.id)])
+  if (missing.length > 0 || (last && !idOf(last.id)))
+    throw notThere(missing.map(({ file }) => file))
+  const whole = new Set(files.map(({ snapshot }) => snapshot))
+  if (last) whole.add(idOf(last.id))
   // of a process that was killed
   await forgetUnfinished(deps, backup, {
     ...{ restic, signal },
     listed: listed.filter((one) => !whole.has(one.id)),
   })
-  return { ...stored, files, addedBytes: stored.addedBytes + last.addedBytes, listed }
+  return { ...stored, files, addedBytes: stored.addedBytes + (last?.addedBytes ?? 0), listed }
 }
 
 /** Returns what couldn’t be started again. */

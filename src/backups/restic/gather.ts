@@ -6,17 +6,18 @@ export const storedName = (file: string) => file.replace(/[^\w.-]/g, '_')
 const MiB = 2 ** 20
 const block = 65_536
 
-/** Bytes of a file that is too large to be gathered. */
-export const storesFrom = gatheringLimits.one * MiB
+/** Bytes of a file that is too large to be gathered, and of one that has to be. */
+export const storesFrom = (isLast: boolean) =>
+  (isLast ? gatheringLimits.last : gatheringLimits.one) * MiB
 
 /** Before the bytes of a file that was gathered. */
 export const gatheredMark = 'davit-gathered '
 
 /** Stores a file that is too large to be gathered as it comes in. */
 export const gatheringRun = `file=${gatheringFolder}/$DAVIT_FILE
-dd of="$file" bs=${block} count=${storesFrom / block} iflag=fullblock 2>/dev/null || exit
+dd of="$file" bs=${block} count=$((DAVIT_LIMIT / ${block})) iflag=fullblock 2>/dev/null || exit
 bytes=$(wc -c <"$file") || exit
-if [ "$bytes" -lt ${storesFrom} ]; then
+if [ "$bytes" -lt "$DAVIT_LIMIT" ]; then
 printf '${gatheredMark}%s\\n' $bytes; exit
 fi
 { cat "$file" && rm "$file" && cat && { ${untilComplete}; }; } | restic "$@" 2>&1`
@@ -35,7 +36,7 @@ export function gatheringRoom() {
     hasRoom: (name: string) =>
       !names.has(name) &&
       names.size < gatheringLimits.count &&
-      bytes + storesFrom <= gatheringLimits.all * MiB,
+      bytes + storesFrom(false) <= gatheringLimits.all * MiB,
     add(name: string, size: number) {
       names.add(name)
       bytes += size

@@ -88,16 +88,20 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return summaryOf(await runRestic(opened, { args, stdin: from, ...storing }))
   }
 
-  /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once. */
-  async function gather(storing: StoringFile): Promise<Snapshot | null> {
+  /** Keeps what `from` writes for `storeGathered`, and returns null; a large file is stored at once, unless it is the last. */
+  async function gather({
+    isLast = false,
+    ...storing
+  }: StoringFile & { isLast?: boolean }): Promise<Snapshot | null> {
     const name = storedName(storing.file)
-    if (!opened.kept || !gathered.hasRoom(name)) return store(storing)
+    if (!opened.kept || !(isLast || gathered.hasRoom(name))) return store(storing)
     known = null
+    const limit = storesFrom(isLast)
     const result = await runRestic(opened, {
       args: [...backup(storing.tags), '--stdin', '--stdin-filename', name],
       script: gatheringRun,
-      env: { DAVIT_FILE: name },
-      ...{ stdin: storing.from, storesFrom },
+      env: { DAVIT_FILE: name, DAVIT_LIMIT: String(limit) },
+      ...{ stdin: storing.from, storesFrom: limit },
       ...{ progress: storing.progress, signal: storing.signal },
     })
     const line = result.messages.texts.find((text) => text.startsWith(gatheredMark))
@@ -106,8 +110,9 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return null
   }
 
-  /** Stores what was gathered as one snapshot, completely or not at all. */
-  async function storeGathered(storing: Storing): Promise<Snapshot> {
+  /** Stores what was gathered as one snapshot, completely or not at all. Null for nothing. */
+  async function storeGathered(storing: Storing): Promise<Snapshot | null> {
+    if (gathered.names.size === 0) return null
     known = null
     const args = [...backup(storing.tags), '--force', '--', ...gathered.names]
     const script = `cd ${gatheringFolder} && restic "$@" 2>&1`

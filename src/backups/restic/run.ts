@@ -82,8 +82,8 @@ export const volumesFolder = '/volumes'
 /** In memory, for files that are stored or read together. */
 export const gatheringFolder = '/files'
 
-/** MiB of one of them, and of all; and how many. */
-export const gatheringLimits = { one: 16, all: 64, count: 200 }
+/** MiB of one of them, of all, and of one that comes last in any case; and how many. */
+export const gatheringLimits = { one: 16, all: 64, last: 80, count: 200 }
 
 const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
 
@@ -253,7 +253,10 @@ export async function optionsOf(
     scratch: isUncached ? [...scratch, '/cache'] : scratch,
     tmpfs: [
       { path: '/tmp', options: 'size=1g,mode=1777' },
-      { path: gatheringFolder, options: `size=${gatheringLimits.all + 32}m,mode=700` },
+      {
+        path: gatheringFolder,
+        options: `size=${gatheringLimits.all + gatheringLimits.last}m,mode=700`,
+      },
       // restic sets its times, too
       ...(volumes.length > 0 ? [{ path: volumesFolder, options: 'size=1m' }] : []),
     ],

@@ -58,8 +58,9 @@ export async function describe(
   const text = JSON.stringify(
     Object.fromEntries(entries.filter(([name]) => !(own as readonly string[]).includes(name))),
   )
+  if (Buffer.byteLength(text) > maxSize) return // no Davit would read it
   await restic.gather({
-    ...{ file: fileName, tags: tagsOf(backup), signal },
+    ...{ file: fileName, tags: tagsOf(backup), isLast: true, signal },
     from: (to, signal) => pipeline([text], to, { signal, end: false }),
   })
 }

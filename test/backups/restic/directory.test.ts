@@ -78,6 +78,20 @@ test('an image of restic that can’t be pulled is told before anything is read'
   expect(isRead).not.toHaveBeenCalled()
 })
 
+test('a large file alone leaves nothing to gather, unless it must come last', async () => {
+  await using one = s.open(target, { inOne: true })
+  const large = {
+    file: 'davit.backup',
+    tags: ['backup=own'],
+    from: write(Buffer.alloc(17 * 2 ** 20)),
+  }
+  const stored = await one.gather({ ...large, signal })
+  expect(stored?.bytes).toBe(17 * 2 ** 20)
+  expect(await one.storeGathered({ tags: [], signal })).toBeNull()
+  expect(await one.gather({ ...large, isLast: true, signal })).toBeNull()
+  expect((await one.storeGathered({ tags: [], signal }))?.bytes).toBe(17 * 2 ** 20)
+})
+
 test('small files and the description are one snapshot, a large one is its own, and all are read', async () => {
   const large = Buffer.alloc(18 * 2 ** 20, 7)
   const tags = ['backup=together']
@@ -92,7 +106,7 @@ test('small files and the description are one snapshot, a large one is its own, 
     await using one = s.open(target, { inOne: true })
     for (const [file, content] of Object.entries(files))
       ids[file] = (await one.gather({ file, tags, from: write(content), signal }))?.id ?? null
-    const stored = await one.storeGathered({ tags, signal })
+    const stored = (await one.storeGathered({ tags, signal }))!
     expect(stored.bytes).toBe(bytes.length + 5)
     last = stored.id
     const listed = await one.list({ tag: tags[0]!, signal })
