@@ -1,5 +1,6 @@
 import { backUps } from './back-up.ts'
 import { compose } from './compose.ts'
+import { freezing } from './freeze.ts'
 import type { Order } from './order.ts'
 import type { Random } from './random.ts'
 import { world } from './world.ts'
@@ -31,6 +32,7 @@ const unended =
 /** What users do, and what befalls the engine and Davit. */
 export const actions: Record<string, Action> = {
   ...backUps,
+  ...freezing,
   deploy: {
     name: 'deploy',
     weight: 10,

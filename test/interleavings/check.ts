@@ -50,7 +50,7 @@ const rowsOf = <Row>({ installation }: Order, sql: string) => installation.rows<
 function checkJobs(order: Order, say: Say) {
   if (order.installation.pending > 0) say(`${order.installation.pending} requests have no answer`)
   for (const { id, status } of rowsOf<Deployment>(order, 'SELECT * FROM deployments'))
-    if (['pending', 'cloning', 'building', 'deploying'].includes(status))
+    if (['waiting', 'pending', 'cloning', 'building', 'deploying'].includes(status))
       say(`deployment ${id} is ${status} for ever`)
   for (const { id, status } of rowsOf<Deployment>(
     order,

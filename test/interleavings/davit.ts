@@ -21,6 +21,8 @@ import { findStack } from '../../src/deployments/stack/find.ts'
 import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
+import { freeze, keepFreezes } from '../../src/deployments/freezes.tsx'
+import { resourceRoutes } from '../../src/resources/routes.tsx'
 import { givenVariables } from '../../src/links/given.ts'
 import { runRoutes } from '../../src/runs/routes.tsx'
 import { serviceRoutes } from '../../src/services/routes.tsx'
@@ -151,7 +153,7 @@ export class Installation {
     const { led } = this
     if (led) leadBy(led, deps, { connection: this.#connection, schedule: this.#schedule })
     this.#app = undefined
-    this.#background = resume(deps, { signal }).map((work) =>
+    this.#background = [...resume(deps, { signal }), keepFreezes(deps, { signal })].map((work) =>
       work.catch((error) => world.journal.push(`background work failed: ${Bun.inspect(error)}`)),
     )
   }
@@ -222,6 +224,7 @@ function routesOf(deps: Deps) {
     (deps: Deps) => projectRoutes(deps, findStack),
     (deps: Deps) => deploymentRoutes(deps, projectMap(deps)),
     environmentRoutes,
+    (deps: Deps) => resourceRoutes(deps, freeze),
     actRoutes,
     (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
     (deps: Deps) => serviceRoutes(deps, backupFirst(deps)),

@@ -60,6 +60,10 @@ export const stories: Record<string, Story> = {
     acts: ['deploy', 'deploy'],
     app: 'endsLater',
   },
+  'a promotion that waits for the end of a freeze': {
+    beginning: { ...served, isTwofold: true },
+    acts: ['promoteAutomatically', 'freezeSecond', 'deployFirst', 'endFreeze'],
+  },
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
   'a restart of an environment': { beginning: served, acts: ['restartApp'] },
