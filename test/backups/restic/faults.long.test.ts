@@ -84,9 +84,14 @@ describe.each(['0.14', '0.18'] as const)('restic %s', async (version) => {
   ]
 
   test.each(faults)('a server that %s is told', async (_, fault, code) => {
+    await using one = s.open(target, { inOne: true, timeouts: { open: 5000, stall: 5000 } })
+    await one.gather({ ...backup, from: write('small') })
     s3.fault = fault
-    const opening = impatient.ready({ signal }).finally(() => (s3.fault = null))
-    expect(await opening.then(String, (error) => error.code)).toMatch(code)
+    const attempts = [impatient.ready({ signal }), one.storeGathered({ tags: [], signal })]
+    const ended = await Promise.allSettled(attempts)
+    s3.fault = null
+    for (const one of ended)
+      expect(one.status === 'rejected' ? one.reason.code : one.status).toMatch(code)
   })
 
   const refused: [string, number, string, string][] = [
@@ -100,8 +105,14 @@ describe.each(['0.14', '0.18'] as const)('restic %s', async (version) => {
     const more = crypto.getRandomValues(new Uint8Array(3_000_000))
     const stored = restic.store({ ...backup, tags: ['backup=refused'], from: write(more) })
     expect(await stored.then(String, (error) => error.code)).toBe(expected)
+    // nor one whose small files come together at the end
+    await using one = s.open(target, { inOne: true })
+    const small = crypto.getRandomValues(new Uint8Array(300_000))
+    await one.gather({ ...backup, from: write(small) })
+    const last = one.storeGathered({ tags: ['backup=refused'], signal })
+    expect(await last.then(String, (error) => error.code)).toBe(expected)
     s3.fault = null
-    expect(await restic.list({ tag: 'backup=refused', signal })).toEqual([])
+    expect(await one.list({ tag: 'backup=refused', signal })).toEqual([])
   })
 
   test('a target at which nothing can be deleted doesn’t pass its trial', async () => {
