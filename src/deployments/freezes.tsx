@@ -2,13 +2,14 @@ import { z } from 'zod'
 import { freezes } from '../db/schema.ts'
 import {
   deleteOver,
-  firstEnd,
   getFreeze,
   getOverlapping,
   isToCome,
+  nextChange,
 } from '../environments/freeze-store.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
+import type { ChangeFeed } from '../live/change-feed.ts'
 import { conflictField, invalidField } from '../platform/errors.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { rowJson } from '../resources/json.ts'
@@ -97,15 +98,16 @@ export const freeze = resource({
 /** For a field of a browser, without a zone. */
 const local = (at: Date) => at.toISOString().slice(0, 16)
 
-type FreezeDeps = TriggerDeps & { scheduler: Scheduler }
+type FreezeDeps = TriggerDeps & { scheduler: Scheduler; changes: ChangeFeed }
 
 /** Starts what waits for the end of a freeze, until the signal: also of one that ended while Davit was down. */
 export const keepFreezes = (deps: FreezeDeps, { signal }: { signal: AbortSignal }) =>
   deps.scheduler.keep(
     {
-      next: (now) => (listChanged(deps, now).length > 0 ? now : firstEnd(deps.db)),
+      next: (now) => (listChanged(deps, now).length > 0 ? now : nextChange(deps.db, new Date(now))),
       run(now) {
         deleteOver(deps.db, new Date(now))
+        deps.changes.touch() // pages say whether it has begun
         for (const { held, ownerId, freeze } of listChanged(deps, now))
           if (freeze) {
             holdWaiting(deps.db, held, freeze)

@@ -34,13 +34,16 @@ export const getOverlapping = (
     and(isOf(environmentId), ne(freezes.id, id), lt(freezes.from, until), gt(freezes.until, from)),
   )
 
-/** In milliseconds; null without any. */
-export const firstEnd = (db: Db) =>
-  db
-    .select({ at: min(freezes.until) })
-    .from(freezes)
-    .get()
-    ?.at?.getTime() ?? null
+/** When the next begins or ends, in milliseconds; null without any. */
+export function nextChange(db: Db, now: Date) {
+  const starts = { at: min(freezes.from) }
+  const ends = { at: min(freezes.until) }
+  const times = [
+    db.select(starts).from(freezes).where(gt(freezes.from, now)).get()?.at,
+    db.select(ends).from(freezes).get()?.at,
+  ].flatMap((at) => at?.getTime() ?? [])
+  return times.length > 0 ? Math.min(...times) : null
+}
 
 export const deleteOver = (db: Db, now: Date) =>
   db.delete(freezes).where(lte(freezes.until, now)).run()

@@ -69,6 +69,16 @@ test('a Davit that is killed as a freeze ends starts what waits once', async () 
   }
 })
 
+test('pages are told when one begins', async () => {
+  const s = await setUp()
+  s.run()
+  await s.freeze({ from: iso(s.now + hour) })
+  await s.clock.pass(hour - 1000)
+  const { version } = s.t.changes
+  await s.clock.pass(2000)
+  expect(s.t.changes.version).not.toBe(version)
+})
+
 test('its end can be changed, and it can be ended early', async () => {
   const s = await setUp()
   s.run()
