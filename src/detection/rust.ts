@@ -91,10 +91,10 @@ export const rust: Rule = {
           'WORKDIR /app',
           usesTls ? null : 'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
           'ENV PORT=8080',
+          'COPY --from=build /out/app ./',
           ...dataFolders
             .filter((folder) => files.hasFolder(folder))
             .map((data) => copy([joined(folder, data)], `./${data}`)),
-          'COPY --from=build /out/app ./',
           'USER 65532:65532',
           ...started(start, 8080),
         ],
