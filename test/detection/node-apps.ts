@@ -165,6 +165,14 @@ export const heavyApps: RealApp[] = [
     without: ['/app'],
   },
   {
+    name: 'create-react-app',
+    kind: 'Create React App',
+    images: [node, caddy],
+    page: 'public/index.html',
+    path: '/shop/7',
+    without: ['/app'],
+  },
+  {
     name: 'vue-cli',
     kind: 'Vue CLI',
     images: [node, caddy],

@@ -64,6 +64,14 @@ export const otherApps: RealApp[] = [
     page: 'packages/pages/src/Page.php',
     without: ['/usr/local/bin/composer', '/usr/bin/unzip'],
   },
+  // with Composer's packages
+  ...(['Laravel', 'Symfony'] as const).map((kind) => ({
+    name: kind.toLowerCase(),
+    kind,
+    images: ['php:8.4-apache', 'composer:2.9'],
+    page: kind === 'Laravel' ? 'resources/views/page.blade.php' : 'src/Kernel.php',
+    without: ['/usr/local/bin/composer', '/usr/bin/unzip'],
+  })),
   {
     name: 'maven',
     kind: 'Java',

@@ -10,6 +10,8 @@ const index = '/opt/index'
 const pythons =
   'python3-flask python3-django python3-fastapi python3-uvicorn python3-gunicorn mkdocs'
 
+const frameworks = 'php-laravel-framework php-symfony-framework-bundle php-symfony-yaml python3'
+
 const file = (path: string, ...lines: string[]) =>
   `RUN mkdir -p "$(dirname ${path})" && printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} > ${path}`
 
@@ -68,12 +70,19 @@ export const languages: Record<string, Recipe> = {
     }
   },
   php: (version) => ({
+    own: ['packages.py'],
     lines: [
       install(
         ...['apache2', `libapache2-mod-php${version}`, `php${version}-cli`, 'composer'],
         ...['bcmath', 'gd', 'gmp', 'intl', 'mbstring', 'mysql', 'pgsql', 'soap', 'xml', 'zip'].map(
           (name) => `php${version}-${name}`,
         ),
+      ),
+      'COPY packages.py /tmp/',
+      `RUN apt-get update && apt-get install -y --no-install-recommends ${frameworks} && python3 /tmp/packages.py ${index} && apt-get purge -y --auto-remove ${frameworks} && rm -rf /var/lib/apt/lists/*`,
+      file(
+        '/root/.composer/config.json',
+        `{"repositories": [{"type": "composer", "url": "file://${index}"}, {"packagist.org": false}]}`,
       ),
       // Composer is copied from its own image, and finds its classes here.
       'RUN rm /usr/bin/composer && ln -s /usr/share/php /usr/local/share/php',

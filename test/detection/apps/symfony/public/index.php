@@ -1,0 +1,12 @@
+<?php
+
+use App\Kernel;
+use Symfony\Component\HttpFoundation\Request;
+
+require __DIR__ . '/../vendor/autoload.php';
+
+$kernel = new Kernel(getenv('APP_ENV') ?: 'dev', false);
+$request = Request::createFromGlobals();
+$response = $kernel->handle($request);
+$response->send();
+$kernel->terminate($request, $response);
