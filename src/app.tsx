@@ -32,6 +32,7 @@ import { hookRoutes } from './deployments/hook-routes.ts'
 import { freeze } from './deployments/freezes.tsx'
 import { plannedRoutes } from './deployments/planned-routes.tsx'
 import { promoteRoutes } from './deployments/promote-routes.tsx'
+import { shareRoutes } from './deployments/share-routes.tsx'
 import { refRoutes } from './deployments/ref-routes.tsx'
 import { newImageRoutes } from './deployments/new-images/routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
@@ -104,6 +105,7 @@ export function createApp(deps: Deps) {
   app.route('/', refRoutes(deps))
   app.route('/', promoteRoutes(deps))
   app.route('/', plannedRoutes(deps))
+  app.route('/', shareRoutes(deps))
   app.route('/', hookRoutes(deps))
   app.route('/', newImageRoutes(deps))
   app.route('/', serviceRoutes(deps, backupFirst(deps)))

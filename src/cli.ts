@@ -15,8 +15,10 @@ From your computer, to a server with Davit:
   deploy                      Deploy the files of this folder that git tracks, as they are, and follow it to its end.
                               --dirty sends those that git doesn't track too, but for what .gitignore excludes,
                               --no-cache builds without the cache, --detach doesn't follow it. --at TIME deploys later
-                              what is pushed by then, --note TEXT in a freeze says why it can't wait.
-  cancel                      Cancel the deployment that is under way, or the planned one.
+                              what is pushed by then, --note TEXT in a freeze says why it can't wait. --share PERCENT
+                              gives it that share of the requests, --sticky keeps visitors with a version by a cookie.
+  promote                     Give all requests to the version that has a share of them.
+  cancel                      Cancel the deployment that is under way or has a share, or the planned one.
   status                      Show what runs in each environment.
   logs                        Show what the app wrote; --follow goes on. --lines, --since (10m, 2h or a time), --search,
                               --level and --process choose, --deployment NUMBER (or latest) shows its log.
@@ -137,6 +139,7 @@ const commands: Record<string, () => Command | Promise<Command>> = {
   login: async () => (await import('./client/login.ts')).login,
   logout: async () => (await import('./client/login.ts')).logout,
   deploy: async () => (await import('./client/deploy.ts')).deploy,
+  promote: async () => (await import('./client/deploy.ts')).promote,
   cancel: async () => (await import('./client/deploy.ts')).cancel,
   status: async () => (await import('./client/status.ts')).status,
   open: async () => (await import('./client/status.ts')).open,

@@ -15,6 +15,7 @@ export const deployRoutes = [
   'POST /projects/:id/deployments/:deploymentId/rollback',
   'POST /projects/:id/deployments/:deploymentId/cancel',
   'POST /projects/:id/deployments/:deploymentId/keep',
+  'POST /projects/:id/deployments/:deploymentId/promote',
   'POST /projects/:id/deliveries/:deliveryId/replay',
   'POST /projects/:id/image/check',
 ]
@@ -34,6 +35,7 @@ const projectRoutes = [
   'GET /projects/:id/image',
   'GET /projects/:id/envs/:envId',
   'GET /projects/:id/envs/:envId/planned',
+  'GET /projects/:id/envs/:envId/share',
   'GET /projects/:id/deployments',
   'GET /projects/:id/deployments/:deploymentId',
   'GET /projects/:id/deployments/:deploymentId/status',

@@ -74,6 +74,7 @@ export const actions = {
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.promoted': 'promoted a version in',
+  'deployment.share_promoted': 'gave all requests to a deployment of',
   'deployment.cancelled': 'cancelled a deployment of',
   'deployment.kept': 'ended the watch of a deployment of',
   'run.started': 'ran a command in',

@@ -13,7 +13,7 @@ import { upload } from './upload.ts'
 import { readWorkingCopy } from './working-copy.ts'
 import type { WorkingCopy } from './working-copy.ts'
 
-const usage = `davit deploy [--dirty | --at TIME] [--no-cache] [--note TEXT] [--detach] ${targetUsage}`
+const usage = `davit deploy [--dirty | --at TIME] [--share PERCENT [--sticky]] [--no-cache] [--note TEXT] [--detach] ${targetUsage}`
 
 /** Deploys the files of this folder's repository, and follows it to its end. */
 export const deploy: Command = async (args, env) => {
@@ -27,8 +27,11 @@ export const deploy: Command = async (args, env) => {
       detach: { type: 'boolean' },
       at: { type: 'string' },
       note: { type: 'string' },
+      share: { type: 'string' },
+      sticky: { type: 'boolean' },
     },
   })
+  const share = shareIn(asked)
   if (asked.at !== undefined) return planned({ ...asked, at: asked.at }, env)
   const copy = await readWorkingCopy({ untracked: asked.dirty === true })
   const { server, project, environment } = await findApp(asked, env)
@@ -37,7 +40,7 @@ export const deploy: Command = async (args, env) => {
     note(`${counted(copy.leftOut, 'file')} that git doesn’t track left out; --dirty sends them.`)
   using interrupted = interruption()
   const deployment = await upload(server, copy, {
-    path: `/projects/${project.id}/uploads?${queryOf(copy, { environmentId: environment.id, noCache: asked['no-cache'], note: asked.note })}`,
+    path: `/projects/${project.id}/uploads?${queryOf(copy, { environmentId: environment.id, noCache: asked['no-cache'], note: asked.note, ...share })}`,
     signal: interrupted.signal,
   })
   if (deployment === null) {
@@ -78,14 +81,26 @@ function queryOf(
   { commit, message, branch, dirty }: WorkingCopy,
   {
     noCache,
-    ...of
-  }: { environmentId: string; noCache: boolean | undefined; note: string | undefined },
+    ...more
+  }: { environmentId: string; noCache: boolean | undefined; note: string | undefined } & Share,
 ) {
-  const said = { ...of, commit, message, branch, dirty: dirty ? '1' : null }
+  const said = { ...more, commit, message, branch, dirty: dirty ? '1' : null }
   const given = Object.entries({ ...said, noCache: noCache ? '1' : null })
   return new URLSearchParams(
     given.flatMap(([key, value]): [string, string][] => (value ? [[key, value]] : [])),
   )
+}
+
+type Share = { strategy?: string; percent?: string; sticky?: string }
+
+/** The server checks the number. */
+function shareIn({ share, sticky, at }: { share?: string; sticky?: boolean; at?: string }): Share {
+  if (share === undefined) {
+    if (sticky) throw new UsageError('--sticky needs --share PERCENT.')
+    return {}
+  }
+  if (at !== undefined) throw new UsageError('--share can’t be combined with --at.')
+  return { strategy: 'share', percent: share, ...(sticky && { sticky: '1' }) }
 }
 
 async function show(server: Server, deployment: Deployment, signal: AbortSignal) {
@@ -94,8 +109,12 @@ async function show(server: Server, deployment: Deployment, signal: AbortSignal)
     if ('line' in event) printLine(event.line, process.stderr)
 }
 
-function succeeded({ number, url }: Deployment, json: boolean | undefined) {
+function succeeded({ number, url, watch }: Deployment, json: boolean | undefined) {
   note(`Deployment #${number} is running.`, 'green')
+  if (watch?.share)
+    note(
+      `It gets ${watch.share.percent} % of the requests, at most for 24 hours: davit promote gives it all, davit cancel takes it back.`,
+    )
   if (url && !json) print(url)
   return 0
 }
@@ -133,7 +152,38 @@ async function planned(
   return 0
 }
 
-/** Cancels what is under way in an environment, or else what is planned. */
+/** What has a share of the requests in an environment. */
+const isShared = ({ watch, watchUntil }: Deployment) =>
+  watchUntil !== null && watch !== null && watch.share !== null
+
+/** Gives all requests to the version that has a share of them. */
+export const promote: Command = async (args, env) => {
+  const asked = readArguments(args, {
+    usage: `davit promote ${targetUsage}`,
+    names: [] as const,
+    options: targetOptions,
+  })
+  const { server, project, environment } = await findApp(asked, env)
+  const shared = (await newest(server, environment)).find(isShared)
+  if (!shared)
+    throw new AppError(
+      'conflict',
+      `No version of ${project.name} ${environment.name} has a share of the requests.`,
+    )
+  const promoted = await server.post<Deployment>(`${pathOf(shared)}/promote`)
+  if (asked.json) printJson(promoted)
+  else print(`Deployment #${shared.number} gets all requests.`)
+  return 0
+}
+
+const newest = async (server: Server, environment: Parameters<typeof environmentPath>[0]) =>
+  (
+    await server.get<{ items: Deployment[] }>(
+      `${environmentPath(environment)}/deployments?limit=10`,
+    )
+  ).items
+
+/** Cancels what is under way in an environment or has a share of its requests, or else what is planned. */
 export const cancel: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit cancel ${targetUsage}`,
@@ -141,10 +191,8 @@ export const cancel: Command = async (args, env) => {
     options: targetOptions,
   })
   const { server, project, environment } = await findApp(asked, env)
-  const { items } = await server.get<{ items: Deployment[] }>(
-    `${environmentPath(environment)}/deployments?limit=10`,
-  )
-  const open = items.find(({ status }) => isUnderWay(status))
+  const items = await newest(server, environment)
+  const open = items.find(({ status }) => isUnderWay(status)) ?? items.find(isShared)
   const path = `${environmentPath(environment)}/planned`
   if (!open && (await server.get<{ planned: Planned | null }>(path)).planned) {
     await server.ask(path, { method: 'DELETE' })

@@ -18,7 +18,7 @@ import type { MetFreeze } from './planned-schema.ts'
 import { schedules } from './schedule-schema.ts'
 import { services } from './service-schema.ts'
 import { unwatchedReasons } from './watch-schema.ts'
-import type { Watch } from './watch-schema.ts'
+import type { Share, Watch } from './watch-schema.ts'
 
 export * from './account-schema.ts'
 export * from './backup-schema.ts'
@@ -246,6 +246,8 @@ export const deployments = sqliteTable(
     plannedAt: time(),
     /** The last one that it met; null without any. */
     freeze: text({ mode: 'json' }).$type<MetFreeze>(),
+    /** Null when it gets all requests at once. */
+    share: text({ mode: 'json' }).$type<Share>(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** The last commit status sent to the provider; null for none, or when the provider refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),

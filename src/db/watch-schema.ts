@@ -17,9 +17,18 @@ export type WatchVerdict = { code: string; message: string; hint: string }
 
 /**
  * `stays` if it should have gone back but couldn't; `replaced` when a deployment or a stop began, and
- * `interrupted` when that deployment failed, or the app was restarted.
+ * `interrupted` when that deployment failed, or the app was restarted; `cancelled` if it had a share of the
+ * requests, and wasn't promoted.
  */
-export const watchEnds = ['over', 'kept', 'replaced', 'interrupted', 'reverted', 'stays'] as const
+export const watchEnds = [
+  'over',
+  'kept',
+  'replaced',
+  'interrupted',
+  'reverted',
+  'stays',
+  'cancelled',
+] as const
 export type WatchEnd = (typeof watchEnds)[number]
 
 /** Why a deployment that went live isn't watched. `stop-first` when the version before had to stop before it started. */
@@ -35,6 +44,13 @@ export const unwatchedReasons = [
 ] as const
 export type UnwatchedReason = (typeof unwatchedReasons)[number]
 
+/** The share of the requests that a new version gets, from 1 to 50 %. */
+export type Share = {
+  percent: number
+  /** True when visitors stay with a version, by a cookie. */
+  isSticky: boolean
+}
+
 /** A deployment whose requests can go back to the one before it, or could. */
 export type Watch = {
   /** The deployment before it. */
@@ -43,6 +59,8 @@ export type Watch = {
   since: number
   seconds: number
   on: RollbackReason[]
+  /** With its number at the edge; null or missing for all requests. */
+  share?: (Share & { slot: number }) | null
   /** Stored before requests go back, so that a killed process's decision is carried out by the next. */
   verdict: WatchVerdict | null
   /** Null while it goes on. */

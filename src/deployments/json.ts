@@ -5,7 +5,6 @@ import {
   jobFailure,
   listOf,
   id,
-  nothing,
   shown,
   time,
   does,
@@ -15,12 +14,12 @@ import {
   reads,
 } from '../web/operation.ts'
 import type { SliceOperations } from '../web/operation.ts'
-import { planned } from '../environments/planned.tsx'
+import { planned, plannedOperations } from '../environments/planned.tsx'
 import { jobLog, logLine } from '../logs/json.ts'
 import { deploymentStatuses, pulledOf } from './store.ts'
 import { uploadOf } from './upload-store.ts'
 import type { Deployment } from './store.ts'
-import { watchFields, watchJson } from './watch/json.ts'
+import { shareJson, watchFields, watchJson } from './watch/json.ts'
 import { deploymentTrace } from './trace.ts'
 
 const pulled = () => z.object({ reference: z.string(), digest: z.string().nullable() }).nullable()
@@ -196,6 +195,7 @@ export function deploymentJson(row: Deployment & { containerId?: string | null }
     pulled: pulledOf(row),
     upload: uploadOf(row),
     watch: row.watch && watchJson(row.watch),
+    share: shareJson(row.share),
     commit: {
       hash: row.commitHash ?? row.requestedCommit,
       author: row.commitAuthor,
@@ -215,15 +215,11 @@ export const operations: SliceOperations = () => ({
       'Deploy the version of the environment that it is promoted from, without a build',
       deployment(),
     ),
-    'GET /projects/:id/envs/:envId/planned': does(
-      'Get the deployment that is planned for a time',
-      z.object({ planned: planned().nullable() }),
+    ...plannedOperations(),
+    'GET /projects/:id/envs/:envId/share': does(
+      'Get whether a new version can have a share of the requests',
+      z.object({ refused: z.string().nullable() }),
     ),
-    'POST /projects/:id/envs/:envId/planned': creates(
-      'Plan a deployment for a time, in place of the one that is planned',
-      planned(),
-    ),
-    'DELETE /projects/:id/envs/:envId/planned': does('Cancel the planned deployment', nothing),
     'GET /projects/:id/envs/:envId/refs': does(
       'List the branches and tags that match the patterns of an environment; all without a pattern',
       refList(),
@@ -281,7 +277,11 @@ export const operations: SliceOperations = () => ({
       deployment(),
     ),
     'POST /projects/:id/deployments/:deploymentId/cancel': works(
-      'Cancel a deployment that has not ended',
+      'Cancel a deployment that has not ended, or has a share of the requests',
+      deployment(),
+    ),
+    'POST /projects/:id/deployments/:deploymentId/promote': does(
+      'Give all requests to a deployment that has a share of them',
       deployment(),
     ),
     'POST /projects/:id/deployments/:deploymentId/keep': does(

@@ -44,6 +44,7 @@ export async function runPipeline(
   const { signal, shutdown } = work
   const { attempt, input } = work.job // the input has variables of an earlier deployment, for a rollback
   const { deployment, project } = job
+  const { share } = deployment
   const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
   const { environmentId } = deployment
   const variables = own ?? openVariables(deps.db, deps.secrets, environmentId)
@@ -91,7 +92,9 @@ export async function runPipeline(
     deploy(ready ?? (await resolveApp()), {
       commit(tx, outcome) {
         const isWatched = outcome.unwatched === null
-        progress.succeed(tx, { ...outcome, ...(isWatched && newWatch(deps, environment)) })
+        const watch = isWatched && newWatch(deps, environment, share)
+        progress.succeed(tx, { ...outcome, ...watch })
+        if (share) return // the rest follows when it is promoted
         noteSuccess(deps.db, deployment.id)
         applyCode(tx, environmentId, codeSettings)
         // one that is watched is promoted when it stays
@@ -100,6 +103,10 @@ export async function runPipeline(
       committed({ url }) {
         deps.scheduler.wake() // its commit may have schedules
         progress.log(url ? `Running at ${url}` : 'Running')
+        if (share)
+          progress.log(
+            `It gets ${share.percent} % of the requests until it is promoted or cancelled, at most for 24 hours.`,
+          )
         for (const one of promoted) progress.log(promotedIn(one))
         progress.reportSuccess()
         deps.watches.begin(deployment.id)

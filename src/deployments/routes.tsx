@@ -1,10 +1,10 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import type { UrlDeps } from '../addresses/urls.ts'
 import type { Context } from 'hono'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
+import type { Edge } from '../edge/edge.ts'
 import { reachedAt } from '../environments/json.ts'
 import { listPromotedTo } from '../environments/promotion-store.ts'
 import { getNextFreeze } from '../environments/freeze-store.ts'
@@ -14,7 +14,6 @@ import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
-import { AppError } from '../platform/errors.ts'
 import type { Scheduler } from '../platform/scheduler.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { projectJson } from '../projects/json.ts'
@@ -50,6 +49,8 @@ import { previewRollback } from './preview.ts'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import { refsPath } from './ref-routes.tsx'
 import { rollBack, rollbackForm } from './rollback.ts'
+import { hasShare, refuseShare, takeBack } from './share.ts'
+import { shareOf } from './share-fields.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, withoutRef } from './trigger.ts'
@@ -72,13 +73,13 @@ export const deploymentRoutes = (
   deps: TriggerDeps &
     StreamDeps &
     LogViewDeps &
-    Pick<UrlDeps, 'edge'> &
     ViewDeps & {
       scheduler: Scheduler
       config: Config
       docker: Docker
       masks: Masks
       watches: Watches
+      edge: Pick<Edge, 'isOn' | 'mode'>
     },
   /** Renders a project's connections for its page. */
   mapOf: (project: Project) => JSX.Element | null,
@@ -175,21 +176,13 @@ export const deploymentRoutes = (
       const by = userOf(c).email
       const to = deploymentPath(deployment)
       const { acceptTimeout } = deps.config
-      await awaitOrAccept(c, cancelDeployment(deps, { deployment, by }), { acceptTimeout, at: to })
+      const work = hasShare(deployment)
+        ? takeBack(deps, deployment, by)
+        : cancelDeployment(deps, { deployment, by })
+      await awaitOrAccept(c, work, { acceptTimeout, at: to })
       audit(c, 'deployment.cancelled', about(deployment, project))
       const said = `Deployment #${deployment.number} is being cancelled.`
       return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
-    })
-    .post('/projects/:id/deployments/:deploymentId/keep', async (c) => {
-      const { project, deployment } = own(c)
-      const by = userOf(c).email
-      if (!(await deps.watches.end(deployment, 'kept', by)))
-        throw new AppError('conflict', 'This deployment isn’t watched any more.')
-      audit(c, 'deployment.kept', about(deployment, project))
-      const said = `Deployment #${deployment.number} stays.`
-      const to = deploymentPath(deployment)
-      const now = await withMaskedWatch(deps, own(c).deployment)
-      return moveOn(c, { to, said, json: () => deploymentJson(now) })
     })
 
   async function askRollback(c: Context, draft: Draft): Promise<View> {
@@ -236,18 +229,26 @@ export const deploymentRoutes = (
     const { token } = (c as Context<Env>).var
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
       refuseUngiven(token, toRepoint) // other code would get the environment's secrets
-    const undecided = clientOf(c) === 'program' ? null : withoutRef(db, project, asked)
+    const undecided =
+      clientOf(c) === 'program' || asked.strategy === 'share'
+        ? null
+        : withoutRef(db, project, asked)
     if (undecided) return moveOn(c, { to: refsPath(undecided), json: () => null })
     if (!asked.at) checkFreeze(c, db, { project, ...asked })
+    refuseShare(deps, { project, ...asked })
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'
-    const { at, zone, reuseImage: _, ...version } = asked
-    if (at) return plan(c, project, { ...version, at, zone })
-    const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
+    const { at, zone, strategy, percent, sticky, ...version } = asked
+    if (at) {
+      const { reuseImage: _, ...planned } = version
+      return plan(c, project, { ...planned, at, zone })
+    }
+    const share = shareOf({ strategy, percent, sticky })
+    const deployment = triggerDeployment(deps, { ...version, share, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', {
       ...about(deployment, project),
-      details: passedIn(deployment),
+      details: { ...passedIn(deployment), ...(share && { share: `${share.percent} %` }) },
     })
     return created(c, deployment)
   }

@@ -5,6 +5,7 @@ import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import { flag, line } from '../web/fields.ts'
 import { moment, momentZone } from '../web/moment.ts'
 import { field } from '../web/schema-fields.tsx'
+import { shareFields, shareProblems } from './share-fields.ts'
 
 export const commitHash = line('a commit', { max: 64 })
   .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
@@ -57,9 +58,13 @@ export const triggerForm = (config: Config) =>
       at: moment('Time').nullish(),
       zone: momentZone(),
       note: note(),
+      ...shareFields,
     })
     .superRefine(({ reuseImage, ...asked }, issues) => {
       refuseTwoRefs(asked, issues)
+      for (const { field, problem } of shareProblems(asked)) refuse(issues, field, problem)
+      if (asked.at && asked.strategy === 'share')
+        refuse(issues, 'strategy', 'can’t be combined with a time. Send only one of them.')
       if (asked.zone && !asked.at) refuse(issues, 'zone', 'needs a time (at).')
       const others = ['repositoryUrl', 'branch', 'tag', 'commit', 'image', 'noCache', 'at'] as const
       for (const field of others)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { findUser } from '../accounts/store.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import type { Upload } from '../db/schema.ts'
+import type { Share, Upload } from '../db/schema.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -30,7 +30,12 @@ import {
 } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
-type Trigger = Partial<Omit<z.output<ReturnType<typeof triggerForm>>, 'at' | 'zone'>> & {
+type VersionRequest = Omit<
+  Partial<z.output<ReturnType<typeof triggerForm>>>,
+  'at' | 'zone' | 'strategy' | 'percent' | 'sticky'
+>
+
+type Trigger = VersionRequest & {
   project: Project
   trigger: Deployment['trigger']
   /** The e-mail address of a user, or another cause. */
@@ -51,6 +56,8 @@ type Trigger = Partial<Omit<z.output<ReturnType<typeof triggerForm>>, 'at' | 'zo
   plannedAt?: Date
   /** Someone asks for it: in a freeze it needs their note, as others wait for the end. */
   isAsked?: boolean
+  /** The share of the requests that it gets first; by default all. */
+  share?: Share | null
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
@@ -77,15 +84,14 @@ export function checkTrigger(
   if (findUser(db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked)
-  const environment = chooseEnvironment(listEnvironments(db, project.id), asked.environmentId)
+  const environment = chooseEnvironment(db, project, asked.environmentId)
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
   const source = asked.reuseImage ? findReusable(db, environment) : asked.imageOf
   const isOfRef = project.image === null && !source && !asked.upload
   return { environment, source, ref: isOfRef ? refOf({ project, environment }, asked) : null }
 }
 
-type TriggerRequest = Omit<Partial<z.output<ReturnType<typeof triggerForm>>>, 'at' | 'zone'> &
-  Pick<Trigger, 'refType'>
+type TriggerRequest = VersionRequest & Pick<Trigger, 'refType'>
 
 /**
  * The only way to start a deployment, for a person, a push or a rollback. Call it in a transaction; after the
@@ -109,6 +115,7 @@ export function enqueue(
     waitsForChecks: asked.waitsForChecks,
     plannedAt: asked.plannedAt,
     freeze: freeze && met(freeze, note),
+    share: asked.share,
     repositoryUrl: upload ? '' : (asked.repositoryUrl ?? project.repositoryUrl),
     upload,
     ...ref,
@@ -127,7 +134,7 @@ export function refuseFrozen(
   db: Db,
   { project, environmentId, note }: Pick<Trigger, 'project' | 'environmentId' | 'note'>,
 ) {
-  const environment = chooseEnvironment(listEnvironments(db, project.id), environmentId)
+  const environment = chooseEnvironment(db, project, environmentId)
   const freeze = getFreeze(db, environment.id)
   if (freeze && !note) throw new Frozen(environment, freeze)
   return freeze !== null
@@ -141,7 +148,7 @@ export function withoutRef(
 ): Environment | null {
   if (project.image !== null || asked.branch || asked.tag || asked.commit || asked.reuseImage)
     return null
-  const environment = chooseEnvironment(listEnvironments(db, project.id), asked.environmentId)
+  const environment = chooseEnvironment(db, project, asked.environmentId)
   return needsRef({ project, environment }) ? environment : null
 }
 
@@ -170,7 +177,7 @@ export async function refuseWithoutRoom(
   deps: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
 ) {
-  const environment = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
+  const environment = chooseEnvironment(deps.db, project, environmentId)
   const workload = { id: environment.id, projectId: project.id }
   const wanted = countReplicas(environment)
   await refuseFullNetwork(deps, { workload, wanted })
@@ -205,7 +212,7 @@ export async function refuseWithoutImage(
   { db, docker }: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
 ) {
-  const environment = chooseEnvironment(listEnvironments(db, project.id), environmentId)
+  const environment = chooseEnvironment(db, project, environmentId)
   const { image } = findReusable(db, environment)
   if (!image || !(await docker.inspectImage(image))) throw imageGone(environment.name)
 }
@@ -237,8 +244,8 @@ function refuseElsewhere(
   )
 }
 
-function chooseEnvironment(environments: Environment[], id: string | null | undefined) {
-  const chosen = environments.find((environment) =>
+export function chooseEnvironment(db: Db, project: Project, id: string | null | undefined) {
+  const chosen = listEnvironments(db, project.id).find((environment) =>
     id ? environment.id === id : environment.deletingAt === null,
   )
   if (!chosen) throw invalidField('environment_id', 'must be an environment of this project.')

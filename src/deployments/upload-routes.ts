@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
+import type { Edge } from '../edge/edge.ts'
 import { tooLarge } from '../git/upload.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { branchName } from '../projects/forms.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
@@ -18,6 +19,8 @@ import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { checkFreeze, passedIn } from './freeze-dialog.tsx'
 import { deploymentJson } from './json.ts'
+import { refuseShare } from './share.ts'
+import { shareFields, shareOf, shareProblems } from './share-fields.ts'
 import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
 import { commitHash, note } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
@@ -34,12 +37,14 @@ const uploadQuery = z.object({
   dirty: flag().default(false),
   noCache: flag().nullish(),
   note: note(),
+  ...shareFields,
 })
 
 /** Seconds without a byte of an upload after which it ends. */
 const silence = 120
 
 type UploadDeps = TriggerDeps & {
+  edge: Pick<Edge, 'mode'>
   config: Config
   docker: Docker
   streams: Streams
@@ -64,7 +69,10 @@ export const uploadRoutes = (deps: UploadDeps) => {
     withToken,
     query(uploadQuery),
     async function upload(c) {
-      const { environmentId, branch, noCache, note, ...about } = c.req.valid('query')
+      const { environmentId, branch, noCache, note, strategy, percent, sticky, ...about } =
+        c.req.valid('query')
+      const asked = { strategy, percent, sticky }
+      for (const { field, problem } of shareProblems(asked)) throw invalidField(field, problem)
       const project = findProject(db, ownKey(c))
       const { id: ownerId, email: triggeredBy } = userOf(c)
       if (project.image !== null)
@@ -72,6 +80,7 @@ export const uploadRoutes = (deps: UploadDeps) => {
       if (Number(c.req.header('Content-Length') ?? 0) > config.repositorySize)
         throw tooLarge(config.repositorySize)
       checkFreeze(c, db, { project, environmentId, note })
+      refuseShare(deps, { project, environmentId, ...asked })
       await refuseWithoutRoom(deps, { project, environmentId })
       const body = c.req.raw.body ?? new Blob([]).stream()
       const said = { commit: about.commit ?? null, message: about.message ?? null }
@@ -83,6 +92,7 @@ export const uploadRoutes = (deps: UploadDeps) => {
               // it may have been deleted while the files arrived
               project: findProject(db, ownKey(c)),
               ...{ upload, environmentId, branch, noCache, triggeredBy, note },
+              share: shareOf(asked),
               trigger: 'api',
             }),
         ),

@@ -66,7 +66,7 @@ export type ShownDeps = {
   db: Db
   config: Config
   secrets: Pick<Secrets, 'open'>
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'rejected'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'trouble' | 'rejected'>
 }
 
 export type ShownDomain = ReturnType<typeof domainJson>

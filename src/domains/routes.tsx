@@ -45,7 +45,7 @@ export type DomainDeps = Serving & {
   db: Db
   secrets: Secrets
   config: Config
-  edge: Pick<Edge, 'isOn' | 'trouble' | 'rejected'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'trouble' | 'rejected'>
   routing: Pick<Routing, 'route'>
   certificates: Pick<CertificateKeeper, 'expected' | 'look' | 'check'>
 }

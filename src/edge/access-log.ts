@@ -80,6 +80,8 @@ export type AccessLine = {
   seconds: number
   /** True when it had an X-Forwarded-For of an untrusted sender. */
   isForwarded: boolean
+  /** Set in a second line of a request that a share was part of: the version that served it. */
+  share: { slot: number; version: 'new' | 'before' } | null
 }
 
 /** Null for an invalid line, such as a truncated one. */
@@ -102,13 +104,20 @@ export function readAccessLine(text: string): AccessLine | null {
       sent: size,
       seconds: duration,
       isForwarded: forwarded === 'true',
+      share: shareIn(davit),
     }
   } catch {
     return null
   }
 }
 
-const isString = (value: unknown) => typeof value === 'string'
+/** No host has this character, and none is the log's own field. */
+function shareIn(davit: unknown): AccessLine['share'] {
+  const found = /^#(\d+)\.(new|before)$/.exec(isString(davit) ? davit : '')
+  return found && { slot: Number(found[1]), version: found[2] as 'new' | 'before' }
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
 
 /** A port starts with a colon. Digits without one are a host sent by a visitor. */
 const keyIn = (key: string) => (/^:\d+$/.test(key) ? key.slice(1) : /^\d+$/.test(key) ? '' : key)

@@ -16,6 +16,7 @@ import { comparisons, loginRoute } from './logins.ts'
 import { bodyPlaces, placeServer } from './places.ts'
 import { forwardedInLog, hasProxies, isScheme, visitorRoutes, trusting } from './forwarded.ts'
 import { within } from './proxy.ts'
+import { shareServer } from './shares.ts'
 import { pathless, siteRoutes, strictHosts } from './sites.ts'
 import { clearPaths } from './spellings.ts'
 import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
@@ -37,6 +38,7 @@ export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobod
           hosts: hostServer(plan, last),
           ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
           places: placeServer(plan, [comparisons(plan)]),
+          shares: shareServer(plan, errorsOf(plan)),
           ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
         },
       },

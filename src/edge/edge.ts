@@ -4,11 +4,13 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { unlessAborted } from '../platform/pause.ts'
 import { placeAuthority } from './certificates.ts'
-import type { Caddy, RejectedHost, PageName, Plan } from './plan.ts'
+import type { Caddy, RejectedHost, PageName, Plan, ShareVersion } from './plan.ts'
 import { Forwarders } from './forwarders.ts'
 import type { Forwarder } from './forwarders.ts'
 import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
 import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
+import { routeAll, routeShare } from './shares.ts'
+import type { Addresses, EdgeShare } from './shares.ts'
 import { LoadPace } from './load-pace.ts'
 import { isEngineAway, isTooLong } from './mode.ts'
 import { forgetSlots, keepSlots, makeFolder, readSlots, setSlots } from './slots.ts'
@@ -77,12 +79,10 @@ export class Edge {
     return this.#mode ?? 'direct'
   }
 
-  /** The folder shared with Caddy, as Davit sees it. */
   get folder() {
     return this.#given.folder
   }
 
-  /** True when Caddy serves apps. */
   get isOn() {
     return this.mode !== 'direct'
   }
@@ -121,10 +121,17 @@ export class Edge {
   }
 
   /** Routes a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
-  route(key: string, to: [string, ...string[]] | PageName) {
-    if (!this.#writesSlots) return
+  route(key: string, to: Addresses | PageName) {
     const { folder, caddy } = this.#given
-    setSlots(folder, key, typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to)
+    const addresses = (): Addresses =>
+      typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to
+    if (this.#writesSlots) routeAll(folder, key, addresses())
+  }
+
+  /** Routes a share of a key's requests to the new version. */
+  routeShare(key: string, share: EdgeShare, versions: Record<ShareVersion, Addresses>) {
+    const { folder, caddy } = this.#given
+    if (this.#writesSlots) routeShare(folder, key, { share, versions, folderInside: caddy!.folder })
   }
 
   /** The upstreams or the page of a key; null when it has no slots. */

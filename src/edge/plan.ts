@@ -90,6 +90,14 @@ export const slotCount = 12
 /** The files of this folder contain the addresses that Caddy connects to, read for each request. */
 export const slotsPath = (folder: string, key: string) => `${folder}/slots/${key}`
 
+export const shareVersions = ['new', 'before'] as const
+export type ShareVersion = (typeof shareVersions)[number]
+
+/** The key of the slots of a version that gets a share of the requests, or the rest of them. */
+export const shareKey = (slot: number, version: ShareVersion) => `share-${slot}-${version}`
+
+export const isShareKey = (key: string) => /^share-\d+-\w+$/.test(key)
+
 /** A link to the slots of the host's key, so that a host moves without a new configuration. */
 export const hostPath = (folder: string, host: string) => `${folder}/hosts/${host}`
 

@@ -2,19 +2,22 @@ import { visitorHeaders } from './forwarded.ts'
 
 type ProxyOptions = {
   isTrusting: boolean
+  /** What changes headers, if not what a proxy needs. */
+  headers?: object
   /** The protocols of apps, and what requests to such a one match. */
   kinds: { protocol: Protocol; match?: object }[]
 }
 
 /** The routes that proxy to one of an app's instances. */
-export function toApp(dials: string[], { isTrusting, kinds }: ProxyOptions) {
+export function toApp(dials: string[], { isTrusting, headers, kinds }: ProxyOptions) {
+  const changed = headers ?? (isTrusting ? visitorHeaders : undefined)
   const routes = (options: object) =>
     kinds.map(({ protocol, match }) => ({
       ...(match && { match: [match] }),
       handle: [
         {
           ...proxy,
-          ...(isTrusting && { headers: visitorHeaders }),
+          ...(changed && { headers: changed }),
           upstreams: dials.map((dial) => ({ dial })),
           transport: { ...transport, ...(protocol === 'h2c' && { versions: ['h2c'] }) },
           ...options,

@@ -11,24 +11,34 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { davitKey, slotCount } from './plan.ts'
+import { davitKey, isShareKey, slotCount } from './plan.ts'
 
 /**
  * Sets the addresses of a key: for each request Caddy picks a random slot. The slots of a key are a folder
  * behind a link, so that one rename changes all of them atomically. After a failure before it, such as a full
- * disk, the old ones remain.
+ * disk, the old ones remain. `named` are found by a host that isn't configured yet.
  */
-export function setSlots(folder: string, key: string, addresses: [string, ...string[]]) {
+export function setSlots(
+  folder: string,
+  key: string,
+  addresses: [string, ...string[]],
+  named: [string, ...string[]] = addresses,
+) {
   const slots = slotsFolder(folder, key)
-  const wanted = Array.from({ length: slotCount }, (_, slot) => addresses[slot % addresses.length]!)
+  const wanted = spread(addresses)
+  const name = nameOf(spread(named))
   const current = linkOf(slots, key)
-  if (current !== null && Bun.deepEquals(readFolder(join(slots, current)), wanted)) return
+  const isSame =
+    current !== null &&
+    existsSync(join(slots, current, name)) &&
+    Bun.deepEquals(readFolder(join(slots, current)), wanted)
+  if (isSame) return
   const next = `.${key}.${current === null ? 0 : Number(current.split('.').at(-1)) + 1}`
   const draft = join(slots, `.${key}.link`)
   rmSync(join(slots, next), { recursive: true, force: true }) // left by a killed Davit
   mkdirSync(join(slots, next), { recursive: true, mode: 0o700 })
   chmodSync(join(slots, next), 0o755)
-  for (const [slot, address] of [...wanted.entries(), [nameOf(wanted), ''] as const]) {
+  for (const [slot, address] of [...wanted.entries(), [name, ''] as const]) {
     const path = join(slots, next, String(slot))
     writeFileSync(path, address)
     chmodSync(path, 0o644)
@@ -39,6 +49,9 @@ export function setSlots(folder: string, key: string, addresses: [string, ...str
   // the previous folder stays until the next change: a request may be reading it
   removeFolders(slots, key, [next, current])
 }
+
+const spread = (addresses: [string, ...string[]]) =>
+  Array.from({ length: slotCount }, (_, slot) => addresses[slot % addresses.length]!)
 
 /** As many IPv4 addresses fit into a file name. */
 export const namedCount = 10
@@ -68,7 +81,7 @@ export function keepSlots(folder: string, keys: ReadonlySet<string>) {
   if (!existsSync(slots)) return
   for (const name of readdirSync(slots)) {
     const key = name.startsWith('.') ? name.split('.')[1]! : name
-    if (!keys.has(key) && key !== nobody && key !== davitKey)
+    if (!keys.has(key) && key !== nobody && key !== davitKey && !isShareKey(key))
       rmSync(join(slots, name), { recursive: true, force: true })
   }
 }
@@ -83,6 +96,7 @@ export function makeFolder(folder: string) {
     'hosts',
     'pages',
     'places',
+    'shares',
     'certificates',
     'redirects',
     'config/caddy',

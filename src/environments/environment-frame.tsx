@@ -8,6 +8,7 @@ import { Badge, notDeployed, statusInWords, StatusBadge } from '../web/status-ba
 import type { EnvironmentHead, Verb } from './head.ts'
 import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
+import { ShareNote, sharePath } from './share-note.tsx'
 import type { Environment } from './store.ts'
 import { environmentPath, metricsPath, promotePath, settingsPath } from './views.tsx'
 
@@ -68,12 +69,13 @@ const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
         {!head.isDeleting && <Acts {...head} />}
       </PageHead>
       {head.freeze && <FreezeNote {...head.freeze} />}
+      {head.share && <ShareNote shared={head.shared!} percent={head.share.percent} />}
       {head.planned && <PlannedNote planned={head.planned} environment={environment} />}
     </Live>
   )
 }
 
-const Acts = ({ environment, project, verbs }: EnvironmentHead) => (
+const Acts = ({ environment, project, verbs, isShareable }: EnvironmentHead) => (
   <>
     {verbs.map((verb) => (
       <PostForm action={`/envs/${environment.id}/${verb}`}>
@@ -90,6 +92,11 @@ const Acts = ({ environment, project, verbs }: EnvironmentHead) => (
     <ButtonLink variant="outline" opens={plannedPath(environment)}>
       Deploy later…
     </ButtonLink>
+    {isShareable && (
+      <ButtonLink variant="outline" opens={sharePath(environment)}>
+        Deploy to a share…
+      </ButtonLink>
+    )}
     <DeployEnvironmentButton
       {...{ project, environment }}
       look={{

@@ -1,20 +1,22 @@
 import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
 import { isStopCode } from '../runtime/crash-count.ts'
-import { listLiveInstances } from '../runtime/store.ts'
+import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
 import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { stepOfJob } from './app-steps.ts'
 import type { AppStep } from './app-steps.ts'
 import { reachedAt } from './json.ts'
 import { getNextFreeze } from './freeze-store.ts'
+import { whyNoShare } from './share.ts'
 import { getPlanned } from './planned-store.ts'
 import { getCurrent, getDeployment } from './store.ts'
 import type { Environment } from './store.ts'
 
 export type Verb = 'start' | 'restart' | 'stop'
 
-export type HeadDeps = Parameters<typeof reachedAt>[0]
+export type HeadDeps = Parameters<typeof reachedAt>[0] &
+  Pick<Parameters<typeof whyNoShare>[0], 'edge'>
 export type EnvironmentHead = ReturnType<typeof headOf>
 
 /** The state for the header of all pages of an environment, in a fixed number of queries. */
@@ -27,6 +29,7 @@ export function headOf(
   const step = work.map(stepOfJob).find((one) => one !== null) ?? null
   const deploying = work.find(({ kind }) => kind === 'deploy')
   const current = getCurrent(db, environment.id)
+  const share = (current?.watchUntil && current.watch?.share) ?? null
   const instances = listLiveInstances(db, environment.id)
   const isDeleting = environment.deletingAt !== null || project.deletingAt !== null
   return {
@@ -39,6 +42,15 @@ export function headOf(
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),
+    /** The live version, if it has a share of the requests. */
+    shared: share ? current : null,
+    share,
+    /** True when a new version can have one. */
+    isShareable:
+      !share &&
+      current?.status === 'running' &&
+      getLiveRelease(db, environment.id)?.edge === true &&
+      whyNoShare({ project, environment, edge: deps.edge }) === null,
     /** Null while nothing runs. */
     url:
       current?.status === 'running'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
-import { componentOf, id, shown, time } from '../web/operation.ts'
+import { componentOf, creates, does, id, nothing, shown, time } from '../web/operation.ts'
 import { At, In } from '../web/times.tsx'
 import type { Planned } from './planned-store.ts'
 import { environmentPath } from './views.tsx'
@@ -25,6 +25,18 @@ export function plannedJson(row: Planned) {
   const { branch = null, tag = null, commit = null, image = null, noCache } = row.version
   return shown(planned, { ...row, branch, tag, commit, image, noCache: noCache ?? false })
 }
+
+export const plannedOperations = () => ({
+  'GET /projects/:id/envs/:envId/planned': does(
+    'Get the deployment that is planned for a time',
+    z.object({ planned: planned().nullable() }),
+  ),
+  'POST /projects/:id/envs/:envId/planned': creates(
+    'Plan a deployment for a time, in place of the one that is planned',
+    planned(),
+  ),
+  'DELETE /projects/:id/envs/:envId/planned': does('Cancel the planned deployment', nothing),
+})
 
 export const plannedPath = (key: Pick<Environment, 'id' | 'projectId'>) =>
   `${environmentPath(key)}/planned`

@@ -33,6 +33,13 @@ export { rollbackReasons } from '../db/schema.ts'
 export const getDeployment = (db: Db, id: string) =>
   getRow(db, deployments, eq(deployments.id, id)) ?? null
 
+/** The one that most requests reach: while the live one has a share of them, the one before. */
+export function getMain(db: Db, environmentId: string) {
+  const current = getCurrent(db, environmentId)
+  const isShared = current?.watchUntil != null && current.watch?.share != null
+  return isShared ? getDeployment(db, current.watch!.before) : current
+}
+
 /** Matches the live deployment of an environment, even while it is stopped. */
 export const isCurrent = (environmentId: string) =>
   and(

@@ -43,6 +43,9 @@ export const limits = {
 /** Seconds for which a new version can be watched after the switch. */
 export const longestWatch = 3600
 
+/** Percent of the requests that a new version can get a share of, and seconds after which it is taken back. */
+export const shareLimits = { percent: { min: 1, max: 50 }, seconds: 24 * 3600 }
+
 /** Limits of one container, whether it is an app's or of a Compose file. */
 export const containerLimits = {
   memoryMb: 4_194_304,

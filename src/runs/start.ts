@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import { getCurrent } from '../deployments/store.ts'
 import type { Docker } from '../docker/index.ts'
-import { findOwnLiveEnvironment } from '../environments/store.ts'
+import { findOwnLiveEnvironment, getMain } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { insertJob } from '../jobs/store.ts'
@@ -48,7 +47,7 @@ export async function findImage(
   { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
   { id, name }: Pick<Environment, 'id' | 'name'>,
 ) {
-  const live = getCurrent(db, id)
+  const live = getMain(db, id)
   if (!live)
     throw new AppError(
       'conflict',

@@ -14,7 +14,7 @@ export type RuntimeDeps = {
   docker: Docker
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
-  edge: Pick<Edge, 'isOn' | 'ready' | 'sync' | 'drained'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>
   observed: Pick<ObservedContainers, 'inspect' | 'condition'>
   routing: Routing
   locks: WorkloadLocks

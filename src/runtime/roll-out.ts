@@ -1,6 +1,7 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
 import { killed } from '../docker/index.ts'
+import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
 import { differenceTo } from './keep.ts'
@@ -116,7 +117,9 @@ async function switchOver(run: RollOutRun, before: Release) {
         `${reused > 1 ? `${reused} containers were` : 'Its container was'} kept, so nothing is created`,
       )
     const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
-    isWatched = run.watch === true && before !== undefined && old.length === 0
+    isWatched = Boolean(run.watch) && before !== undefined && old.length === 0
+    if (run.watch === 'required' && !isWatched)
+      throw shareImpossible('The version before must stop before this one can start.')
     if (old.length > 0) {
       // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
@@ -234,6 +237,13 @@ const previous = ({ length }: Placed[]) =>
   length === 1 ? 'the previous container' : `${length} previous containers`
 
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
+
+export const shareImpossible = (why: string) =>
+  new Failure(
+    'share_impossible',
+    `Start failed: ${why}`,
+    'Deploy it to all requests, or change what the message names.',
+  )
 
 /** Returns it in whole milliseconds. */
 function reportDowntime({ hooks }: RollOutRun, milliseconds: number) {

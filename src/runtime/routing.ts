@@ -1,6 +1,7 @@
 import type { Db } from '../db/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { PageName } from '../edge/plan.ts'
+import type { Addresses } from '../edge/shares.ts'
 import { getJobOf } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import {
@@ -11,13 +12,13 @@ import {
   listServiceDomains,
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
-import { getLiveRelease, goesBackOnCrash, isRollingOut, updateInstance } from './store.ts'
+import { getLiveRelease, getShare, goesBackOnCrash, isRollingOut, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
 type RoutingDeps = {
   db: Db
-  edge: Pick<Edge, 'isOn' | 'route' | 'keep' | 'forget'>
+  edge: Pick<Edge, 'isOn' | 'mode' | 'route' | 'routeShare' | 'keep' | 'forget'>
 }
 
 /** Older entries are dropped: outdated events are only seconds old. */
@@ -45,9 +46,11 @@ export class Routing {
    */
   route(workload: WorkloadKey) {
     const { id, kind } = workload
-    const serving = listPlaces(this.#db, workload).filter(({ state }) => ofLiveRelease.has(state))
-    if (kind === 'app') this.#routeKey(workload, id, serving)
-    else
+    const places = listPlaces(this.#db, workload)
+    const serving = places.filter(({ state }) => ofLiveRelease.has(state))
+    if (kind === 'app') {
+      if (!this.#routeShare(id, places)) this.#routeKey(workload, id, serving)
+    } else
       for (const { id: key, component, port = null } of listServiceDomains(this.#db, id)) {
         const reached = serving.filter((place) => place.component === component)
         this.#routeKey(
@@ -63,6 +66,27 @@ export class Routing {
     // the version before takes over within milliseconds: until then visitors wait for a connection, and see no page
     if (!first && isKept(this.#db, workload.id) && goesBackOnCrash(this.#db, workload.id)) return
     this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
+  }
+
+  /**
+   * Routes a share of the requests to the live release, and the others to the one before; all to one of them
+   * while the other has no address. Returns false without a share.
+   */
+  #routeShare(id: string, places: InstanceAddress[]) {
+    const share = getShare(this.#db, id)
+    if (!share || !isKept(this.#db, id)) return false
+    const [current, before] = (['live', 'standby'] as const).map((wanted) =>
+      places.flatMap((place) => (place.state === wanted ? (reachedAt(place) ?? []) : [])),
+    ) as [string[], string[]]
+    const [first, ...others] = before.length > 0 ? before : current
+    if (!first) return false
+    if (this.#edge.mode !== 'caddy') {
+      this.#edge.route(id, [first, ...others]) // it was turned off meanwhile
+      return true
+    }
+    const or = ([own, ...more]: string[]): Addresses => (own ? [own, ...more] : [first, ...others])
+    this.#edge.routeShare(id, share, { new: or(current), before: or(before) })
+    return true
   }
 
   /** Routes all workloads, and removes the slots of deleted ones. */
@@ -133,9 +157,10 @@ export class Routing {
 const ofLiveRelease = new Set(['live', 'unhealthy', 'stopped'])
 
 /** Null while it must not get requests. */
-function addressOf({ state, address, port }: InstanceAddress) {
-  return state === 'live' && address && port ? `${address}:${port}` : null
-}
+const addressOf = (place: InstanceAddress) => (place.state === 'live' ? reachedAt(place) : null)
+
+const reachedAt = ({ address, port }: InstanceAddress) =>
+  address && port ? `${address}:${port}` : null
 
 function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): PageName {
   if (kind === 'app' && !isKept(db, id)) return 'nobody'

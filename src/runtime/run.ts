@@ -28,8 +28,8 @@ export type RollOut = {
   }
   /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
-  /** True to watch it after the switch, if nothing of the release before has to stop first. */
-  watch?: boolean
+  /** True to watch it after the switch, if nothing of the release before has to stop first; `required` fails then. */
+  watch?: boolean | 'required'
   hooks: {
     /** If given, it also gets the output of starting containers. */
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void

@@ -133,13 +133,20 @@ export const isWatched = (db: Tx, environmentId: string) =>
     and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
   ) > 0
 
-/** True when requests go back to the release before, once one of its containers ends by itself. */
-export const goesBackOnCrash = (db: Tx, environmentId: string) =>
+const getWatch = (db: Tx, environmentId: string) =>
   listValues(
     db,
     deployments.watch,
     and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
-  ).some((watch) => watch?.on.includes('crash'))
+  )[0] ?? null
+
+/** True when requests go back to the release before, once one of its containers ends by itself. */
+export const goesBackOnCrash = (db: Tx, environmentId: string) =>
+  getWatch(db, environmentId)?.on.includes('crash') ?? false
+
+/** The share of the requests that the live release gets; the one before gets the others. Null for all. */
+export const getShare = (db: Tx, environmentId: string) =>
+  getWatch(db, environmentId)?.share ?? null
 
 /** Those of the release before the live one that are kept. */
 export const listStandby = (db: Tx, workloadId: string) =>

@@ -2,7 +2,7 @@ import { findUser } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import type { ScheduleProblem } from '../db/schema.ts'
-import { getCurrent } from '../environments/store.ts'
+import { getMain } from '../environments/store.ts'
 import { keepDue } from '../jobs/due.ts'
 import type { Timed } from '../jobs/due.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -49,7 +49,7 @@ export function insert(
   startedBy = `schedule ${schedule.name}`,
 ): Begun {
   if (findUser(db, project.ownerId).disabledAt) return { problem: ownerDisabled }
-  const live = getCurrent(db, environment.id)
+  const live = getMain(db, environment.id)
   if (!live) return { problem: { reason: 'nothing_deployed', message: nothing(environment.name) } }
   const others = listUnfinished(db, schedule.id)
   const maxOthers = { skip: 0, queue: mostWaiting, replace: Infinity }[schedule.overlap]

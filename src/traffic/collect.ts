@@ -27,6 +27,7 @@ import {
 } from './store.ts'
 import type { TrafficKey, Served } from './store.ts'
 import { Tally } from './tally.ts'
+import { shareKey } from './watched.ts'
 import type { WatchedTraffic } from './watched.ts'
 
 /** Milliseconds between two reads of the log, and between two removals of old rows. */
@@ -81,7 +82,8 @@ type Batch = {
   watched: { sourceId: string; request: AccessLine }[]
 }
 type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & {
-  minute: number
+  /** Null when only the figures of a version count it. */
+  minute: number | null
   /** The switch to the version that is watched; null for other requests. */
   switchedAt: number | null
   tally: Tally
@@ -132,6 +134,8 @@ export class TrafficCollector {
   #take({ tallies, lines, watched }: Batch, text: string) {
     const request = readAccessLine(text)
     if (!request) return
+    const { share } = request
+    if (share) return this.#takeShared({ tallies, watched }, share, request)
     this.#deps.edge.forwarders.see(request)
     // a request that started before the host changed owners belongs to the previous one
     const sourceId = this.#owners.of(request.key, request.time - request.seconds * 1000)
@@ -139,16 +143,26 @@ export class TrafficCollector {
     const minute = endOf(request.time / 1000, spans.minute)
     const switchedAt = this.#deps.watched.timeOf(sourceId, request)
     if (switchedAt !== null) watched.push({ sourceId, request })
-    const id = `${sourceId} ${request.key} ${minute} ${switchedAt}`
-    const of = { sourceId, key: request.key, minute, switchedAt }
-    const known = tallies.get(id) ?? { ...of, tally: new Tally() }
-    known.tally.add(request)
-    tallies.set(id, known)
+    tally(tallies, { sourceId, key: request.key, minute, switchedAt }, request)
     const kept = this.#kept.of(sourceId, request)
     if (kept.length === 0) return
     const before = lines.get(sourceId)
     if (before) before.push(...kept)
     else lines.set(sourceId, kept)
+  }
+
+  /** The request also has a line of its host, by which it is counted in all but the figures of versions. */
+  #takeShared(
+    { tallies, watched }: Pick<Batch, 'tallies' | 'watched'>,
+    { slot, version }: NonNullable<AccessLine['share']>,
+    request: AccessLine,
+  ) {
+    const sourceId = this.#deps.watched.ownerOf(slot)
+    if (sourceId === null) return
+    const switchedAt = this.#deps.watched.timeOf(sourceId, request)
+    if (switchedAt === null) return
+    watched.push({ sourceId, request })
+    tally(tallies, { sourceId, key: shareKey(version), minute: null, switchedAt }, request)
   }
 
   async #store({ tallies, lines, watched }: Batch, position: AccessPosition) {
@@ -174,11 +188,12 @@ export class TrafficCollector {
               changeServed(logDb, { sourceId, key, span, time }, (before) =>
                 sumOf([before, tally.served]),
               )
-            for (const span of [spans.minute, spans.hour]) add(span, endOf(minute, span))
+            if (minute !== null)
+              for (const span of [spans.minute, spans.hour]) add(span, endOf(minute, span))
             if (switchedAt !== null) add(spans.watch, switchedAt)
           }
           changeServed(logDb, { sourceId, ...ever }, (before) =>
-            sumOf([before, ...all.map(({ tally }) => tally.served)]),
+            sumOf([before, ...all.flatMap((one) => (one.minute === null ? [] : one.tally.served))]),
           )
         }
         savePosition(logDb, position)
@@ -186,6 +201,13 @@ export class TrafficCollector {
     )
     for (const { sourceId, request } of watched) this.#deps.watched.add(sourceId, request)
   }
+}
+
+function tally(tallies: Batch['tallies'], of: Omit<Minute, 'tally'>, request: AccessLine) {
+  const id = `${of.sourceId} ${of.key} ${of.minute} ${of.switchedAt}`
+  const known = tallies.get(id) ?? { ...of, tally: new Tally() }
+  known.tally.add(request)
+  tallies.set(id, known)
 }
 
 /** The end of the span that contains this time. */

@@ -1,6 +1,7 @@
 import type { FailedRequests, VersionFigures } from '../db/schema.ts'
 import type { LogDb } from '../db/index.ts'
 import type { AccessLine } from '../edge/access-log.ts'
+import type { ShareVersion } from '../edge/plan.ts'
 import { percentilesOf } from './history.ts'
 import { listServed, spans } from './store.ts'
 import { Tally } from './tally.ts'
@@ -8,15 +9,20 @@ import { Tally } from './tally.ts'
 /** Different failed requests that are remembered of one version, and characters of a path. */
 const max = { failed: 50, path: 200 }
 
-type Watched = { since: number; failed: Map<string, FailedRequests> }
+type Watched = {
+  since: number
+  /** That of its share at the edge; null when it gets all requests. */
+  slot: number | null
+  failed: Map<string, FailedRequests>
+}
 
 /** Whose requests are also counted by version: those to a version that is watched after its switch. */
 export class WatchedTraffic {
   readonly #watched = new Map<string, Watched>()
 
   /** From this time on, in milliseconds since 1970. */
-  begin(sourceId: string, since: number) {
-    this.#watched.set(sourceId, { since, failed: new Map() })
+  begin(sourceId: string, since: number, slot: number | null = null) {
+    this.#watched.set(sourceId, { since, slot, failed: new Map() })
   }
 
   end(sourceId: string) {
@@ -24,14 +30,20 @@ export class WatchedTraffic {
   }
 
   /** The time in whose row a request is also counted; null for one that began before the switch. */
-  timeOf(sourceId: string, { time, seconds }: AccessLine) {
-    const since = this.#watched.get(sourceId)?.since
-    return since !== undefined && time - seconds * 1000 >= since ? timeOf(since) : null
+  timeOf(sourceId: string, { time, seconds, share }: AccessLine) {
+    const { since, slot } = this.#watched.get(sourceId) ?? { since: Infinity, slot: null }
+    const isOfVersion = slot === (share?.slot ?? null)
+    return isOfVersion && time - seconds * 1000 >= since ? timeOf(since) : null
   }
 
-  add(sourceId: string, { status, method, path: uri }: AccessLine) {
+  /** Who has that share of requests now. */
+  ownerOf(slot: number) {
+    return this.#watched.entries().find(([, watched]) => watched.slot === slot)?.[0] ?? null
+  }
+
+  add(sourceId: string, { status, method, path: uri, share }: AccessLine) {
     const failed = this.#watched.get(sourceId)?.failed
-    if (!failed || status < 500) return
+    if (!failed || status < 500 || share?.version === 'before') return
     const path = uri.replace(/\?.*$/s, '').slice(0, max.path)
     const key = `${status} ${method} ${path}`
     const known = failed.get(key)
@@ -60,11 +72,20 @@ export const figuresBefore = (logDb: LogDb, sourceId: string, since: number) =>
     }),
   )
 
-/** Of the version that was switched to then. */
-export function figuresSince(logDb: LogDb, sourceId: string, since: number) {
+/** Of the version that was switched to then; of a share also of the one before. */
+export function figuresSince(
+  logDb: LogDb,
+  sourceId: string,
+  since: number,
+  version?: ShareVersion | undefined,
+) {
   const until = timeOf(since)
-  return figuresOf(listServed(logDb, { sourceId, span: spans.watch, after: until - 1, until }))
+  const key = version && shareKey(version)
+  return figuresOf(listServed(logDb, { sourceId, key, span: spans.watch, after: until - 1, until }))
 }
+
+/** In place of a host: no host has this character. */
+export const shareKey = (version: ShareVersion) => `#${version}`
 
 function figuresOf(rows: ReturnType<typeof listServed>): VersionFigures {
   const tally = new Tally()

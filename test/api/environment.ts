@@ -6,12 +6,17 @@ import type { Ids } from '../support/everything.ts'
 
 type Call = (route: string, step?: { body?: object }) => Promise<any>
 
-/** Keeps the live deployment, which is watched. */
+/** Promotes the live deployment, which has a share of the requests, and keeps it, which is watched. */
 export async function keepWatched(call: Call, t: TestApp, { environment, deployment }: Ids) {
-  const watch = newWatch(t.deps, getEnvironmentIn(t.db, environment!)!.environment)
-  updateDeployment(t.db, deployment!, watch)
-  t.watches.begin(deployment!)
-  await call('POST /projects/:id/deployments/:deploymentId/keep')
+  for (const [share, verb] of [
+    [{ percent: 10, isSticky: true }, 'promote'],
+    [null, 'keep'],
+  ] as const) {
+    const watch = newWatch(t.deps, getEnvironmentIn(t.db, environment!)!.environment, share)
+    updateDeployment(t.db, deployment!, watch)
+    t.watches.begin(deployment!)
+    await call(`POST /projects/:id/deployments/:deploymentId/${verb}`)
+  }
 }
 
 export async function changeSchedules(call: Call, t: TestApp) {

@@ -41,7 +41,7 @@ export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
 
   /** What a host of the edge responds. */
   const get = async (host: string, path = '/', init: RequestInit = {}) => {
-    const headers = { Host: host }
+    const headers = { ...(init.headers as Record<string, string>), Host: host }
     const url = `http://127.0.0.1:${http}${path}`
     return fetch(url, { keepalive: false, redirect: 'manual', ...init, headers })
   }

@@ -4,13 +4,16 @@ import { apps } from '../../src/deployments/observe.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { simulatedApp } from '../support/app.ts'
 
+type Route = string | string[] | { percent: number; new: string[]; before: string[] }
+
 /** The product on the simulated engine, behind an edge that only notes where requests lead. */
-export function appBehindEdge() {
-  const t = simulatedApp({}, { config: { watchSeconds: 600 } })
-  const routes = new Map<string, string | string[]>()
+export function appBehindEdge({ watchSeconds = 600 } = {}) {
+  const t = simulatedApp({}, { config: { watchSeconds } })
+  const routes = new Map<string, Route>()
   Object.defineProperty(t.edge, 'mode', { value: 'caddy', configurable: true })
   Object.assign(t.edge, {
     route: (key, to) => void routes.set(key, to),
+    routeShare: (key, { percent }, to) => void routes.set(key, { percent, ...to }),
     forget: (key) => void routes.delete(key),
     drained: async () => true,
   } satisfies Partial<typeof t.edge>)

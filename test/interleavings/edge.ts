@@ -18,6 +18,8 @@ export function leadBy(
   Object.defineProperty(edge, 'mode', { value: 'caddy' })
   Object.assign(edge, {
     route: (key, to) => ifAlive(() => led.set(key, typeof to === 'string' ? [] : to)),
+    routeShare: (key, _, to) =>
+      ifAlive(() => led.set(key, [...new Set([...to.new, ...to.before])])),
     forget: (key) => ifAlive(() => led.delete(key)),
     keep: (keys) => {
       const kept = new Set(keys)

@@ -40,12 +40,13 @@ async function runOrders(first: number, count: number) {
       isCalm: 'calm' in options,
       isShort: 'short' in options,
       hasProcesses: 'processes' in options,
-      hasEdge: 'edge' in options || 'watched' in options,
+      hasEdge: ['edge', 'watched', 'shares'].some((one) => one in options),
+      hasShares: 'shares' in options,
       isWatched: 'watched' in options,
     }
     const outcome = await runOrder({ seed, without, ...kind })
     const kept = outcome.actions.filter((_, at) => !without.includes(at))
-    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}${kind.isWatched ? 'DAVIT_WATCHED=1 ' : kind.hasEdge ? 'DAVIT_BY_EDGE=1 ' : ''}`
+    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}${kind.hasShares ? 'DAVIT_SHARES=1 ' : kind.isWatched ? 'DAVIT_WATCHED=1 ' : kind.hasEdge ? 'DAVIT_BY_EDGE=1 ' : ''}`
     tell(`${how}DAVIT_SEED=${seed}`, outcome, {
       more: kept.join(', '),
       isWhole: count === 1,

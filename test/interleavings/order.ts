@@ -9,6 +9,7 @@ import { beforeStops, keysTo } from './edge.ts'
 import { Random } from './random.ts'
 import { calm, Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
+import { endShares, sharesPlan, withShares } from './shares.ts'
 import { aWatchedApp, watchedPlan } from './watched.ts'
 import { world } from './world.ts'
 
@@ -40,6 +41,8 @@ export type Options = {
   hasEdge?: boolean
   /** Versions are watched, and many of them crash; an edge leads to them. */
   isWatched?: boolean
+  /** New versions get a share of the requests; an edge leads to them. */
+  hasShares?: boolean
 }
 
 /** What users do to one installation, and what else befalls it, in an order that the seed decides. */
@@ -50,17 +53,18 @@ export async function runOrder({
   isShort = false,
   hasProcesses = false,
   isWatched = false,
-  hasEdge = isWatched,
+  hasShares = false,
+  hasEdge = isWatched || hasShares,
 }: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
   const builds = new Random(seed + 0xb01d)
-  const from = chance.pick(
-    hasProcesses ? withProcesses : isShort || isWatched ? withApp : beginnings,
-  )
+  const ofApp = hasShares ? withShares : isShort || isWatched ? withApp : beginnings
+  const from = chance.pick(hasProcesses ? withProcesses : ofApp)
   const build = () => (isWatched ? aWatchedApp : anApp)(builds)
   const order = await Order.begin(from, { seed, build, hasEdge })
-  const chosen = isWatched ? watchedPlan(chance) : isShort ? chance.shuffled(few) : planOf(chance)
+  const usual = () => (isShort ? chance.shuffled(few) : planOf(chance))
+  const chosen = hasShares ? sharesPlan(chance) : isWatched ? watchedPlan(chance) : usual()
   const plan = chosen.map((action) => ({
     action,
     seed: chance.below(2 ** 31),
@@ -239,6 +243,7 @@ export class Order {
     schedule.weather = { ...calm, choice: schedule.weather.choice }
     await world.settle()
     for (let rest = world.now + quietTime; ;) {
+      await endShares(this)
       if (!(await this.step(rest))) {
         if (this.stuck || world.now >= rest || schedule.nextAt > rest) {
           if (this.stuck || !this.isBusy()) return

@@ -60,6 +60,10 @@ const runs: Run[] = asked
         ...{ seed: first, count: 20, kinds: ['watched'] },
         what: `of versions that are watched, from seed ${first} on`,
       },
+      {
+        ...{ seed: first, count: 20, kinds: ['shares'] },
+        what: `of versions with a share of the requests, from seed ${first} on`,
+      },
       ...[true, false].map((calm): Run => {
         const seed = keptSeeds.filter(({ isCalm }) => isCalm === calm).map(({ seed }) => seed)
         const kinds = calm ? (['calm'] as const) : []
@@ -73,12 +77,13 @@ const runs: Run[] = asked
     ]
 
 function askedKinds(): OrderKind[] {
-  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE, DAVIT_WATCHED } = process.env
+  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE, DAVIT_WATCHED, DAVIT_SHARES } = process.env
   return [
     ...(DAVIT_SHORT ? ['short' as const] : []),
     ...(DAVIT_PROCESSES ? ['processes' as const] : []),
     ...(DAVIT_BY_EDGE ? ['edge' as const] : []),
     ...(DAVIT_WATCHED ? ['watched' as const] : []),
+    ...(DAVIT_SHARES ? ['shares' as const] : []),
   ]
 }
 

@@ -9,6 +9,7 @@ const request = (seconds: number) => ({
     host: 'app.test',
     client: '203.0.113.7',
     isForwarded: false,
+    share: null,
   },
   ...{ method: 'GET', path: '/', status: 200, received: 0, sent: 1, seconds: 0.01 },
 })

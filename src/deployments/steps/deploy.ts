@@ -4,11 +4,12 @@ import type { UnwatchedReason } from '../../db/schema.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
 import { web, whyNotSpread } from '../../environments/processes.ts'
+import { whyNoShare } from '../../environments/share.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
 import { withoutTrailing } from '../../platform/without-trailing.ts'
-import { rollOut } from '../../runtime/roll-out.ts'
+import { rollOut, shareImpossible } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import { openComponents } from '../../runtime/component.ts'
 import type { Component } from '../../runtime/component.ts'
@@ -123,7 +124,8 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
   await run.watches.end({ environmentId: run.environment.id }, 'replaced')
-  const unwatched = whyUnwatched(run)
+  if (deployment.share) refuseUnshared(run)
+  const unwatched = deployment.share ? null : whyUnwatched(run)
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
@@ -134,7 +136,7 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
       keepsPrevious: run.project.keepImages > 1, // else nothing is to go back to
       startsKept: deployment.trigger === 'rollback',
     },
-    watch: unwatched === null,
+    watch: deployment.share ? 'required' : unwatched === null,
     hooks: {
       log,
       commit(tx, { downtimeMs, isWatched }) {
@@ -166,6 +168,15 @@ function whyUnwatched({
   if (!isBehindEdge({ environment, edge })) return edge.isOn ? 'own-port' : 'no-edge'
   if (getCurrent(db, environment.id)?.status !== 'running') return 'first'
   return getLiveRelease(db, environment.id)?.edge ? null : 'no-edge'
+}
+
+/** Its settings may have changed since it was asked for, also by its commit. */
+function refuseUnshared({ db, project, environment, edge }: ReadyRun) {
+  const why = whyNoShare({ project, environment, edge })
+  if (why !== null) throw shareImpossible(`A share of the requests ${why}`)
+  const isThere = getCurrent(db, environment.id)?.status === 'running'
+  if (!isThere || !getLiveRelease(db, environment.id)?.edge)
+    throw shareImpossible('No version runs behind the edge that would get the other requests.')
 }
 
 /** Says what a commit removes: containers, but not their volumes. */

@@ -3,12 +3,11 @@ import type { WatchEnd } from '../../db/schema.ts'
 import { LogWriter } from '../../logs/log-writer.ts'
 import { report } from '../../platform/journal.ts'
 import { stopStandby } from '../../runtime/standby.ts'
-import { figuresSince } from '../../traffic/watched.ts'
 import { promotedIn, promoteNext } from '../promote.ts'
 import { getCurrent, getJob, logOf } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
-import { storeEnd, storeInterrupted } from './store.ts'
+import { figuresOf, storeEnd, storeInterrupted } from './store.ts'
 import type { Watched } from './store.ts'
 import type { WatchDeps } from './deps.ts'
 import { failedOf } from './view.ts'
@@ -21,7 +20,7 @@ export function logTo(deps: Pick<WatchDeps, 'logDb' | 'logs'>, watched: Watched,
 }
 
 type Ending = {
-  end: Exclude<WatchEnd, 'reverted'>
+  end: Exclude<WatchEnd, 'reverted' | 'cancelled'>
   /** Who ended it. */
   by?: string | undefined
   /** Why it stays although it failed. */
@@ -36,14 +35,13 @@ export async function endWatch(
   { end, by, why, shutdown }: Ending,
 ) {
   const { db, logs, jobs } = deps
-  const { id, environmentId, watch } = watched
+  const { id, environmentId } = watched
   const job = getJob(db, id)!
-  const after = figuresSince(deps.logDb, environmentId, watch.since)
   const requests = why === undefined ? [] : await failedOf(deps, environmentId)
   const promoted = db.transaction((tx) => {
     storeEnd(tx, watched, {
       ...{ end, why: why ?? null },
-      figures: { ...watch.figures, after },
+      figures: figuresOf(deps.logDb, watched),
       requests,
     })
     return end === 'replaced' || end === 'stays' ? [] : promoteNext(db, job)

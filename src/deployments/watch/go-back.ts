@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tx } from '../../db/index.ts'
 import type { WatchVerdict } from '../../db/schema.ts'
 import { listLastLines } from '../../logs/read-log.ts'
 import { counted } from '../../web/units.ts'
@@ -6,13 +7,19 @@ import { calm } from '../../runtime/crash-count.ts'
 import type { Condition } from '../../runtime/observed-containers.ts'
 import { getLiveRelease } from '../../runtime/store.ts'
 import { switchBack } from '../../runtime/standby.ts'
-import { figuresSince } from '../../traffic/watched.ts'
 import { noteReverted } from '../notices.ts'
 import { getDeployment } from '../../environments/store.ts'
 import { getJob } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { endWatch, logTo } from './end.ts'
-import { getWatched, storeReverted, storeVerdict, updateRequests } from './store.ts'
+import {
+  figuresOf,
+  getWatched,
+  storeReverted,
+  storeTakenBack,
+  storeVerdict,
+  updateRequests,
+} from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
 import { failedOf } from './view.ts'
@@ -41,15 +48,9 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
   }
   storeVerdict(db, watched, verdict)
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
-  const isBack = await switchBack(deps, {
-    workload: workloadOf(getJob(db, id)!),
-    isStill: () => getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
+  const isBack = await revert(deps, watched, {
     commit(tx) {
-      const figures = {
-        ...watch.figures,
-        after: figuresSince(deps.logDb, environmentId, watch.since),
-      }
-      storeReverted(tx, watched, verdict, { figures })
+      storeReverted(tx, watched, verdict, { figures: figuresOf(deps.logDb, watched) })
       noteReverted(tx, id, { verdict, number: before.number })
     },
     shutdown,
@@ -68,6 +69,45 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
   return true
 }
 
+const revert = (
+  deps: WatchDeps,
+  { id, environmentId }: Watched,
+  how: { commit: (tx: Tx) => void; shutdown: AbortSignal },
+) =>
+  switchBack(deps, {
+    ...how,
+    workload: workloadOf(getJob(deps.db, id)!),
+    isStill: () =>
+      getWatched(deps.db, id) !== undefined && getLiveRelease(deps.db, environmentId)?.id === id,
+  })
+
+/** Cancels a version that has a share of the requests. It stays, with all of them, if the one before is gone. */
+export async function takeBack(
+  deps: WatchDeps,
+  watched: Watched,
+  { why, shutdown }: { why: string; shutdown: AbortSignal },
+) {
+  const { db, logs } = deps
+  const { id, watch } = watched
+  const before = getDeployment(db, watch.before)
+  const isBack =
+    before &&
+    (await revert(deps, watched, {
+      commit: (tx) => storeTakenBack(tx, watched, { why, figures: figuresOf(deps.logDb, watched) }),
+      shutdown,
+    }))
+  if (isBack) {
+    logTo(deps, watched, [`${why} All requests reach #${before.number} again.`])
+    logs.publish(id, { status: 'cancelled' })
+    logs.publish(before.id, { status: 'running' })
+    deps.scheduler.wake()
+    return
+  }
+  const now = getWatched(db, id)
+  if (now)
+    await endWatch(deps, now, { end: 'stays', why: `${why} It stays live: ${gone}.`, shutdown })
+}
+
 /** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
 const detailsAfter = 2500
 
@@ -80,9 +120,10 @@ const lineCount = 10
 /** Adds what told: the requests that failed, and the last lines of the new version. */
 export async function addDetails(
   deps: WatchDeps,
-  { id, environmentId, watch }: Watched,
+  watched: Watched,
   { shutdown }: { shutdown: AbortSignal },
 ) {
+  const { id, environmentId, watch } = watched
   const until = Date.now() + linesWithin
   const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
   await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
@@ -96,12 +137,11 @@ export async function addDetails(
     .filter(({ stream, deploymentId }) => stream !== 'system' && deploymentId === id)
     .slice(-lineCount)
     .map(({ text }) => text)
-  const after = figuresSince(deps.logDb, environmentId, watch.since)
   const reverted = getDeployment(deps.db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
   updateRequests(deps.db, reverted, {
     ...{ requests, lines },
-    figures: { ...watch.figures, after },
+    figures: figuresOf(deps.logDb, watched),
   })
   logTo(
     deps,
@@ -121,6 +161,7 @@ function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }
   const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
   if (subjects.length === 0) return gone
   const conditions = subjects.flatMap(({ id }) => observed.condition(id) ?? [])
+  if (watch.share) return null // it gets most requests already
   if (conditions.some(hasEnded)) return 'the version before doesn’t run any more'
   const after = watch.since - Math.max(calm, watch.seconds * 1000)
   return conditions.some((one) => hasCrashed(one, after))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Watch } from '../../db/schema.ts'
+import type { Share, Watch } from '../../db/schema.ts'
 import { id, time } from '../../web/operation.ts'
 import { unwatchedReasons, watchEnds } from '../store.ts'
 
@@ -12,15 +12,23 @@ const figures = () =>
     p95: z.number().nullable(),
   })
 
+/** Percent of the requests; sticky if visitors stay with a version. */
+const share = () => z.object({ percent: z.int(), sticky: z.boolean() })
+
+export const shareJson = (share: Share | null | undefined) =>
+  share ? { percent: share.percent, sticky: share.isSticky } : null
+
 /** What the API shows of it. */
-export const watchJson = ({ before, end, why, requests, lines, figures }: Watch) => ({
-  ...{ before, end, why, requests, lines, figures },
+export const watchJson = ({ share, before, end, why, requests, lines, figures }: Watch) => ({
+  ...{ before, share: shareJson(share), end, why, requests, lines, figures },
 })
 
 const watch = () =>
   z.object({
     /** The deployment that requests go back to. */
     before: id,
+    /** The share of the requests that it has, or had until it was taken back; null for all. */
+    share: share().nullable(),
     /** How it ended: `stays` when it should have gone back, but couldn't. */
     end: z.enum(watchEnds).nullable(),
     /** Why it stays. */
@@ -40,6 +48,8 @@ export const watchFields = () => ({
   watchUntil: time.nullable(),
   /** Null if it never was. */
   watch: watch().nullable(),
+  /** The share of the requests that it was deployed to; null for all. */
+  share: share().nullable(),
   /** Why it wasn't; null for one that was, or that didn't go live. */
   unwatched: z.enum(unwatchedReasons).nullable(),
 })

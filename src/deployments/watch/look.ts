@@ -6,8 +6,7 @@ import { report } from '../../platform/journal.ts'
 import { checkHealth } from '../../runtime/check-health.ts'
 import { mayEnd } from '../../runtime/component.ts'
 import { networkNameOf } from '../../runtime/workload.ts'
-import { figuresSince } from '../../traffic/watched.ts'
-import { updateWatch } from './store.ts'
+import { figuresOf, getWatched, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
 import type { Subject } from './subjects.ts'
@@ -96,6 +95,7 @@ class Look {
       const remains = over - performance.now()
       if (remains <= 0 || this.#signal.aborted) return null
       await sleep(Math.min(interval, remains), undefined, { signal: this.#signal }).catch(() => {})
+      if (!getWatched(this.#deps.db, this.#watched.id)) return null // its environment was deleted
       const found = this.#countErrors()
       if (found) return found
       const now = Date.now() + over - performance.now()
@@ -106,10 +106,7 @@ class Look {
   }
 
   #countErrors() {
-    const { environmentId, watch } = this.#watched
-    const { figures, since } = watch
-    const after = figuresSince(this.#deps.logDb, environmentId, since)
-    return this.#judge({ kind: 'errors', after, before: figures.before })
+    return this.#judge({ kind: 'errors', ...figuresOf(this.#deps.logDb, this.#watched) })
   }
 
   async checkHealth(): Promise<WatchVerdict | null> {

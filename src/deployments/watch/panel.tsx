@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { FailedRequests, VersionFigures } from '../../db/schema.ts'
+import { ShareActions } from '../../environments/share-note.tsx'
 import { deploymentPath } from '../../projects/deployment-list.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
 import { duration } from '../../web/times.tsx'
@@ -12,14 +13,15 @@ type Props = { view: WatchView; path: string }
 export const WatchPanel = ({ view, path }: Props) => (
   <section class="watch" aria-labelledby="watch-heading">
     <div class="section-head">
-      <h2 id="watch-heading">{view.until ? 'Watching the new version' : 'After the switch'}</h2>
+      <h2 id="watch-heading">{titleOf(view)}</h2>
       {view.until && (
         <span class="muted">{`${duration(view.until.getTime() - Date.now())} left`}</span>
       )}
     </div>
     <p class="muted">{introOf(view)}</p>
     <Figures view={view} />
-    {view.until && (
+    {view.until && view.share && <ShareActions path={path} />}
+    {view.until && !view.share && (
       <PostForm action={`${path}/keep`} class="actions">
         <Button small variant="outline">
           Keep this version
@@ -36,8 +38,15 @@ export const WatchPanel = ({ view, path }: Props) => (
   </section>
 )
 
-function introOf({ until, end, why, on, before }: WatchView): Child {
+function titleOf({ until, share }: WatchView) {
+  if (share) return `${share.percent} % of the requests`
+  return until ? 'Watching the new version' : 'After the switch'
+}
+
+function introOf({ until, end, why, on, before, share }: WatchView): Child {
   const name = before ? `#${before.number}` : 'the version before'
+  if (until && share)
+    return `The others reach ${name}. All do again ${reasons(on)}, or when the time is over.`
   if (until) return `Requests go back to ${name}, which still runs, ${reasons(on)}.`
   if (why !== null) return why
   if (end === 'reverted') return `Requests went back to ${name}.`
@@ -57,36 +66,39 @@ const sentences = {
 const reasons = (on: WatchView['on']) =>
   new Intl.ListFormat('en', { type: 'disjunction' }).format(on.map((one) => sentences[one]))
 
-const Figures = ({ view: { before, current, previous, number } }: Pick<Props, 'view'>) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">
-          <span class="visually-hidden">Figure</span>
-        </th>
-        <th scope="col">{`#${number}, since the switch`}</th>
-        <th scope="col">
-          {before ? (
-            <>
-              <a href={deploymentPath(before)}>{`#${before.number}`}</a>, in the hour before
-            </>
-          ) : (
-            'In the hour before'
-          )}
-        </th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map(([name, show]) => (
+const Figures = ({ view: { before, current, previous, number, share } }: Pick<Props, 'view'>) => {
+  const when = share ? 'at the same time' : 'in the hour before'
+  return (
+    <table>
+      <thead>
         <tr>
-          <th scope="row">{name}</th>
-          <td>{show(current)}</td>
-          <td>{show(previous)}</td>
+          <th scope="col">
+            <span class="visually-hidden">Figure</span>
+          </th>
+          <th scope="col">{`#${number}, ${share ? 'its share' : 'since the switch'}`}</th>
+          <th scope="col">
+            {before ? (
+              <>
+                <a href={deploymentPath(before)}>{`#${before.number}`}</a>, {when}
+              </>
+            ) : (
+              `Before, ${when}`
+            )}
+          </th>
         </tr>
-      ))}
-    </tbody>
-  </table>
-)
+      </thead>
+      <tbody>
+        {rows.map(([name, show]) => (
+          <tr>
+            <th scope="row">{name}</th>
+            <td>{show(current)}</td>
+            <td>{show(previous)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
 
 export type ShownFigures = VersionFigures & { restarts: number | null; memory: number | null }
 

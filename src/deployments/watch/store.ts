@@ -3,26 +3,87 @@ import type { Config } from '../../config.ts'
 import type { Db, LogDb, Tx } from '../../db/index.ts'
 import { getRow, listRows } from '../../db/queries.ts'
 import { deployments } from '../../db/schema.ts'
-import type { Watch, WatchEnd, WatchVerdict } from '../../db/schema.ts'
+import type { Share, Watch, WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { applyCode, getCurrent } from '../../environments/store.ts'
 import type { Environment } from '../../environments/store.ts'
-import { figuresBefore } from '../../traffic/watched.ts'
+import { shareCount } from '../../edge/shares.ts'
+import { shareLimits } from '../../platform/limits.ts'
+import { shareImpossible } from '../../runtime/roll-out.ts'
+import { figuresBefore, figuresSince } from '../../traffic/watched.ts'
 import { queueStatus } from '../status-store.ts'
 import type { Deployment } from '../store.ts'
 
 type BeginDeps = { db: Db; logDb: LogDb; config: Pick<Config, 'watchSeconds'> }
 
 /** Call it in the transaction that makes another deployment than the current one live. */
-export function newWatch({ db, logDb, config }: BeginDeps, environment: Environment) {
-  const { id, rollbackOn, watchSeconds } = environment
-  const seconds = watchSeconds ?? config.watchSeconds
+export function newWatch(
+  { db, logDb, config }: BeginDeps,
+  environment: Environment,
+  share: Share | null,
+) {
+  const { id, rollbackOn } = environment
+  const seconds = share ? shareLimits.seconds : secondsOf(environment, config)
   const since = Date.now()
   const watch: Watch = {
     ...{ before: getCurrent(db, id)!.id, since, seconds, on: rollbackOn },
     ...{ verdict: null, end: null, why: null, requests: [], lines: [] },
+    share: share && { ...share, slot: freeSlot(db) },
     figures: { before: figuresBefore(logDb, id, since), after: null },
   }
   return { watch, watchUntil: new Date(since + seconds * 1000) }
+}
+
+const secondsOf = (
+  { watchSeconds }: Pick<Environment, 'watchSeconds'>,
+  config: BeginDeps['config'],
+) => watchSeconds ?? config.watchSeconds
+
+/** Numbers of the edge that no share has. */
+export function listFreeSlots(db: Db) {
+  const taken = new Set(listWatched(db).map(({ watch }) => watch.share?.slot))
+  return Array.from({ length: shareCount }, (_, slot) => slot).filter((slot) => !taken.has(slot))
+}
+
+/** Any of them: a request may still be on its way through the last one that was given back. */
+function freeSlot(db: Db) {
+  const free = listFreeSlots(db)
+  const slot = free[Math.floor(Math.random() * free.length)]
+  if (slot !== undefined) return slot
+  throw shareImpossible(sharesFull)
+}
+
+export const sharesFull = `All ${shareCount} shares of requests that this server can have are in use.`
+
+/**
+ * It gets all requests now, and is watched from now on as without a share; not with a time of 0. Call it in a
+ * transaction, in which its watch ends then.
+ */
+export function promoteShare(
+  { db, logDb, config }: BeginDeps,
+  watched: Watched,
+  environment: Environment,
+) {
+  const { id: environmentId } = environment
+  const seconds = secondsOf(environment, config)
+  const since = Date.now()
+  const figures = { before: figuresBefore(logDb, environmentId, since), after: null }
+  applyCode(db, environmentId, watched.codeSettings)
+  updateWatch(db, watched, {
+    ...{ share: null, since, seconds, figures },
+    watchUntil: new Date(since + seconds * 1000),
+  })
+  return getWatched(db, watched.id)!
+}
+
+/** What both versions did so far: that before it at the same time, or in the hour before the switch. */
+export function figuresOf(
+  logDb: LogDb,
+  { environmentId, watch: { share, since, figures } }: Pick<Watched, 'environmentId' | 'watch'>,
+) {
+  const of = (version?: 'new' | 'before') => figuresSince(logDb, environmentId, since, version)
+  return share
+    ? { before: of('before'), after: of('new') }
+    : { before: figures.before, after: of() }
 }
 
 /** A deployment that is watched. */
@@ -100,22 +161,35 @@ const ended = ({ watch, steps }: Watched, changes: Partial<Watch>) => ({
 })
 
 /** Call it in the transaction that sends requests back: it has failed, and the one before is live again. */
-export function storeReverted(
+export const storeReverted = (
   tx: Tx,
   watched: Watched,
   verdict: WatchVerdict,
   changes: Partial<Watch>,
-) {
-  const { environmentId, watch } = watched
-  change(tx, watched, {
+) =>
+  giveBack(tx, watched, {
     ...ended(watched, { ...changes, end: 'reverted', verdict }),
     status: 'failed',
     errorStep: 'watching',
     errorCode: verdict.code,
     errorMessage: verdict.message,
     errorHint: verdict.hint,
-    finishedAt: new Date(),
   })
+
+/** Call it in the transaction that takes its share of the requests back. */
+export const storeTakenBack = (tx: Tx, watched: Watched, changes: Partial<Watch>) =>
+  giveBack(tx, watched, {
+    ...ended(watched, { ...changes, end: 'cancelled' }),
+    status: 'cancelled',
+  })
+
+function giveBack(
+  tx: Tx,
+  watched: Watched,
+  values: Partial<typeof deployments.$inferInsert> & { status: 'failed' | 'cancelled' },
+) {
+  const { environmentId, watch } = watched
+  change(tx, watched, { ...values, finishedAt: new Date() })
   const before = getRow(tx, deployments, eq(deployments.id, watch.before))!
   tx.update(deployments).set({ status: 'running' }).where(eq(deployments.id, before.id)).run()
   applyCode(tx, environmentId, before.codeSettings)

@@ -87,7 +87,7 @@ function hasErrors({ after, before }: ObservationOf<'errors'>) {
 
 const failed = ({ after, before }: ObservationOf<'errors'>) => ({
   code: 'errors_after_switch',
-  message: `After the switch ${after.errors.toLocaleString('en')} of ${counted(after.requests, 'request')} failed with a status 5xx (${percentOf(after)}); in the hour before it was ${percentOf(before)}.`,
+  message: `After the switch ${after.errors.toLocaleString('en')} of ${counted(after.requests, 'request')} failed with a status 5xx (${percentOf(after)}); of those to the version before it was ${percentOf(before)}.`,
   hint: 'Fix what the failed requests and its last lines report, then deploy again.',
 })
 

@@ -6,9 +6,9 @@ import type { UsagePoller } from '../../containers/usage/poller.ts'
 import { getLastMemory } from '../../containers/usage/sample-store.ts'
 import type { ObservedContainers } from '../../runtime/observed-containers.ts'
 import { listInstancesOfRelease } from '../../runtime/store.ts'
-import { figuresSince } from '../../traffic/watched.ts'
 import type { WatchedTraffic } from '../../traffic/watched.ts'
 import type { Deployment } from '../store.ts'
+import { figuresOf } from './store.ts'
 
 export type ViewDeps = {
   masks: Masks
@@ -39,14 +39,14 @@ export async function withMaskedWatch<Row extends Deployment>(
 export async function watchView(deps: ViewDeps, { number, ...deployment }: Deployment) {
   const { id, environmentId, watch, watchUntil: until } = deployment
   if (!watch) return null
-  const { since, end, why, on, lines, figures } = watch
-  const after = figures.after ?? figuresSince(deps.logDb, environmentId, since)
+  const { end, why, on, lines, share = null } = watch
+  const { after, before } = until ? figuresOf(deps.logDb, { environmentId, watch }) : watch.figures
   return {
-    ...{ number, until, end, why, on, lines },
+    ...{ number, until, end, why, on, lines, share },
     before: getDeployment(deps.db, watch.before),
     requests: until ? await failedOf(deps, environmentId) : watch.requests,
-    current: { ...after, ...containersOf(deps, id) },
-    previous: { ...figures.before, ...containersOf(deps, watch.before) },
+    current: { ...after!, ...containersOf(deps, id) },
+    previous: { ...before, ...containersOf(deps, watch.before) },
   }
 }
 

@@ -2,14 +2,15 @@ import { retryOnDiskFull } from '../../db/failures.ts'
 import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from './deps.ts'
-import { addDetails, goBack } from './go-back.ts'
+import { addDetails, goBack, takeBack } from './go-back.ts'
 import { endWatch } from './end.ts'
+import { promote, whyTakenBack } from './share.ts'
 import { untilVerdict } from './look.ts'
 import { getWatched, getWatchedOf, listWatched } from './store.ts'
 import type { Watched } from './store.ts'
 
 type Ending = {
-  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted'>
+  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'cancelled'> | 'promoted'
   by: string | undefined
 }
 
@@ -33,16 +34,17 @@ export class Watches {
     this.#deps = deps
   }
 
-  /** Does nothing for a deployment that isn't watched. */
+  /** Does nothing for a deployment that isn't watched, or is being ended already. */
   begin(id: string) {
     const watched = getWatched(this.#deps.db, id)
-    if (watched && !this.#shutdown.signal.aborted) this.#begin(watched)
+    const isBegun = watched && this.#runs.get(watched.environmentId)?.id === id
+    if (watched && !isBegun && !this.#shutdown.signal.aborted) this.#begin(watched)
   }
 
-  #begin({ id, environmentId, watch: { since, verdict } }: Watched) {
+  #begin({ id, environmentId, watch: { since, verdict, share } }: Watched) {
     const stop = new AbortController()
     const run: Run = { ...{ id, stop, verdict }, ending: null, done: Promise.resolve() }
-    this.#deps.watched.begin(environmentId, since)
+    this.#deps.watched.begin(environmentId, since, share?.slot)
     this.#runs.set(environmentId, run)
     const signal = this.#shutdown.signal
     run.done = retryOnDiskFull(() => this.#watch(run), { signal })
@@ -67,14 +69,21 @@ export class Watches {
     if (!run.ending) run.verdict ??= await untilVerdict(deps, watched, signal)
     const now = getWatched(deps.db, run.id)
     if (shutdown.aborted || !now) return
-    if (!run.verdict) return endWatch(deps, now, { ...(run.ending ?? { end: 'over' }), shutdown })
-    if (await goBack(deps, now, { verdict: run.verdict, shutdown }))
-      await addDetails(deps, now, { shutdown })
+    if (run.verdict) {
+      if (await goBack(deps, now, { verdict: run.verdict, shutdown }))
+        await addDetails(deps, now, { shutdown })
+      return
+    }
+    const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
+    if (end === 'promoted') return promote(deps, now, { by, shutdown })
+    if (end === 'cancelled' || now.watch.share)
+      return takeBack(deps, now, { why: whyTakenBack(end, by), shutdown })
+    return endWatch(deps, now, { end, by, shutdown })
   }
 
   /**
-   * Ends the watch of an environment, or only of that deployment, if it has one: its version stays. Returns
-   * false if it has none, or requests have just gone back.
+   * Ends the watch of an environment, or only of that deployment, if it has one: its version stays, or is
+   * taken back if it has a share of the requests. Returns false if it has none, or requests have just gone back.
    */
   async end(
     { id, environmentId }: { id?: string; environmentId: string },
@@ -88,6 +97,12 @@ export class Watches {
     run.stop.abort()
     await run.done
     return run.verdict === null && getWatched(this.#deps.db, run.id) === undefined
+  }
+
+  /** Gives all requests to a version that has a share of them: it is watched from now on as any other. */
+  async promote(of: { id: string; environmentId: string }, by: string) {
+    await this.end(of, 'promoted', by)
+    this.begin(of.id)
   }
 
   /** Continues those of the last process, until the signal. Call it when all workloads were observed. */

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Share } from '../db/schema.ts'
+import { shareLimits } from '../platform/limits.ts'
+import { flag, whole } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
+
+export const shareFields = {
+  strategy: z
+    .enum(['all', 'share'], 'must be all, or share for a share of the requests.')
+    .nullish(),
+  percent: field(whole('percent', shareLimits.percent).nullish(), {
+    label: 'Share of the requests',
+    unit: '%',
+    inputmode: 'numeric',
+    initial: '10',
+    hint: 'From 1 to 50.',
+  }),
+  sticky: field(flag().nullish(), {
+    label: 'Visitors stay with a version',
+    isFlag: true,
+    hint: 'By a cookie, davit_share. Without it each request is drawn.',
+  }),
+}
+
+export type ShareRequest = {
+  strategy?: 'all' | 'share' | null | undefined
+  percent?: number | null | undefined
+  sticky?: boolean | null | undefined
+}
+
+/** As a dialog shows it. */
+export const shareForm = z.object({ percent: shareFields.percent, sticky: shareFields.sticky })
+
+/** What doesn’t fit together. */
+export function* shareProblems({ strategy, percent, sticky }: ShareRequest) {
+  if (strategy === 'share' && !percent) yield { field: 'percent', problem: 'must be from 1 to 50.' }
+  for (const [field, value] of Object.entries({ percent, sticky }))
+    if (strategy !== 'share' && value) yield { field, problem: 'needs the strategy share.' }
+}
+
+/** Null for all requests. */
+export const shareOf = ({ strategy, percent, sticky }: ShareRequest): Share | null =>
+  strategy === 'share' ? { percent: percent!, isSticky: sticky ?? false } : null

@@ -1,0 +1,121 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { followedInWords } from '../environments/followed.ts'
+import { findEnvironment } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { environmentPath } from '../environments/views.tsx'
+import type { Masks } from '../logs/masks.ts'
+import { AppError } from '../platform/errors.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { ownKey } from '../projects/own-project.ts'
+import { findProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { ModalForm } from '../web/dialog.tsx'
+import { emptyDraft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { TextField } from '../web/fields-view.tsx'
+import { moveOn, show } from '../web/respond.tsx'
+import { SchemaFields } from '../web/schema-fields.tsx'
+import { userOf } from '../web/user-of.ts'
+import { deploymentJson } from './json.ts'
+import { hasShare, refuseShare } from './share.ts'
+import { shareForm } from './share-fields.ts'
+import { findDeployment } from './store.ts'
+import { withMaskedWatch } from './watch/view.ts'
+import type { Watches } from './watch/watches.ts'
+
+/** The dialog that deploys to a share of the requests, and what ends a share or a watch. */
+export const shareRoutes = (deps: ShareDeps & { watches: Watches; masks: Masks }) => {
+  const { db, watches } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get('/projects/:id/envs/:envId/share', (c) => {
+      const project = findProject(db, ownKey(c))
+      const key = { id: c.req.param('envId'), projectId: project.id }
+      const environment = findEnvironment(db, key)
+      const refused = whyRefused(deps, { project, environmentId: environment.id })
+      return show(c, {
+        title: `Deploy ${project.name} ${environment.name} to a share`,
+        page: () => <ShareDialog {...{ project, environment, refused }} />,
+        json: () => ({ refused }),
+      })
+    })
+    .post('/projects/:id/deployments/:deploymentId/promote', async (c) => {
+      const { deployment, object, ...of } = own(c)
+      if (!hasShare(deployment))
+        throw new AppError('conflict', 'This deployment has no share of the requests.')
+      await watches.promote(deployment, userOf(c).email)
+      const now = of.now()
+      if (now.status !== 'running' || hasShare(now))
+        throw new AppError('conflict', 'All requests have just gone back to the version before.')
+      audit(c, 'deployment.share_promoted', { object })
+      const said = `Deployment #${deployment.number} gets all requests.`
+      return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(now) })
+    })
+    .post('/projects/:id/deployments/:deploymentId/keep', async (c) => {
+      const { deployment, object, now } = own(c)
+      if (hasShare(deployment))
+        throw new AppError('conflict', 'It has a share of the requests: promote or cancel it.')
+      if (!(await watches.end(deployment, 'kept', userOf(c).email)))
+        throw new AppError('conflict', 'This deployment isn’t watched any more.')
+      audit(c, 'deployment.kept', { object })
+      const said = `Deployment #${deployment.number} stays.`
+      const kept = await withMaskedWatch(deps, now())
+      return moveOn(c, { to: deploymentPath(deployment), said, json: () => deploymentJson(kept) })
+    })
+
+  function own(c: Context) {
+    const { id: projectId, name } = findProject(db, ownKey(c))
+    const now = () => findDeployment(db, { id: c.req.param('deploymentId')!, projectId })
+    const deployment = now()
+    return { deployment, now, object: { kind: 'deployment' as const, id: deployment.id, name } }
+  }
+}
+
+type ShareDeps = Parameters<typeof refuseShare>[0]
+
+function whyRefused(deps: ShareDeps, of: { project: Project; environmentId: string }) {
+  try {
+    refuseShare(deps, { ...of, strategy: 'share' })
+    return null
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const [field] = error.fields
+    return field ? `A share of the requests ${field.message}` : error.message
+  }
+}
+
+type Props = { project: Project; environment: Environment; refused: string | null }
+
+const ShareDialog = ({ project, environment, refused }: Props) => (
+  <ModalForm
+    title={
+      <>
+        Deploy <bdi>{environment.name}</bdi> to a share of the requests
+      </>
+    }
+    from={{ href: environmentPath(environment), name: environment.name }}
+    action={`/projects/${project.id}/deployments`}
+    draft={{ ...emptyDraft, message: refused }}
+    submit="Deploy"
+  >
+    <input type="hidden" name="environment_id" value={environment.id} />
+    <input type="hidden" name="strategy" value="share" />
+    <SchemaFields schema={shareForm} values={{ percent: 10 }} />
+    {project.image === null && (
+      <TextField
+        name="branch"
+        label="Branch or tag"
+        placeholder={followedInWords({ environment, project })}
+        hint="Its newest commit is deployed."
+        code
+      />
+    )}
+    <p class="muted">
+      The other requests reach the version that runs now. It is watched, and taken back after 24
+      hours unless you give it all requests.
+    </p>
+  </ModalForm>
+)

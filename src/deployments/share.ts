@@ -1,0 +1,55 @@
+import type { Db } from '../db/index.ts'
+import type { Edge } from '../edge/edge.ts'
+import { whyNoShare } from '../environments/share.ts'
+import { getLiveRelease } from '../runtime/store.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
+import type { Project } from '../projects/store.ts'
+import type { ShareRequest } from './share-fields.ts'
+import { getCurrent, getStatus } from './store.ts'
+import type { Deployment } from './store.ts'
+import { chooseEnvironment } from './trigger.ts'
+import type { Watches } from './watch/watches.ts'
+import { listFreeSlots, sharesFull } from './watch/store.ts'
+
+/** True while it has a share of the requests. */
+export const hasShare = ({ watch, watchUntil }: Pick<Deployment, 'watch' | 'watchUntil'>) =>
+  watchUntil !== null && watch?.share != null
+
+/** Takes a share back. Throws when that isn't possible any more. */
+export async function takeBack(
+  { db, watches }: { db: Db; watches: Pick<Watches, 'end'> },
+  { id, environmentId }: Deployment,
+  by: string,
+) {
+  await watches.end({ id, environmentId }, 'cancelled', by)
+  if (getStatus(db, id) === 'running')
+    throw new AppError('conflict', 'The version before isn’t there any more, so this one stays.')
+}
+
+/** Throws when a new version of the environment can't get a share of the requests. */
+export function refuseShare(
+  { db, edge }: { db: Db; edge: Pick<Edge, 'mode'> },
+  {
+    project,
+    environmentId,
+    strategy,
+  }: ShareRequest & { project: Project; environmentId?: string | null | undefined },
+) {
+  if (strategy !== 'share') return
+  const environment = chooseEnvironment(db, project, environmentId)
+  const why = whyNoShare({ project, environment, edge })
+  if (why !== null) throw invalidField('strategy', why)
+  const { name, id } = environment
+  const current = getCurrent(db, id)
+  if (current && hasShare(current))
+    throw new AppError(
+      'conflict',
+      `#${current.number} of ${name} has a share of the requests already. Promote or cancel it first.`,
+    )
+  if (current?.status !== 'running' || !getLiveRelease(db, id)?.edge)
+    throw new AppError(
+      'conflict',
+      `No version of ${name} runs behind the edge that would get the other requests. Deploy to all of them first.`,
+    )
+  if (listFreeSlots(db).length === 0) throw new AppError('conflict', sharesFull)
+}

@@ -1,0 +1,210 @@
+import { expect, test } from 'bun:test'
+import { Watches } from '../../src/deployments/watch/watches.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { getDeployment, getMain } from '../../src/environments/store.ts'
+import { listInstances } from '../../src/runtime/store.ts'
+import { withAda } from '../support/app.ts'
+import { until } from '../support/until.ts'
+import { anApp, aProject, logOf } from './apps.ts'
+import { appBehindEdge } from './simulated-edge.ts'
+
+const asked = { strategy: 'share', percent: 10, sticky: true }
+
+/** Two versions, of which the second one has a tenth of the requests. */
+async function shared({ watchSeconds = 600, promotes = false } = {}) {
+  const { t, ada } = withAda(appBehindEdge({ watchSeconds }))
+  const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
+  const { environmentId } = project
+  const path = `/projects/${project.id}`
+  const further = { promoteFrom: environmentId, promoteAutomatically: true }
+  if (promotes) await ada.post(`${path}/envs`, { name: 'further', ...further })
+  const first = await project.deploy()
+  await t.jobs.idle()
+  project.repository.commit(anApp('second'))
+  const second = await project.deploy(asked)
+  await t.jobs.idle()
+  const addressOf = async (id: string) =>
+    Object.values((await t.docker.inspectContainer(id))!.addresses).map((one) => `${one}:8080`)
+  const addresses = {
+    before: await addressOf(first.containerId),
+    new: await addressOf(second.containerId),
+  }
+  const stored = () => getDeployment(t.db, second.id)!
+  const ask = (verb: string) => ada.post(`${path}/deployments/${second.id}/${verb}`)
+  const route = () => t.routes.get(environmentId)
+  const statuses = () => [first, second].map(({ id }) => getDeployment(t.db, id)!.status)
+  return { t, ada, project, path, first, second, addresses, stored, ask, route, statuses }
+}
+
+test('a new version gets its share of the requests, and the one before the others', async () => {
+  const { t, ada, path, first, second, addresses, stored, route } = await shared()
+  expect(route()).toEqual({ percent: 10, ...addresses })
+  expect(stored()).toMatchObject({
+    status: 'running',
+    watch: { before: first.id, seconds: 86_400 },
+  })
+  const json = (await ada.get(`${path}/deployments/${second.id}`)).json
+  expect(json.share).toEqual({ percent: 10, sticky: true })
+  expect(json.watch.share).toEqual({ percent: 10, sticky: true })
+  expect(Date.parse(json.watchUntil) - Date.now()).toBeGreaterThan(86_000_000)
+  const page = (await ada.page(`${path}/deployments/${second.id}`)).text
+  for (const said of ['10 % of the requests', 'Give it all requests', 'Take it back'])
+    expect(page).toContain(said)
+  expect((await ada.page(`${path}/envs/${second.environmentId}`)).text).toContain('10 % of the req')
+  expect(getMain(t.db, second.environmentId)!.id).toBe(first.id) // for commands and schedules
+  expect((await logOf(ada, second)).join('\n')).toContain('10 % of the requests')
+})
+
+test('promoted, it gets all of them at once and is watched, and the one before stops after that', async () => {
+  const { t, addresses, stored, ask, route, statuses, first } = await shared()
+  const { status, json } = await ask('promote')
+  expect([status, json.watch.share, json.share.percent]).toEqual([200, null, 10])
+  expect(route()).toEqual(addresses.new)
+  expect(stored().watchUntil!.getTime() - Date.now()).toBeLessThan(601_000)
+  expect((await ask('promote')).status).toBe(409)
+  expect((await ask('keep')).status).toBe(200)
+  await t.instanceTasks.idle()
+  expect(statuses()).toEqual(['superseded', 'running'])
+  expect((await t.docker.inspectContainer(first.containerId))?.state).toBe('exited')
+})
+
+test('without a watch it is promoted for good, and environments that follow it get it', async () => {
+  const { stored, ask, t } = await shared({ watchSeconds: 0, promotes: true })
+  const count = () =>
+    t.db.$client
+      .query<{ count: number }, []>(
+        "SELECT count(*) AS count FROM deployments WHERE trigger = 'promotion'",
+      )
+      .get()!.count
+  expect(count()).toBe(1)
+  await ask('promote')
+  expect(stored()).toMatchObject({ status: 'running', watchUntil: null, watch: { end: 'over' } })
+  expect(count()).toBe(2)
+})
+
+test('cancelled, all requests reach the one before again, and it is removed', async () => {
+  const { t, addresses, stored, ask, route, statuses, second } = await shared()
+  expect((await ask('keep')).status).toBe(409)
+  const { status, json } = await ask('cancel')
+  expect([status, json.status, json.watch.end]).toEqual([200, 'cancelled', 'cancelled'])
+  expect(route()).toEqual(addresses.before)
+  expect(statuses()).toEqual(['running', 'cancelled'])
+  expect(stored()).toMatchObject({ watchUntil: null, errorCode: null })
+  await t.instanceTasks.idle()
+  expect(await t.docker.inspectContainer(second.containerId)).toBeNull()
+  expect((await ask('cancel')).status).toBe(409)
+  expect((await ask('promote')).status).toBe(409)
+})
+
+test('a crash of the new version takes all requests back, and it has failed', async () => {
+  const { t, addresses, stored, route, second } = await shared()
+  t.engine.kill(second.containerId)
+  await until(() => stored().watch?.end === 'reverted')
+  expect(stored()).toMatchObject({ status: 'failed', errorCode: 'crashed_after_switch' })
+  expect(route()).toEqual(addresses.before)
+})
+
+test('a new version that someone stops gets no requests', async () => {
+  const { t, addresses, route, second } = await shared()
+  const { before } = addresses
+  await t.docker.stopContainer(second.containerId)
+  await until(() => Bun.deepEquals(route(), { percent: 10, new: before, before }))
+})
+
+test('after 24 hours it is taken back, also when Davit was down then', async () => {
+  for (const isDown of [false, true]) {
+    const { t, addresses, route, statuses, second, stored } = await shared()
+    await t.watches.stop()
+    const left = isDown ? -3_600_000 : 300
+    updateDeployment(t.db, second.id, { watchUntil: new Date(Date.now() + left) })
+    const next = new Watches(t.deps)
+    next.resume()
+    await next.idle()
+    expect(statuses()).toEqual(['running', 'cancelled'])
+    expect(stored().watch!.why).toContain('24 hours')
+    expect(route()).toEqual(addresses.before)
+  }
+})
+
+test.each(['stop', 'restart'])('a %s of the app takes it back first', async (verb) => {
+  const { t, ada, first, second, statuses } = await shared()
+  await ada.post(`/envs/${second.environmentId}/${verb}`)
+  await t.jobs.idle()
+  expect(statuses()).toEqual([verb === 'stop' ? 'stopped' : 'running', 'cancelled'])
+  const live = listInstances(t.db, second.environmentId).filter(({ state }) => state !== 'draining')
+  expect(live.map(({ releaseId }) => releaseId)).toEqual([first.id])
+})
+
+test('a deployment or a rollback in it takes it back first, and what fails then leaves the one before', async () => {
+  const { t, project, path, ada, first, statuses, route, addresses } = await shared()
+  t.faults.startContainer = () => Promise.reject(new Error('no'))
+  expect((await project.deploy()).status).toBe('failed')
+  await t.jobs.idle()
+  expect(statuses()).toEqual(['running', 'cancelled'])
+  expect(route()).toEqual(addresses.before)
+  delete t.faults.startContainer
+  const third = await project.deploy(asked)
+  expect(third.status).toBe('running')
+  const { json } = await ada.post(`${path}/deployments/${first.id}/rollback`)
+  await t.jobs.idle()
+  expect(getDeployment(t.db, third.id)!.status).toBe('cancelled')
+  expect(getDeployment(t.db, json.id)!.status).toBe('running')
+})
+
+test('where the version before is gone, a cancel leaves the new one, which gets all requests', async () => {
+  const { t, first, stored, ask, route, addresses } = await shared()
+  await t.docker.removeContainer(first.containerId, { force: true })
+  t.db.$client.run(`UPDATE instances SET state = 'removed' WHERE release_id = '${first.id}'`)
+  expect((await ask('cancel')).status).toBe(409)
+  expect(stored()).toMatchObject({ status: 'running', watch: { end: 'stays' } })
+  expect(route()).toEqual(addresses.new)
+})
+
+test('what can’t have a share is refused, with the field', async () => {
+  const { t, ada } = withAda(appBehindEdge())
+  const project = await aProject(t, ada, anApp('first'))
+  const path = `/projects/${project.id}/deployments`
+  const refused = async (body: Record<string, unknown>) => {
+    const { status, json } = await ada.post(path, body)
+    return [status, json.errors?.[0]?.field]
+  }
+  expect(await refused(asked)).toEqual([409, undefined]) // nothing runs
+  await project.deploy()
+  for (const percent of [undefined, 0, 51, -1, 1.5, 'ten'])
+    expect([percent, ...(await refused({ ...asked, percent }))]).toEqual([percent, 422, 'percent'])
+  expect(await refused({ percent: 10 })).toEqual([422, 'percent'])
+  expect(await refused({ sticky: true, strategy: 'all' })).toEqual([422, 'sticky'])
+  expect(await refused({ strategy: 'some' })).toEqual([422, 'strategy'])
+  const at = new Date(Date.now() + 3_600_000).toISOString()
+  expect(await refused({ ...asked, at })).toEqual([422, 'strategy'])
+  const other = { name: 'worker', command: ['true'] }
+  for (const settings of [
+    { volumes: ['data:/data'] },
+    { processes: [{ name: 'web' }, other] },
+    { processes: [{ name: 'web' }], port: 0 },
+    { port: 8080, hostPort: project.hostPort + 1 },
+  ]) {
+    await project.configure({ volumes: [], processes: [{ name: 'web' }], ...settings } as never)
+    expect([settings, ...(await refused(asked))]).toEqual([settings, 422, 'strategy'])
+  }
+  await ada.put(`/projects/${project.id}/envs/${project.environmentId}`, { hostPort: null })
+  const second = await project.deploy(asked)
+  expect(second.status).toBe('running')
+  expect(await refused(asked)).toEqual([409, undefined]) // it has one already
+  await ada.post(`${path}/${second.id}/cancel`)
+  Object.defineProperty(t.edge, 'mode', { value: 'external' })
+  expect(await refused(asked)).toEqual([422, 'strategy'])
+})
+
+test('a share that isn’t possible any more when its turn comes fails, and nothing is switched', async () => {
+  const { t, ada } = withAda(appBehindEdge())
+  const project = await aProject(t, ada, anApp('first'))
+  const first = await project.deploy()
+  await t.jobs.idle()
+  project.repository.commit({
+    'davit.yaml': 'processes:\n  - name: web\n  - name: worker\n    command: sleep 1000\n',
+  })
+  const second = await project.deploy(asked)
+  expect(second).toMatchObject({ status: 'failed', error: { code: 'share_impossible' } })
+  expect(getDeployment(t.db, first.id)!.status).toBe('running')
+})
