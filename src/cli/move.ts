@@ -10,7 +10,7 @@ import { runMove } from '../server/move/move.ts'
 import type { Moved } from '../server/move/move.ts'
 import { planMove, refuseOtherThanInstalled } from '../server/move/plan.ts'
 import type { MovePlan } from '../server/move/plan.ts'
-import { receiveMove } from '../server/move/receive.ts'
+import { receiveMove, takeFrom } from '../server/move/receive.ts'
 import { connectRemote, nameOf } from '../server/move/remote.ts'
 import type { Destination } from '../server/move/remote.ts'
 import { beforeStart } from '../server/move/standstill.ts'
@@ -70,7 +70,7 @@ export const move: Command = async (args) => {
       const choice = { volumes: asked.volumes, without }
       const plan = await planMove({ layout, destination, choice, remote })
       print(...describe(plan, { isFinal }))
-      const blocking = plan.findings.filter(({ blocks }) => blocks)
+      const blocking = plan.found.findings.filter(({ blocks }) => blocks)
       for (const { is, todo } of blocking) warn(`${is}. ${todo}`)
       if (blocking.length > 0) return 1
       if (isDry) print('Nothing was changed: this was a dry run.')
@@ -119,13 +119,11 @@ const mayRunThere = (host: string, cause: Failure) =>
 
 /** The other side of a move: ssh runs it on the new server. */
 export const receive: Command = async (args) => {
-  readArguments(args, { usage: 'davit receive', names: [] as const, options: {} })
-  await receiveMove({
-    layout: layoutIn(),
-    signal: untilSignal('davit move'),
-    input: Bun.stdin.stream(),
-    write: (frame) => void process.stdout.write(frame),
-  })
+  const options = { take: { type: 'string' } } as const
+  const { take } = readArguments(args, { usage: 'davit receive', names: [] as const, options })
+  const of = { layout: layoutIn(), signal: untilSignal('davit move'), input: Bun.stdin.stream() }
+  if (take !== undefined) await takeFrom(of.layout, { ...of, what: take })
+  else await receiveMove({ ...of, write: (line) => void process.stdout.write(line) })
   return 0
 }
 
@@ -140,16 +138,17 @@ function destinationIn(
 }
 
 function describe(
-  { findings, groups, contents, images, destination, settings, facts }: MovePlan,
+  { found, groups, contents, destination, settings }: MovePlan,
   { isFinal }: { isFinal: boolean },
 ) {
   const host = nameOf(destination)
+  const images = contents.images.filter(({ id }) => found.missing.includes(id))
   const size = images.reduce((sum, one) => sum + one.size, 0)
   return [
     isFinal
       ? `Moving this server to ${host}, for good:`
       : `A rehearsal of moving this server to ${host}:`,
-    ...findings.map(lineOf),
+    ...found.findings.map(lineOf),
     '',
     'What is copied:',
     ...describeGroups(groups, contents.groups),
@@ -168,7 +167,7 @@ function describe(
     ),
     '',
     ...(isFinal ? forGood(host) : rehearsal(host, sizeOf(groups) > 0)),
-    ...(facts.copyFrom === null
+    ...(found.copyFrom === null
       ? []
       : [`What was written to the copy on ${host} since then will be lost.`]),
     '',
@@ -177,11 +176,9 @@ function describe(
 
 const rehearsal = (host: string, hasVolumes: boolean) => [
   'This server keeps running, and stays the live one:',
-  '  - Davit’s pages are unavailable while data is copied. Apps respond, and deployments wait.',
+  '  - Davit’s pages are unavailable while what changed is copied. Apps respond, and deployments wait.',
   ...(hasVolumes
-    ? [
-        '  - An app or service is stopped only while its own volumes are copied, then started again.',
-      ]
+    ? ['  - An app or service is stopped only while what changed in its volumes is copied.']
     : []),
   `  - ${host} gets a copy of all of it. What is written there later is lost with the next move.`,
   '  - Apps run there too, from then on: they may send e-mail, run schedules and call others twice.',
@@ -189,18 +186,18 @@ const rehearsal = (host: string, hasVolumes: boolean) => [
 
 const forGood = (host: string) => [
   'This server stops:',
-  '  - Davit, all apps and all services stop here first, so that nothing is written while it is copied.',
+  '  - Most is sent while everything runs. Then Davit, all apps and all services stop here, and the rest is sent.',
   `  - They stay stopped when all of them run on ${host}. Before that, any failure starts them here again.`,
   '  - davit move --undo starts this server again, with the data it has now.',
 ]
 
 function conclusion(
-  { destination, facts }: MovePlan,
+  { destination, found }: MovePlan,
   { differences, alike, changed, dns }: Moved,
   { isFinal }: { isFinal: boolean },
 ) {
   const host = nameOf(destination)
-  const address = facts.addresses[0] ?? host
+  const address = found.addresses[0] ?? host
   return [
     ...alike.map((line) => `  same       ${line}`),
     ...changed.map((line) => `  to check   ${line}`),

@@ -11,7 +11,6 @@ export const programs = [
   'ssh',
   'sync',
   'systemctl',
-  'tar',
   'useradd',
   'userdel',
   'usermod',

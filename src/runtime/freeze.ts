@@ -35,14 +35,11 @@ export async function startAgain(docker: Docker, { id, policy, wasUp }: FrozenCo
   if (wasUp && !isUp(found)) await docker.startContainer(id)
 }
 
-/** Replaces the volume of that name by an empty one. Returns its folder on this machine. */
+/** Replaces the volume of that name by an empty one. */
 export async function emptyVolume(
   docker: Docker,
   { name, labels }: { name: string; labels: Record<string, string> },
-): Promise<string> {
+) {
   await docker.removeVolume(name)
   await docker.createVolume({ name, labels })
-  const folder = await docker.volumeFolder(name)
-  if (folder === null) throw new Error(`the volume ${name} was removed while it was created`)
-  return folder
 }

@@ -13,15 +13,22 @@ import { dirname, join } from 'node:path'
 import { version } from '../../src/platform/root.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import type { Layout } from '../../src/server/layout.ts'
-import { dataFrames, FrameReader, messageFrame, notExpected } from '../../src/server/move/frames.ts'
-import { readRequest } from '../../src/server/move/messages.ts'
-import { receiveMove } from '../../src/server/move/receive.ts'
-import { connectRemote } from '../../src/server/move/remote.ts'
+import { holdInstallation } from '../../src/server/locks.ts'
+import { writeMove } from '../../src/server/move/journal.ts'
+import { lineOf, messagesIn } from '../../src/server/move/messages.ts'
+import type { Needs } from '../../src/server/move/messages.ts'
+import { receiveMove, takeFrom } from '../../src/server/move/receive.ts'
+import { connectRemote, sendThere } from '../../src/server/move/remote.ts'
 
 let root: string
 let layout: Layout
 const signal = new AbortController().signal
-const look = { ask: 'look' as const, ports: [80], instanceId: 'one', files: [] }
+const needs: Needs = {
+  ...{ host: 'new', version, arch: process.arch, instanceId: 'one', ports: [80], files: [] },
+  ...{ userNamespace: null, hasContainerdStore: false, repository: null },
+  ...{ volumes: 0, data: 0, images: [] },
+}
+const look = { ask: 'look' as const, needs }
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'davit-move-'))
@@ -33,86 +40,88 @@ async function* pieces(...all: Uint8Array[]) {
   yield* all
 }
 
+const text = (line: string) => pieces(Buffer.from(line))
+
+/** What is replied to these lines, in order. */
+async function replies(...lines: Uint8Array[]) {
+  const said: Uint8Array[] = []
+  await receiveMove({ layout, signal, input: pieces(...lines), write: (line) => said.push(line) })
+  return Array.fromAsync(messagesIn(pieces(...said)))
+}
+
 describe('what two servers say to each other', () => {
   test('arrives however it is cut, and as long as it is', async () => {
-    const long = Buffer.alloc(600_000, 'ships')
-    const bytes = Buffer.concat([messageFrame({ ask: 'start' }), ...dataFrames(long)])
+    const long = { say: 'ships'.repeat(120_000) }
+    const bytes = Buffer.concat([lineOf({ done: {} }), lineOf(long)])
     const parts = [3, 400, 300_000].map((at, n, all) => bytes.subarray(all[n - 1] ?? 0, at))
-    const frames = new FrameReader(pieces(...parts, bytes.subarray(300_000)))
-    expect(await frames.message()).toEqual({ ask: 'start' })
-    const arrived: Buffer[] = []
-    while (Buffer.concat(arrived).length < long.length) {
-      const frame = await frames.next()
-      if ('data' in frame) arrived.push(frame.data)
-    }
-    expect(Buffer.concat(arrived).equals(long)).toBe(true)
-    await expect(frames.next()).rejects.toThrow('The connection ended')
+    const messages = await Array.fromAsync(messagesIn(pieces(...parts, bytes.subarray(300_000))))
+    expect(messages).toEqual([{ done: {} }, long])
   })
 
   test.each([
-    ['greets', Buffer.from('Welcome to Ubuntu'), 'it starts with “Welco”'],
-    ['claims a gigabyte', Buffer.from([2, 64, 0, 0, 0]), 'doesn’t speak as davit move does'],
-    ['claims a long message', Buffer.from([1, 0, 255, 255, 255]), 'doesn’t speak as davit move'],
-    ['sends no JSON', Buffer.from([1, 0, 0, 0, 2, 123, 123]), notExpected().message],
-    ['is cut', messageFrame({ ask: 'start' }).subarray(0, 9), 'The connection ended'],
-  ])('is refused when the other side %s', async (_, bytes, why) => {
-    await expect(new FrameReader(pieces(bytes)).next()).rejects.toThrow(why)
+    ['greets', 'Welcome to Ubuntu\n', 'it starts with “Welcome to Ubuntu”'],
+    ['orders a terminal', '\u001b]0;mine\u0007\n', 'it starts with “�]0;mine�”'],
+    ['sends a line that doesn’t end', `"${'x'.repeat(5 * 2 ** 20)}`, 'doesn’t speak as davit move'],
+  ])('is refused when the other side %s', async (_, said, why) => {
+    await expect(Array.fromAsync(messagesIn(text(said)))).rejects.toThrow(why)
+  })
+
+  test('is nothing when it is cut', async () => {
+    expect(await Array.fromAsync(messagesIn(text('{"ask":"halt"')))).toEqual([])
   })
 
   test.each([
-    [{ ask: 'volume', name: '../../etc', labels: {} }],
-    [{ ask: 'volume', name: '--help', labels: {} }],
-    [{ ask: 'begin', moveId: 'a', instanceId: 'b', from: 'c', settings: { DAVIT_URL: 'x\nA=b' } }],
-    [{ ask: 'begin', moveId: 'a', instanceId: 'b', from: 'c', settings: { LD_PRELOAD: '/x' } }],
-    [{ ask: 'has', images: ['postgres'] }],
-    [{ ask: 'sum', bytes: -1, sha256: 'a'.repeat(64) }],
-    [{ ask: 'run', command: 'ls' }],
-    [null],
-  ])('is refused when it asks %j', (asked) => {
-    expect(() => readRequest(asked)).toThrow(notExpected().message)
-  })
-
-  test.each([
-    [{ ask: 'image' }],
-    [{ ask: 'volume', name: 'ships', labels: {} }],
-    [{ ask: 'backup', passphrase: 'x' }],
-    [{ ask: 'start' }],
-    [{ ask: 'keep', isFinal: true }],
-    [{ ask: 'sum', bytes: 0, sha256: 'a'.repeat(64) }],
-  ])('changes nothing before a move has begun: %j', async (asked) => {
-    const said: Uint8Array[] = []
-    const input = pieces(messageFrame(asked), ...dataFrames(Buffer.from('data')))
-    await receiveMove({ layout, signal, input, write: (frame) => said.push(frame) })
-    const reply = await new FrameReader(pieces(...said)).message()
+    { ask: 'images', images: [] },
+    { ask: 'fill', snapshots: [], password: 'x', passphrase: 'y' },
+    { ask: 'start', expected: [], before: [] },
+    { ask: 'keep', isFinal: true },
+    { ask: 'run', command: 'ls' },
+    { ask: 'constructor' },
+  ] as object[])('changes nothing before a move has begun: %j', async (asked) => {
+    const [reply] = await replies(Buffer.from(`${JSON.stringify(asked)}\n`))
     expect(reply).toMatchObject({ failed: { code: 'move_protocol' } })
     expect(existsSync(layout.moves)).toBe(false)
+  })
+
+  test('images and data are only taken while a move is open', async () => {
+    const take = (what: string) => takeFrom(layout, { what, input: text('x'), signal })
+    mkdirSync(layout.upgrades, { recursive: true })
+    const journal = { moveId: 'm', from: 'old', at: 0, instanceId: 'i', settings: null }
+    const received = { ...journal, repository: 'r' }
+    writeMove(layout, 'received', { ...received, phase: 'receiving' })
+    await expect(take('data')).rejects.toMatchObject({ code: 'move_protocol' })
+    const hold = holdInstallation(layout)
+    writeMove(layout, 'received', { ...received, phase: 'copy' })
+    await expect(take('data')).rejects.toMatchObject({ code: 'move_protocol' })
+    writeMove(layout, 'received', { ...received, phase: 'receiving' })
+    await expect(take('passwd')).rejects.toMatchObject({ code: 'move_protocol' })
+    await take('data')
+    expect(readFileSync(join(layout.moves, 'arriving.backup'), 'utf8')).toBe('x')
+    hold.close()
   })
 })
 
 test('a word that only says that the old server is there has no reply', async () => {
-  const said: Uint8Array[] = []
-  const input = pieces(
-    ...[{ ask: 'alive' }, look, { ask: 'alive' }, { ask: 'start' }].map(messageFrame),
-  )
-  await receiveMove({ layout, signal, input, write: (frame) => said.push(frame) })
-  const replies = new FrameReader(pieces(...said))
-  expect(await replies.message()).toMatchObject({ done: { version } })
-  expect(await replies.message()).toMatchObject({ failed: { code: 'move_protocol' } })
-  await expect(replies.next()).rejects.toThrow('The connection ended')
+  const said = await replies(lineOf({}), lineOf(look), lineOf({}))
+  expect(said).toMatchObject([{ done: { findings: [{ what: 'Davit', blocks: true }] } }])
 })
 
 describe('the other server', () => {
   const path = process.env.PATH
   afterEach(() => void (process.env.PATH = path))
+  const destination = { host: 'root@new', port: '2222', identity: '/root/key' }
 
-  /** A connection whose ssh is this script. */
-  function connected(script: string) {
+  /** An ssh that is this script. */
+  function withSsh(script: string) {
     const ssh = join(root, 'bin/ssh')
     mkdirSync(dirname(ssh))
     writeFileSync(ssh, `#!/bin/sh\n${script}\n`)
     chmodSync(ssh, 0o755)
     process.env.PATH = `${dirname(ssh)}:${path}`
-    const destination = { host: 'root@new', port: '2222', identity: '/root/key' }
+  }
+
+  function connected(script: string) {
+    withSsh(script)
     return connectRemote(destination, '/usr/local/bin/davit', signal)
   }
 
@@ -120,7 +129,7 @@ describe('the other server', () => {
     const main = join(import.meta.dir, '../../src/main.ts')
     const args = join(root, 'args')
     const remote = connected(`echo "$@" > ${args}; exec ${process.execPath} ${main} receive`)
-    expect(await remote.ask(look)).toMatchObject({ version, arch: process.arch })
+    expect(await remote.ask(look)).toMatchObject({ missing: [] })
     await remote.close()
     expect(readFileSync(args, 'utf8')).toMatch(
       /-o BatchMode=yes .*-p 2222 -i \/root\/key -- root@new \/usr\/local\/bin\/davit receive\n$/,
@@ -134,7 +143,7 @@ describe('the other server', () => {
     ['echo "sh: 1: /usr/local/bin/davit: not found" >&2; exit 127', 'Davit isn’t installed on'],
     ['echo "davit: there is no command receive." >&2; exit 2', 'is older than this one'],
     ['echo "ssh: connect to host new: No route" >&2; exit 255', 'new broke: ssh: connect to host'],
-    ['echo Welcome to this server', 'it starts with “Welco”'],
+    ['echo Welcome to this server; sleep 9', 'it starts with “Welcome to this server”'],
     ['exit 0', 'davit receive on root@new ended'],
   ])('that can’t be asked (%s) is explained', async (script, why) => {
     const remote = connected(script)
@@ -143,14 +152,23 @@ describe('the other server', () => {
   })
 
   test('that refuses what is sent is heard before all of it was sent', async () => {
-    const reply = messageFrame({ failed: { code: 'x', message: 'It is full.', hint: 'Empty it.' } })
-    writeFileSync(join(root, 'reply'), reply)
-    const remote = connected(`head -c 100 > /dev/null; cat ${root}/reply; exec sleep 2`)
+    withSsh('head -c 100 > /dev/null; echo "davit: It is full." >&2; exit 1')
     async function* endless() {
       for (;;) yield Buffer.alloc(65_536)
     }
-    const sending = remote.send({ ask: 'image' }, endless(), () => {})
-    await expect(sending).rejects.toThrow('It is full.')
+    const sending = { destination, executable: 'davit', what: 'image' as const, signal }
+    await expect(sendThere({ ...sending, source: endless(), onBytes: () => {} })).rejects.toThrow(
+      'It is full.',
+    )
+  })
+
+  test('says what it does meanwhile, without orders to a terminal', async () => {
+    const remote = connected(
+      `echo '{"say":"half \\u001b[2J"}'; echo '{}'; echo '{"done":{"phase":"copy"}}'; sleep 1`,
+    )
+    const said: string[] = []
+    const reply = await remote.ask({ ask: 'state', moveId: 'm' }, (line) => said.push(line))
+    expect([reply, said]).toEqual([{ phase: 'copy' }, ['    half �[2J']])
     await remote.close()
   })
 })

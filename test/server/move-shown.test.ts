@@ -36,7 +36,7 @@ describe('what the other server says', () => {
   const turns = 'shop \u001b]0;mine\u0007\u202e\u009b2J\nContinue? [y/N]'
   test('can’t order a terminal anything', () => {
     const failed = { code: 'x', message: turns, hint: '' }
-    const read = readReply('start', { failed }).failed!
+    const read = readReply({ failed }).failed!
     expect(read.message).toBe('shop �]0;mine���2J Continue? [y/N]')
     expect(inLines(turns)).toBe('shop �]0;mine���2J\nContinue? [y/N]')
   })

@@ -1,20 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { layoutIn } from '../../src/server/layout.ts'
@@ -30,14 +15,12 @@ import {
 } from '../../src/server/move/journal.ts'
 import type { Received, Sent } from '../../src/server/move/journal.ts'
 import { beforeStart } from '../../src/server/move/standstill.ts'
-import { packed, unpack } from '../../src/server/move/tar.ts'
 import { holdInstallation } from '../../src/server/locks.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
 const { docker, options } = sandbox()
 let root: string
 let layout: Layout
-const signal = new AbortController().signal
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'davit-move-'))
@@ -45,52 +28,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-async function* pieces(...all: Uint8Array[]) {
-  yield* all
-}
-
 describe('a volume', () => {
-  test('is the same on the other side, with owners, links, holes and odd names', async () => {
-    const [from, to] = [join(root, 'from'), join(root, 'to')]
-    for (const folder of [from, to]) mkdirSync(folder)
-    writeFileSync(join(from, 'note'), 'arrived')
-    chmodSync(join(from, 'note'), 0o640)
-    linkSync(join(from, 'note'), join(from, 'other'))
-    symlinkSync('/etc/passwd', join(from, 'link'))
-    for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)]) writeFileSync(join(from, name), name)
-    writeFileSync(join(from, 'sparse'), '')
-    truncateSync(join(from, 'sparse'), 64 * 2 ** 20)
-    chmodSync(from, 0o710)
-    let count = 0
-    async function* counted() {
-      for await (const chunk of packed(from, signal)) {
-        count += chunk.length
-        yield chunk
-      }
-    }
-    await unpack(to, counted(), signal)
-    expect(readFileSync(join(to, 'note'), 'utf8')).toBe('arrived')
-    expect(lstatSync(join(to, 'other'))).toMatchObject({ nlink: 2, mode: 0o100640 })
-    expect(readlinkSync(join(to, 'link'))).toBe('/etc/passwd')
-    for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)])
-      expect(readFileSync(join(to, name), 'utf8')).toBe(name)
-    expect(statSync(join(to, 'sparse'))).toMatchObject({ size: 64 * 2 ** 20, blocks: 0 })
-    expect(statSync(to).mode & 0o777).toBe(0o710)
-    expect(count).toBeLessThan(100_000)
-  })
-
-  test('that arrives only in part is refused', async () => {
-    mkdirSync(join(root, 'from'))
-    writeFileSync(join(root, 'from/big'), Buffer.alloc(200_000, 'x'))
-    const archive = Buffer.concat(await Array.fromAsync(packed(join(root, 'from'), signal)))
-    mkdirSync(join(root, 'to'))
-    const cut = pieces(archive.subarray(0, 100_000))
-    await expect(unpack(join(root, 'to'), cut, signal)).rejects.toThrow('can’t be written')
-    await expect(Array.fromAsync(packed(join(root, 'none'), signal))).rejects.toThrow(
-      'can’t be read',
-    )
-  })
-
   const volume = (name: string) => ({ name, labels: {}, size: 5, users: [] })
   const group = (name: string, ...volumes: string[]) => ({
     ...{ id: name, kind: 'app' as const, name, isRunning: true, isOver: true, state: 'running' },
@@ -112,7 +50,15 @@ describe('a volume', () => {
 })
 
 const received: Received = {
-  ...{ phase: 'copy', moveId: 'm', from: '192.0.2.1', at: 0, instanceId: 'one', settings: null },
+  ...{
+    phase: 'copy',
+    moveId: 'm',
+    from: '192.0.2.1',
+    at: 0,
+    instanceId: 'one',
+    settings: null,
+    repository: 'r',
+  },
 }
 
 test('what a start of Davit does follows from the phases, and from whether a move is open', () => {

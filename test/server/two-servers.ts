@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DavitClient } from '../demo/client.ts'
 import type { Deployment } from '../demo/deploy.ts'
 import { startSystemdMachine } from '../support/systemd-machine.ts'
+import { ensureRestic } from '../support/images/restic.ts'
 import { until } from '../support/until.ts'
 import { installedServer } from './installed.ts'
 
@@ -26,6 +27,7 @@ export async function startTwoServers(executables: string) {
     startSystemdMachine({ engine: true }),
   ])
   const leave = () => Promise.all([old.leave(), next.leave()])
+  const restic = await ensureRestic()
   try {
     for (const { shared } of [old, next])
       for (const version of ['0.1.0', '0.2.0'])
@@ -36,6 +38,7 @@ export async function startTwoServers(executables: string) {
         DAVIT_ALLOW_LOCAL_REPOS: '1',
         DAVIT_PUBLISH_ADDRESS: '0.0.0.0',
         DAVIT_LOG_DAYS: '9',
+        DAVIT_RESTIC_IMAGE: restic,
       }),
       nextServer.install('0.1.0', { DAVIT_PUBLISH_ADDRESS: '0.0.0.0' }),
       allowLogin(),
@@ -68,6 +71,7 @@ export async function startTwoServers(executables: string) {
 
     async function fill() {
       await Promise.all([old.loadImage('busybox:latest'), old.loadImage('postgres:17.11')])
+      await Promise.all([old.loadImage(restic), next.loadImage(restic)])
       await Bun.write(join(old.shared, 'Dockerfile'), dockerfile)
       await old.must(['install', '-D', `${old.sharedInside}/Dockerfile`, '/srv/app/Dockerfile'])
       const git = ['git', '-C', '/srv/app', '-c', 'user.name=A', '-c', 'user.email=a@example.com']

@@ -31,7 +31,7 @@ async function startMachine(image: string, { memory }: { memory: number }) {
     Labels: { 'test.machine': 'systemd' },
     Volumes: { '/var/lib/docker': {} },
     HostConfig: {
-      CapAdd: ['SYS_ADMIN', 'NET_ADMIN', 'SYS_PTRACE'],
+      CapAdd: ['SYS_ADMIN', 'NET_ADMIN', 'SYS_PTRACE', 'DAC_READ_SEARCH'],
       SecurityOpt: ['seccomp=unconfined', 'apparmor=unconfined'],
       Sysctls: { 'net.ipv4.ip_forward': '1' },
       Tmpfs: { '/run': 'exec', '/run/lock': '', '/tmp': 'exec' },

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { Granted } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { splitPort } from '../../web/address-fields.ts'
@@ -6,7 +7,7 @@ import { splitPort } from '../../web/address-fields.ts'
 export type Target = {
   id: string
   ownerId: string
-  kind: 's3' | 'sftp' | 'rest' | 'directory'
+  kind: 's3' | 'sftp' | 'rest' | 'directory' | 'channel'
   /** The repository's own key. */
   password: string
 } & Partial<
@@ -24,7 +25,15 @@ export type Target = {
     | 'url',
     string | null
   >
->
+> & { channel?: Channel }
+
+/** Carries sftp between restic and a server that something else reaches; it opens a connection for each run. */
+export type Channel = (signal: AbortSignal) => {
+  /** Writes what the server says. */
+  stdin: (to: Writable) => Promise<void>
+  /** Reads what restic says. */
+  stdout: (from: AsyncIterable<Uint8Array>) => Promise<void>
+}
 
 /** How restic reaches a target. Secrets are in the environment and never in the arguments. */
 export type Repository = {
@@ -40,6 +49,7 @@ export type Repository = {
   granted: Granted
   capabilities: string[]
   secrets: string[]
+  channel?: Channel | undefined
 }
 
 /** How many may use a repository at a time; one that removes something uses it alone. */
@@ -59,6 +69,10 @@ export function repositoryOf(target: Target): Repository {
     secrets: [target.password, ...(reached.secrets ?? [])].filter(Boolean),
   }
 }
+
+/** Input and output of the container are the channel, so messages go to its errors. */
+const channelSetup = 'exec 3<&0 4>&1 </dev/null >&2'
+const channelCommand = `sh -c 'cat <&3 & cat >&4; kill $!'`
 
 const kinds: Record<Target['kind'], (target: Target) => Reached> = {
   s3({ endpoint, bucket, region, path, accessKey, secretKey }) {
@@ -101,6 +115,14 @@ const kinds: Record<Target['kind'], (target: Target) => Reached> = {
       secrets: username ? [password, decodeURIComponent(password)] : [],
     }
   },
+  channel: ({ path, channel, host }) => ({
+    where: `${host}:${path}`,
+    host: null,
+    location: `sftp:${alias}:${path}`,
+    options: ['-o', `sftp.command=${channelCommand}`],
+    setup: channelSetup,
+    channel,
+  }),
   directory: ({ path }) => ({
     where: path ?? '',
     location: inside,

@@ -141,14 +141,19 @@ export function openRestic(deps: ResticDeps, target: Target) {
     })
   }
 
-  /** Stores volumes, which it can only read. Throws a Failure when a file couldn't be read. */
+  /**
+   * Stores volumes, which it can only read; `rereads` also files that seem to be those of an earlier snapshot. Throws
+   * a Failure when a file couldn't be read.
+   */
   async function storeVolumes({
     volumes,
+    rereads = false,
     ...storing
-  }: Storing & { volumes: MountedVolume[] }): Promise<Snapshot> {
+  }: Storing & { volumes: MountedVolume[]; rereads?: boolean }): Promise<Snapshot> {
     known = null
     const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
-    const args = [...backup(storing.tags), '--ignore-inode', ...mounted.map(({ path }) => path)]
+    const how = rereads ? '--force' : '--ignore-inode'
+    const args = [...backup(storing.tags), how, ...mounted.map(({ path }) => path)]
     const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
     const capabilities = ['DAC_READ_SEARCH']
     return summaryOf(await runRestic(opened, { args, volumes: readOnly, capabilities, ...storing }))
@@ -167,9 +172,9 @@ export function openRestic(deps: ResticDeps, target: Target) {
     const args = ['--json', 'restore', current, '--target', '/', ...include]
     await runRestic(opened, {
       args,
-      script: `find ${volumesFolder} -mindepth 2 -delete && restic "$@" 2>&1`,
+      script: refillScript,
       volumes: mounted,
-      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
+      capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETFCAP'],
       progress,
       signal,
     })
@@ -259,6 +264,11 @@ const backup = (tags: string[]) => [
 ]
 
 const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
+
+/** Holes stay holes where restic can: it has the option since 0.15. */
+const refillScript = `find ${volumesFolder} -mindepth 2 -delete || exit
+case "$(restic restore --help)" in *--sparse*) set -- "$@" --sparse ;; esac
+restic "$@" 2>&1`
 
 const trialScript = `set -e
 stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)

@@ -124,7 +124,7 @@ function inTurn(opened: Opened, command: Command) {
 }
 
 async function runOnce(opened: Opened, command: Command): Promise<Result> {
-  const { timeouts = usualTimeouts } = opened
+  const { timeouts = usualTimeouts, repository } = opened
   const { stdin, stdout, isQuick = false, storesFrom = 0 } = command
   const messages = new Messages(command.progress)
   try {
@@ -154,6 +154,7 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
       stdout: stdout
         ? (from, signal) => stdout(watch.reading(from), signal)
         : (from) => messages.readAll(from),
+      ...repository.channel?.(watch.signal),
     })
     messages.end()
     if (exitCode === 0 && !messages.hasLeft) return { exitCode, messages }

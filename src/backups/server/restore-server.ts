@@ -103,7 +103,7 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
 }
 
 /** What pulling the image of restic needs before there is a database. */
-function asideDatabase() {
+export function asideDatabase() {
   const db: Db = openDatabase(':memory:')
   const { id: ownerId } = insertUser(db, {
     email: 'root',

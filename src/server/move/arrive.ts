@@ -1,8 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import {
+  chownSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { restoreBackup } from '../../backup/restore.ts'
+import { ownAddresses } from '../../domains/public-address.ts'
 import { installationIn } from '../../db/copy.ts'
 import { connectDocker } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
@@ -17,19 +26,18 @@ import { localEngine } from '../machine.ts'
 import { run } from '../run.ts'
 import type { Work } from '../run.ts'
 import { stopService } from '../service.ts'
-import { configOf, occupation } from './facts.ts'
+import { configOf, factsOf, occupation, userNamespaceOf } from './facts.ts'
 import { holdDavit, isGuarded, startDavit, unguardStart } from './guard.ts'
 import { drafts, isPartial, readMove, removeMove, writeMove } from './journal.ts'
 import type { Received } from './journal.ts'
-import { settingName, settingValue } from './messages.ts'
-import type { Request } from './messages.ts'
-import { unpack } from './tar.ts'
+import type { Compared, Found, Needs, Request } from './messages.ts'
+import { judgeFirst, judgeMove } from './judge.ts'
+import { openMoved, removeRepositories, repositoryIn } from './repository.ts'
+import { untilAlike, untilRunning } from './visit.ts'
 
 /*
  * The new server's part of a move. Until it is asked to keep the data, all of it can be removed again.
  */
-
-type Begin = Extract<Request, { ask: 'begin' }>
 
 /** Settings about the machine, where the new server keeps its own, or that only a command reads. */
 const ofMachine = [
@@ -47,8 +55,8 @@ export const movedSettings = (settings: Record<string, string>) =>
     Object.entries(settings).filter(
       ([name, value]) =>
         !ofMachine.includes(name) &&
-        settingName.safeParse(name).success &&
-        settingValue.safeParse(value).success &&
+        /^(DAVIT|DOCKER)_[A-Z_]{1,60}$/.test(name) &&
+        !/\p{Cc}/u.test(value) &&
         !(name === 'DAVIT_PUBLISH_ADDRESS' && !/^(0\.0\.0\.0|127\.[\d.]+|::1?)$/.test(value)),
     ),
   )
@@ -70,17 +78,29 @@ export function settingsLeft(settings: Record<string, string>) {
 }
 
 /** Stops Davit here, and removes its data and that of an earlier move to make room. */
-export async function begin(layout: Layout, asked: Begin, work: Work) {
-  const { moveId, instanceId, from } = asked
+export async function begin(layout: Layout, asked: Request<'begin'>, work: Work) {
+  const { moveId, instanceId, from, repository } = asked
   refuseOccupied(layout, instanceId)
   await holdDavit(layout, work)
   refuseOccupied(layout, instanceId) // again, as someone could use it until it stopped
   const before = readMove(layout, 'received')
   const settings = before?.settings ?? readFileSync(layout.settings, 'utf8')
-  const journal = { phase: 'receiving' as const, moveId, instanceId, from, settings }
+  const journal = { phase: 'receiving' as const, moveId, instanceId, from, settings, repository }
   writeMove(layout, 'received', { ...journal, at: Date.now() })
   await clear(layout, instanceId)
+  removeRepositories(layout, { but: repository })
   writeFileAtomically(layout.settings, withSettings(settings, movedSettings(asked.settings)))
+  const restic = await openHere(layout, asked.password, work)
+  await restic.prepare(work)
+}
+
+async function openHere(layout: Layout, password: string, { say }: Work) {
+  const { repository, instanceId } = arrived(layout)
+  const path = repositoryIn(layout, repository)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  giveTo(userNamespaceOf(await connectDocker(localEngine).info()), path)
+  const config = configOf(layout)
+  return openMoved({ config, instanceId, say }, { kind: 'directory', path, password })
 }
 
 function refuseOccupied(layout: Layout, instanceId: string) {
@@ -124,64 +144,99 @@ function clearData(dataDir: string) {
     rmSync(join(dataDir, name), { recursive: true, force: true })
 }
 
-export async function missingImages(images: string[]) {
+/** Names those that are here, and returns the ids of the others. */
+export async function missingImages(images: Needs['images']) {
   const docker = connectDocker(localEngine)
-  const here = await Promise.all(images.map((id) => docker.hasImage(id)))
-  return images.filter((_, at) => !here[at])
+  const missing: string[] = []
+  for (const { id, tag } of images)
+    if (!(await docker.hasImage(id))) missing.push(id)
+    else if (tag !== null) await docker.tagImage(id, tag)
+  return missing
 }
 
-/** Tags an image that exists here under another name. */
-export async function nameImage({ id, name }: { id: string; name: string }) {
-  await connectDocker(localEngine).tagImage(id, name)
-}
-
-export const takeImage = (source: AsyncIterable<Uint8Array>, { signal }: Work) =>
+export const takeImage = (source: AsyncIterable<Uint8Array>, { signal }: Pick<Work, 'signal'>) =>
   connectDocker(localEngine).loadImage(Readable.from(source), { signal })
 
-export async function takeVolume(
-  { name, labels }: { name: string; labels: Record<string, string> },
-  source: AsyncIterable<Uint8Array>,
-  { signal }: Work,
-) {
-  const folder = await emptyVolume(connectDocker(localEngine), { name, labels })
-  await unpack(folder, source, signal)
+/** Keeps a sealed backup of the old server, which `fill` restores. */
+export async function takeData({ moves }: Layout, source: AsyncIterable<Uint8Array>) {
+  const path = join(moves, drafts.received)
+  rmSync(path, { force: true })
+  await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
 }
 
-/** Restores a sealed backup, and deletes its file afterwards. */
-export async function takeBackup(
-  layout: Layout,
-  passphrase: string,
-  source: AsyncIterable<Uint8Array>,
-) {
-  const path = join(layout.moves, drafts.received)
-  mkdirSync(layout.moves, { recursive: true, mode: 0o700 })
-  rmSync(path, { force: true })
-  const file = await open(path, 'wx', 0o600)
-  try {
-    for await (const chunk of source) await file.writeFile(chunk)
-    await file.close()
-    const config = configOf(layout)
-    await asDavit(() => restoreBackup({ config, file: path, passphrase }))
-  } finally {
-    await file.close().catch(() => {})
-    rmSync(path, { force: true })
+/** Inspects this server, and judges whether it can take the old one; changes nothing. */
+export async function lookHere(layout: Layout, needs: Needs): Promise<Found> {
+  const first = await judgeFirst(layout, needs.host)
+  if (first) return { findings: [first], missing: [], copyFrom: null, addresses: [] }
+  const facts = await factsOf(layout, needs)
+  const docker = connectDocker(localEngine)
+  const isThere = await Promise.all(needs.images.map(({ id }) => docker.hasImage(id)))
+  const lacking = needs.images.filter((_, at) => !isThere[at])
+  const images = lacking.reduce((sum, { size }) => sum + size, 0)
+  const { publicAddresses } = configOf(layout)
+  return {
+    findings: judgeMove(facts, { ...needs, images }),
+    missing: lacking.map(({ id }) => id),
+    copyFrom: facts.copyFrom,
+    addresses: publicAddresses.length > 0 ? publicAddresses : ownAddresses(),
   }
 }
 
-/** Syncs the data to disk, starts Davit with it, and resolves when it responds. */
-export async function start(layout: Layout, work: Work) {
+/** Restores volumes from the repository, and Davit's data from its backup. */
+export async function fill(
+  layout: Layout,
+  { snapshots, password, passphrase }: Request<'fill'>,
+  work: Work,
+) {
+  const docker = connectDocker(localEngine)
+  const restic = await openHere(layout, password, work)
+  for (const { snapshot, volumes } of snapshots) {
+    for (const { name, labels } of volumes) await emptyVolume(docker, { name, labels })
+    await restic.readVolumes({
+      ...{ snapshot, signal: work.signal },
+      volumes: volumes.map(({ name }) => ({ volume: name, path: name })),
+    })
+    work.say(
+      `${volumes.map(({ name }) => name).join(', ')}: restored, and compared with what was sent`,
+    )
+  }
+  const file = join(layout.moves, drafts.received)
+  const config = configOf(layout)
+  await asDavit(() => restoreBackup({ config, file, passphrase }))
+  rmSync(file)
+}
+
+/** Root of a Docker that maps users is another one outside. */
+function giveTo(userNamespace: string | null, folder: string) {
+  if (userNamespace === null) return
+  const [uid, gid] = userNamespace.split('.').map(Number)
+  chownSync(folder, uid!, gid!)
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    chownSync(join(folder, name), uid!, gid!)
+}
+
+/** Syncs the data to disk, starts Davit with it, and compares what runs here with what ran there. */
+export async function start(
+  layout: Layout,
+  { expected, before }: Request<'start'>,
+  { work, endable }: { work: Work; endable: Work },
+): Promise<Compared> {
   const { folder } = await connectDocker(localEngine).info()
   const todo = 'Check the disks of the new server. Then run davit move again.'
   const argv = ['sync', '--file-system', folder, layout.home, layout.settings] as const
   await run({ ...work, argv: [...argv], todo, minutes: 30 })
   writeMove(layout, 'received', { ...arrived(layout), phase: 'trying' })
   await startDavit(layout, work)
+  const missing = await untilRunning(layout, expected, endable)
+  const { alike, unlike, changed } = await untilAlike(layout, before, endable)
+  return { differences: [...missing, ...unlike], alike, changed }
 }
 
 /** From now on the data is kept; only a later move may replace a copy. */
 export async function keep(layout: Layout, { isFinal }: { isFinal: boolean }, work: Work) {
   const phase = isFinal ? 'moved' : 'copy'
   writeMove(layout, 'received', { ...arrived(layout), phase, at: Date.now() })
+  if (isFinal) removeRepositories(layout, { but: null })
   await unguardStart(layout, work)
 }
 

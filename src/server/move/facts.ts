@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../../config.ts'
 import { installationIn } from '../../db/copy.ts'
@@ -6,7 +6,6 @@ import { openExisting } from '../../db/index.ts'
 import { connectDocker } from '../../docker/index.ts'
 import type { EngineInfo } from '../../docker/index.ts'
 import { readLabels } from '../../docker/labels.ts'
-import { ownAddresses } from '../../domains/public-address.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -14,9 +13,10 @@ import { version } from '../../platform/root.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
-import { engineState, localEngine, inspectMachine, otherEngine } from '../machine.ts'
+import { localEngine, inspectMachine } from '../machine.ts'
 import { readMove } from './journal.ts'
-import type { Facts } from './messages.ts'
+import type { Needs } from './messages.ts'
+import { repositoryIn } from './repository.ts'
 import { namesInUse } from './store.ts'
 
 /** What a server lacks to be an installation by `davit install`; null when it has everything. */
@@ -29,47 +29,53 @@ export function lacksOf({ executable, settings, unit }: Layout) {
 export const configOf = ({ settings }: Layout) =>
   parseConfig(settingsOf(readFileSync(settings, 'utf8')))
 
-/** Inspects the server that receives a move; changes nothing. */
+export type Facts = {
+  version: string
+  arch: string
+  engine: string
+  /** The user and group that root is mapped to, who own the files of volumes; null without mapping. */
+  userNamespace: string | null
+  /** True if containerd stores the images, which changes their ids. */
+  hasContainerdStore: boolean
+  /** Why the server isn't empty; null if a move may use it. */
+  occupied: string | null
+  /** The time of an earlier copy, which is replaced. */
+  copyFrom: string | null
+  /** Bytes of the earlier copy's volumes, which are removed first, and of those that were sent by an earlier try. */
+  replaced: number
+  sent: number
+  /** Ports that Davit needs and other programs use. */
+  taken: string[]
+  /** Files from the request that don't exist. */
+  missing: string[]
+  space: { folder: string; free: number; disk: number } | null
+  dataSpace: { folder: string; free: number; disk: number } | null
+}
+
+/** Inspects the server that receives a move, where Davit and Docker run; changes nothing. */
 export async function factsOf(
   layout: Layout,
-  { ports, instanceId, files }: { ports: number[]; instanceId: string; files: string[] },
+  { ports, instanceId, files, repository }: Needs,
 ): Promise<Facts> {
-  const isRoot = process.getuid?.() === 0
-  const lacks = isRoot ? lacksOf(layout) : null
-  const nothing = { occupied: null, copyFrom: null, replaced: 0, taken: [], missing: [] }
-  const about = { version, arch: process.arch, isRoot, lacks, addresses: ownAddresses() }
-  if (!isRoot || lacks !== null)
-    return { ...about, ...nothing, ...noEngine, space: null, dataSpace: null }
   const config = configOf(layout)
-  const engine = await engineState()
-  const info = engine.state === 'running' ? await connectDocker(localEngine).info() : null
+  const info = await connectDocker(localEngine).info()
   const { listeners } = await inspectMachine(layout, [config.port, ...ports])
-  const space = info && (await spaceOf(info.folder))
-  const dataSpace = await spaceOf(layout.home)
+  const [space, dataSpace] = [await spaceOf(info.folder), await spaceOf(layout.home)]
   const occupied = occupation(layout, instanceId)
   return {
-    ...about,
-    engine: info && info.version,
-    otherEngine: otherEngine(config),
-    userNamespace: info && userNamespaceOf(info),
-    hasContainerdStore: info?.containerdStore ?? false,
+    ...{ version, arch: process.arch, engine: info.version },
+    userNamespace: userNamespaceOf(info),
+    hasContainerdStore: info.containerdStore,
     ...occupied,
-    replaced: info && occupied.copyFrom !== null ? await copySize(layout) : 0,
+    replaced: occupied.copyFrom === null ? 0 : await copySize(layout),
+    sent: repository === null ? 0 : sizeIn(repositoryIn(layout, repository)),
     taken: listeners.map(
       ({ port, by }) => `port ${port} is taken by ${by?.name ?? 'another program'}`,
     ),
-    missing: files.filter((path) => !existsSync(path)),
+    missing: files.flatMap(({ path }) => (existsSync(path) ? [] : path)),
     space: space && onDisk(space),
     dataSpace: dataSpace && onDisk(dataSpace),
-    addresses: config.publicAddresses.length > 0 ? config.publicAddresses : about.addresses,
   }
-}
-
-const noEngine = {
-  engine: null,
-  otherEngine: null,
-  userNamespace: null,
-  hasContainerdStore: false,
 }
 
 const onDisk = ({ folder, free }: DiskSpace) => ({ folder, free, disk: statSync(folder).dev })
@@ -85,6 +91,13 @@ async function copySize(layout: Layout) {
   const own = volumes.filter(({ labels }) => readLabels(labels).instanceId === instanceId)
   return own.reduce((sum, { size }) => sum + (size ?? 0), 0)
 }
+
+const sizeIn = (folder: string) =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0)
+    : 0
 
 /** What a move would overwrite: nothing, an earlier copy of the same installation, or data that must stay. */
 export function occupation(

@@ -46,6 +46,8 @@ const received = z.object({
   instanceId: text,
   /** The settings file before the move. */
   settings: z.string().max(mostSettings).nullable(),
+  /** The repository of volumes that are sent. */
+  repository: text.default(''),
 })
 
 export type Sent = z.infer<typeof sent>

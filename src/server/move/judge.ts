@@ -1,54 +1,58 @@
 import { ok, wrong } from '../../doctor/finding.ts'
-import { version } from '../../platform/root.ts'
 import { bytes, counted } from '../../web/units.ts'
 import type { Judged } from '../judge.ts'
 import { sizeOf } from './contents.ts'
 import type { Group } from './contents.ts'
-import type { Facts } from './messages.ts'
+import type { Layout } from '../layout.ts'
+import { engineState, otherEngine } from '../machine.ts'
+import { configOf, lacksOf } from './facts.ts'
+import type { Facts } from './facts.ts'
+import type { Needs } from './messages.ts'
 
-export type Needs = {
-  host: string
-  /** With the chosen volumes. */
-  groups: Group[]
-  /** Bytes of the images that the new server lacks. */
-  images: number
-  /** Bytes of the databases. */
-  data: number
-  userNamespace: string | null
-  hasContainerdStore: boolean
-  /** Files that settings name, with the setting. */
-  files: { setting: string; path: string }[]
-}
+/** Images: bytes of those that the new server lacks. */
+type MissingNeeds = Omit<Needs, 'images'> & { images: number }
 
 /** Bytes to keep free on the new server. */
 const reserve = 512 * 2 ** 20
 
+/** What keeps anything else from being looked at on the new server; null for nothing. */
+export async function judgeFirst(layout: Layout, host: string): Promise<Judged | null> {
+  if (process.getuid?.() !== 0)
+    return blocked('login', `you aren’t root on ${host}`, `Log in there as root: root@…`)
+  const lacks = lacksOf(layout)
+  if (lacks !== null)
+    return blocked(
+      'Davit',
+      `it isn’t installed on ${host}: ${lacks}`,
+      'Run davit install there, with the same version.',
+    )
+  const other = otherEngine(configOf(layout))
+  if (other !== null)
+    return blocked(
+      'Docker',
+      `DOCKER_HOST is ${other} on ${host}, and davit receive works only with the Docker of its own machine`,
+      'Use davit backup here, and davit restore there.',
+    )
+  if ((await engineState()).state === 'running') return null
+  return blocked('Docker', `it doesn’t respond on ${host}`, 'Run davit install there again.')
+}
+
 /** Reports the state of the new server; a blocking finding prevents the move. */
-export function judgeMove(facts: Facts, needs: Needs): Judged[] {
+export function judgeMove(facts: Facts, needs: MissingNeeds): Judged[] {
   const { host } = needs
-  if (!facts.isRoot)
-    return [blocked('login', `you aren’t root on ${host}`, `Log in there as root: root@…`)]
-  if (facts.lacks !== null)
-    return [
-      blocked(
-        'Davit',
-        `it isn’t installed on ${host}: ${facts.lacks}`,
-        'Run davit install there, with the same version.',
-      ),
-    ]
   return [
-    facts.version === version
-      ? ok('Davit', `${version} is installed on ${host}`)
+    facts.version === needs.version
+      ? ok('Davit', `${facts.version} is installed on ${host}`)
       : blocked(
           'Davit',
-          `${host} has version ${facts.version}, this server ${version}`,
+          `${host} has version ${facts.version}, this server ${needs.version}`,
           'Upgrade the older one with davit upgrade.',
         ),
-    facts.arch === process.arch
+    facts.arch === needs.arch
       ? ok('system', facts.arch)
       : blocked(
           'system',
-          `${host} is ${facts.arch}, this server ${process.arch}`,
+          `${host} is ${facts.arch}, this server ${needs.arch}`,
           'Images and files of databases are made for one of them: use a server of the same kind.',
         ),
     ...judgeEngine(facts, needs),
@@ -68,17 +72,10 @@ export function judgeMove(facts: Facts, needs: Needs): Judged[] {
 const toBringFile = (setting: string) =>
   setting === 'DAVIT_EDGE_ADMIN' ? 'Start your Caddy there first.' : 'Copy it there first.'
 
-function judgeEngine(facts: Facts, { host, userNamespace, hasContainerdStore }: Needs): Judged[] {
-  if (facts.otherEngine !== null)
-    return [
-      blocked(
-        'Docker',
-        `DOCKER_HOST is ${facts.otherEngine} on ${host}, and davit receive works only with the Docker of its own machine`,
-        'Use davit backup here, and davit restore there.',
-      ),
-    ]
-  if (facts.engine === null)
-    return [blocked('Docker', `it doesn’t respond on ${host}`, 'Run davit install there again.')]
+function judgeEngine(
+  facts: Facts,
+  { host, userNamespace, hasContainerdStore }: MissingNeeds,
+): Judged[] {
   if (facts.userNamespace !== userNamespace)
     return [
       blocked(
@@ -113,12 +110,12 @@ function judgeData({ occupied, copyFrom }: Facts, host: string): Judged {
   )
 }
 
-function judgeSpace(facts: Facts, { groups, images, data, host }: Needs): Judged[] {
+function judgeSpace(facts: Facts, { volumes, images, data, host }: MissingNeeds): Judged[] {
   const { dataSpace } = facts
   const space = facts.space && { ...facts.space, free: facts.space.free + facts.replaced }
   // an engine unpacks an image beside its archive
-  const forDocker = sizeOf(groups) + 2 * images + reserve
-  const forData = 3 * data + reserve / 4
+  const forDocker = volumes + 2 * images + reserve
+  const forData = 3 * data + Math.max(0, volumes - facts.sent) + reserve / 4
   const isOneDisk = space?.disk === dataSpace?.disk
   return [
     ...(space ? [judgeDisk(host, space, forDocker + (isOneDisk ? forData : 0))] : []),

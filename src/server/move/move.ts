@@ -1,60 +1,59 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ownAddresses } from '../../domains/public-address.ts'
 import { newId } from '../../db/new-id.ts'
 import { Failure } from '../../platform/errors.ts'
+import { neverAborted } from '../../platform/pause.ts'
 import type { Work } from '../run.ts'
 import { movedSettings } from './arrive.ts'
-import { sendBackup, sendImages, sendVolumes } from './copy.ts'
+import type { Group } from './contents.ts'
 import { dnsChanges, namesOf } from './dns.ts'
 import { holdDavit } from './guard.ts'
 import { readMove, writeMove } from './journal.ts'
 import type { Sent } from './journal.ts'
-import type { Visit } from './messages.ts'
-import type { Group } from './contents.ts'
+import type { Compared, Visit } from './messages.ts'
 import type { MovePlan } from './plan.ts'
 import { nameOf } from './remote.ts'
 import type { Remote } from './remote.ts'
+import { forgetRepository, repositoryId, repositoryKey } from './repository.ts'
 import { startStopped, stopAll } from './standstill.ts'
+import { openVolumes, sendData, sendImages } from './transfer.ts'
 import { endHere, phaseThere, startHere, tookOver } from './undo.ts'
-import { compareVisits, stableOf, visitApps, withDatabase } from './visit.ts'
-import { neverAborted } from '../../platform/pause.ts'
+import { stableOf, visitApps, withDatabase } from './visit.ts'
 
-export type Moved = {
-  /** What doesn't run there, or responds with another status. */
-  differences: string[]
-  /** Apps that respond as they do here. */
-  alike: string[]
-  /** Apps whose pages have another title or length. */
-  changed: string[]
-  dns: Awaited<ReturnType<typeof dnsChanges>>
-}
+export type Moved = Compared & { dns: Awaited<ReturnType<typeof dnsChanges>> }
 
 type Moving = { plan: MovePlan; remote: Remote; isFinal: boolean; work: Work }
+type Volumes = ReturnType<typeof openVolumes>
+
+const withVolumes = (groups: Group[]) => groups.filter(({ volumes }) => volumes.length > 0)
 
 /**
- * Copies everything to the new server and starts it there. A rehearsal leaves this
- * server running; a final move stops it for good once everything runs there. If
- * anything fails before that, both servers are restored.
+ * Backs everything up to the new server while it runs, then what changed since while it doesn't, and restores it
+ * there. A rehearsal leaves this server running; a final move stops it for good once everything runs there. If
+ * anything fails before that, both servers are put back.
  */
 export async function runMove(moving: Moving): Promise<Moved> {
   const { plan, remote, work } = moving
-  const { layout, destination, instanceId } = plan
+  const { layout, destination, instanceId, groups } = plan
   const moveId = newId()
   work.say(`Preparing ${nameOf(destination)}`)
   const [from = 'another server'] = ownAddresses()
   const settings = movedSettings(plan.settings)
-  await remote.ask({ ask: 'begin', moveId, instanceId, from, settings })
-  if (plan.images.length > 0) work.say('Sending images; everything keeps running here')
-  await sendImages(remote, plan.images, work)
+  const password = repositoryKey(layout)
+  const repository = repositoryId(password)
+  await remote.ask({ ask: 'begin', moveId, instanceId, from, settings, repository, password })
+  work.say('Sending images and volumes; everything keeps running here')
+  await sendImages(plan, plan.contents, { remote, work })
+  const volumes = openVolumes(plan, { moveId, work })
+  for (const group of withVolumes(groups)) await volumes.prime(group)
   const before = stableOf(await visitApps(layout), await visitApps(layout))
   try {
-    work.say('Stopping Davit here until the data is copied')
+    work.say('Stopping Davit here until what changed since is sent')
     const journal = { phase: 'copying' as const, moveId, ...destination, at: Date.now() }
     writeMove(layout, 'sent', { ...journal, stopped: [] })
     await holdDavit(layout, work)
-    await copyAll({ ...moving, plan: { ...plan, ...(await plan.look()) } })
-    return await startThere(moving, before)
+    return await moveData({ ...moving, plan: { ...plan, ...(await plan.look()) } }, volumes, before)
   } catch (error) {
+    if (error instanceof Failure && error.code === 'target_damaged') forgetRepository(layout)
     await putBack(moving, moveId)
     work.signal.throwIfAborted() // an abort is reported as such, not by the errors it caused
     throw error
@@ -69,7 +68,7 @@ async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId:
   const host = nameOf(destination)
   const calm = { say, signal: neverAborted() }
   const startHereAgain = () =>
-    goOn({ layout }, calm).catch((error) =>
+    goOn(plan, calm).catch((error) =>
       say(`Not everything runs here: ${error.message} Fix that, then run davit move --undo.`),
     )
   if (phase && !isFinal) await startHereAgain()
@@ -82,34 +81,39 @@ async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId:
 }
 
 /** From here on nothing else starts or stops containers. */
-async function copyAll({ plan, remote, isFinal, work }: Moving) {
-  const { layout, contents, images } = plan
-  await sendImages(remote, images, work) // a deployment may just have ended
-  const isThere = ({ id }: { id: string }) => !images.some((image) => image.id === id)
-  for (const { id, tag } of contents.images.filter(isThere))
-    if (tag !== null) await remote.ask({ ask: 'name', id, name: tag })
+async function moveData(
+  { plan, remote, isFinal, work }: Moving,
+  volumes: Volumes,
+  before: Visit[],
+): Promise<Moved> {
+  const { layout, contents, groups, destination } = plan
+  await sendImages(plan, contents, { remote, work }) // a deployment may just have ended
   if (isFinal) await stopEverything(plan, work)
-  for (const group of plan.groups)
-    if (group.volumes.length > 0) await copyGroup(group, { plan, remote, isFinal, work })
+  for (const group of withVolumes(groups)) {
+    if (!isFinal) work.say(`Stopping ${group.name} while it is copied`)
+    await stopUsers(group, plan)
+    await volumes.storeExactly(group)
+    if (!isFinal) await startStopped(layout, work)
+  }
   const hasEdge = contents.containers.some(({ kind }) => kind === 'edge')
-  await sendBackup(remote, { ...plan, hasEdge }, work)
-  if (!isFinal) await goOn({ layout }, work)
-}
-
-async function startThere({ plan, remote, isFinal, work }: Moving, before: Visit[]) {
-  work.say(`Starting Davit on ${nameOf(plan.destination)}`)
-  await remote.ask({ ask: 'start' })
-  const missing = await untilRunning(plan, remote, work)
-  const { alike, unlike, changed } = await visitThere(before, remote, work)
-  const differences = [...missing, ...unlike]
-  if (isFinal && differences.length > 0) throw notAlike(differences)
+  const passphrase = await sendData(plan, { hasEdge, work })
+  if (!isFinal) await goOn(plan, work)
+  work.say(`Restoring it on ${nameOf(destination)}`)
+  const password = repositoryKey(layout)
+  const { snapshots } = volumes
+  await remote.ask({ ask: 'fill', snapshots, password, passphrase }, work.say)
+  work.say(`Starting Davit on ${nameOf(destination)}`)
+  const running = contents.groups.filter(({ isRunning }) => isRunning)
+  const expected = running.map(({ id, name }) => ({ id, name }))
+  const compared = await remote.ask({ ask: 'start', expected, before }, work.say)
+  if (isFinal && compared.differences.length > 0) throw notAlike(compared.differences)
   const dns = await dnsOf(plan, work)
   if (isFinal) await handOver(plan, remote, work)
   else await remote.ask({ ask: 'keep', isFinal })
-  return { differences, alike, changed, dns }
+  return { ...compared, dns }
 }
 
-async function goOn({ layout }: Pick<MovePlan, 'layout'>, work: Work) {
+async function goOn({ layout }: MovePlan, work: Work) {
   await startHere(layout, work)
   work.say('Davit and everything else run here as before')
 }
@@ -126,53 +130,12 @@ async function stopEverything({ layout, contents }: MovePlan, work: Work) {
   )
 }
 
-async function copyGroup(group: Group, { plan, remote, isFinal, work }: Moving) {
-  const { layout, contents } = plan
-  const users = new Set(group.volumes.flatMap((volume) => volume.users))
+/** Those of others, too: a user may have mounted a volume elsewhere. */
+async function stopUsers({ volumes }: Group, { layout, contents }: MovePlan) {
+  const users = new Set(volumes.flatMap((volume) => volume.users))
   const own = contents.containers.map(({ id }) => id).toReversed()
-  // a user may have mounted it elsewhere
   const others = [...users].filter((id) => !own.includes(id))
-  if (!isFinal) work.say(`Stopping ${group.name} while it is copied`)
   await stopAll(layout, [...own.filter((id) => users.has(id)), ...others])
-  await sendVolumes(remote, group, work)
-  if (!isFinal) await startStopped(layout, work)
-}
-
-/** Milliseconds that apps and services may take to start on the new server. */
-const patience = 20 * 60_000
-
-/** Resolves when everything runs there that ran here. Returns what doesn't. */
-async function untilRunning({ contents }: MovePlan, remote: Remote, { say, signal }: Work) {
-  const expected = contents.groups.filter(({ isRunning }) => isRunning)
-  const shown = new Map<string, string>()
-  for (const deadline = Date.now() + patience; ; await sleep(1_000, undefined, { signal })) {
-    const { states } = await remote.ask({ ask: 'running' })
-    const found = expected.map((group) => ({
-      ...group,
-      now: states.find(({ id }) => id === group.id) ?? null,
-    }))
-    for (const { id, name, now } of found) {
-      const state = now?.isRunning ? 'runs' : (now?.state ?? 'missing')
-      if (shown.get(id) !== state && state !== 'running') say(`    ${name}: ${state}`)
-      shown.set(id, state)
-    }
-    if (found.some(({ now }) => now && !now.isRunning && !now.isOver) && Date.now() < deadline)
-      continue
-    return found.flatMap(({ name, now }) =>
-      now?.isRunning ? [] : [`${name} doesn’t run there: ${now?.state ?? 'it is missing'}`],
-    )
-  }
-}
-
-/** How often apps are probed there until all respond as they do here, and milliseconds in between. */
-const visits = { most: 9, pause: 5_000 }
-
-async function visitThere(before: Visit[], remote: Remote, { say, signal }: Work) {
-  for (let left = visits.most; ; await sleep(visits.pause, undefined, { signal })) {
-    const found = compareVisits(before, (await remote.ask({ ask: 'visit' })).visits)
-    if (found.unlike.length === 0 || --left === 0) return found
-    say(`    waiting: ${found.unlike.join('; ')}`)
-  }
 }
 
 const notAlike = (differences: string[]) =>
@@ -197,10 +160,10 @@ async function handOver({ layout }: MovePlan, remote: Remote, work: Work) {
   await endHere(layout, journal, work)
 }
 
-async function dnsOf({ layout, config, facts, destination }: MovePlan, { signal }: Work) {
+async function dnsOf({ layout, config, found, destination }: MovePlan, { signal }: Work) {
   const names = await withDatabase(layout, (db) => namesOf(db, config))
   const { publicAddresses } = config
   const here = publicAddresses.length > 0 ? publicAddresses : ownAddresses()
-  const leading = { to: facts.addresses, here, newServer: nameOf(destination) }
+  const leading = { to: found.addresses, here, newServer: nameOf(destination) }
   return dnsChanges(names, { ...leading, signal })
 }

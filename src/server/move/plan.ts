@@ -5,42 +5,40 @@ import { installationIn } from '../../db/copy.ts'
 import { refuseMissing } from '../../db/failures.ts'
 import { connectDocker } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
+import { version } from '../../platform/root.ts'
 import { ownPorts } from '../../addresses/host-ports.ts'
-import type { Judged } from '../judge.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine, refuseOtherEngine } from '../machine.ts'
 import { refuseOtherExecutable } from '../upgrade/upgrade.ts'
 import { settingFiles } from './arrive.ts'
-import { chooseVolumes, contentsOf } from './contents.ts'
+import { chooseVolumes, contentsOf, sizeOf } from './contents.ts'
 import type { Choice, Contents, Group } from './contents.ts'
 import { configOf, lacksOf, userNamespaceOf } from './facts.ts'
-import { judgeMove } from './judge.ts'
-import type { Facts } from './messages.ts'
+import type { Found } from './messages.ts'
 import { nameOf } from './remote.ts'
 import type { Destination, Remote } from './remote.ts'
+import { knownRepository } from './repository.ts'
 import { withDatabase } from './visit.ts'
 
 /** Everything to copy. */
-export type Found = {
+type Listed = {
   contents: Contents
   /** The same groups with only the chosen volumes. */
   groups: Group[]
-  /** Images that the new server lacks. */
-  images: Contents['images']
 }
 
-export type MovePlan = Found & {
+export type MovePlan = Listed & {
   layout: Layout
   config: Config
   settings: Record<string, string>
   destination: Destination
   instanceId: string
-  facts: Facts
-  findings: Judged[]
+  /** What the new server said. */
+  found: Found
   /** Lists everything again: it may have changed since. */
-  look: () => Promise<Found>
+  look: () => Promise<Listed>
 }
 
 /** Throws unless `davit install` installed this server and root runs the command. */
@@ -69,34 +67,33 @@ export async function planMove(planning: Planning): Promise<MovePlan> {
   const info = await connectDocker(localEngine).info()
   const ports = ownPorts(config).slice(1) // the new server has its own setting for Davit's port
   const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
-  const files = settingFiles(settings)
-  const look = { ask: 'look', ports, instanceId, files: files.map(({ path }) => path) } as const
-  const facts = await remote.ask(look)
-  const isThere = facts.isRoot && facts.lacks === null && facts.engine !== null
-  const lookAgain = () => lookHere({ ...planning, instanceId, isThere })
-  const found = await lookAgain()
-  const findings = judgeMove(facts, {
-    ...{ host: nameOf(destination), groups: found.groups },
-    images: found.images.reduce((sum, { size }) => sum + size, 0),
-    data: dataSize(config),
-    userNamespace: userNamespaceOf(info),
-    hasContainerdStore: info.containerdStore,
-    files,
+  const lookAgain = () => listHere({ ...planning, instanceId })
+  const listed = await lookAgain()
+  const { images } = listed.contents
+  const found = await remote.ask({
+    ask: 'look',
+    needs: {
+      ...{ host: nameOf(destination), version, arch: process.arch, instanceId, ports },
+      ...{ files: settingFiles(settings), repository: knownRepository(layout) },
+      ...{ userNamespace: userNamespaceOf(info), hasContainerdStore: info.containerdStore },
+      ...{ volumes: sizeOf(listed.groups), data: dataSize(config) },
+      images: images.map(({ id, size, tag }) => ({ id, size, tag })),
+    },
   })
-  const about = { layout, config, settings, destination, instanceId, facts, findings }
-  return { ...about, ...found, look: lookAgain }
+  return {
+    ...{ layout, config, settings, destination, instanceId, found, ...listed },
+    look: lookAgain,
+  }
 }
 
-type Looking = Planning & { instanceId: string; isThere: boolean }
-
-async function lookHere({ layout, choice, remote, instanceId, isThere }: Looking): Promise<Found> {
+async function listHere({
+  layout,
+  choice,
+  instanceId,
+}: Planning & { instanceId: string }): Promise<Listed> {
   const docker = connectDocker(localEngine)
   const contents = await withDatabase(layout, (db) => contentsOf({ db, docker, instanceId }))
-  const groups = chooseVolumes(contents.groups, choice)
-  const ids = contents.images.map(({ id }) => id)
-  const { missing } = isThere ? await remote.ask({ ask: 'has', images: ids }) : { missing: ids }
-  const images = contents.images.filter(({ id }) => missing.includes(id))
-  return { contents, groups, images }
+  return { contents, groups: chooseVolumes(contents.groups, choice) }
 }
 
 const dataSize = ({ dataDir }: Config) =>

@@ -1,161 +1,113 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isLocked } from '../../db/instance-lock.ts'
 import { Failure } from '../../platform/errors.ts'
+import { neverAborted } from '../../platform/pause.ts'
 import type { Layout } from '../layout.ts'
 import { holdInstallation } from '../locks.ts'
 import {
   begin,
+  fill,
   halt,
   keep,
+  lookHere,
   missingImages,
-  nameImage,
   settle,
   start,
-  takeBackup,
+  takeData,
   takeImage,
-  takeVolume,
 } from './arrive.ts'
-import { factsOf } from './facts.ts'
-import { FrameReader, messageFrame, notExpected } from './frames.ts'
 import { isPartial, readMove } from './journal.ts'
-import { readRequest } from './messages.ts'
-import type { Answer, Asked, Request } from './messages.ts'
-import { runningIn, visitApps } from './visit.ts'
-import { neverAborted } from '../../platform/pause.ts'
+import { alive, lineOf, messagesIn, notExpected } from './messages.ts'
+import type { Answers, Asked, Reply, Request } from './messages.ts'
 
-type Streams = {
+type Receiving = {
+  layout: Layout
+  signal: AbortSignal
   input: AsyncIterable<Uint8Array>
-  write: (frame: Uint8Array) => void
+  write: (line: Uint8Array) => void
 }
 
-type Receiving = { layout: Layout; signal: AbortSignal } & Streams
+const isOpen = (layout: Layout) => isPartial(readMove(layout, 'received'))
 
-/** Milliseconds without a message; the old server sends `alive` more often than that. */
-const longestSilence = 3 * 60_000
-
-/** Serves requests from `input` until it ends, then removes data that it wasn't asked to keep. */
+/**
+ * Serves requests from `input`, one after the other, until it ends or is silent for too long. What is done then is
+ * ended, and data that it wasn't asked to keep is removed.
+ */
 export async function receiveMove({ layout, signal, input, write }: Receiving) {
-  const ended = whenAborted(signal)
-  const frames = new FrameReader(input)
-  const next = async () => {
-    for (;;) {
-      const silence = Promise.withResolvers<never>()
-      const timer = setTimeout(() => silence.reject(tooSilent()), longestSilence)
-      const read = Promise.race([frames.next(), ended, silence.promise])
-      const frame = await read.finally(() => clearTimeout(timer))
-      if (!('message' in frame)) return frame
-      const message = readRequest(frame.message)
-      if (message.ask !== 'alive') return { message }
-    }
-  }
-  const work = { signal: neverAborted(), say: () => {} }
+  const over = new AbortController()
+  const ended = AbortSignal.any([signal, over.signal])
+  const answer = (reply: Reply) => write(lineOf(reply))
+  const work = { signal: neverAborted(), say: (line: string) => answer({ say: line.trim() }) }
+  const endable = { ...work, signal: ended }
   let hold: { close: () => void } | null = null
 
-  /** Yields the data frames, and throws at the end if the checksum differs. */
-  async function* data() {
-    const hash = new Bun.CryptoHasher('sha256')
-    for (let bytes = 0; ;) {
-      const frame = await next()
-      if ('message' in frame) {
-        const sum = frame.message
-        if (sum.ask !== 'sum') throw notExpected()
-        if (sum.bytes === bytes && sum.sha256 === hash.digest('hex')) return
-        throw changedOnItsWay()
-      }
-      hash.update(frame.data)
-      bytes += frame.data.length
-      yield frame.data
-    }
-  }
-
-  /** Throws unless the data was read to its end, even if the consumer ignores a failure. */
-  async function taking(take: (source: AsyncIterable<Uint8Array>) => Promise<unknown>) {
-    let outcome: { failure?: unknown } | null = null
-    async function* source() {
-      try {
-        yield* data()
-        outcome = {}
-      } catch (failure) {
-        outcome = { failure }
-        throw failure
-      }
-    }
-    const noted = () => outcome
-    try {
-      await take(source())
-    } catch (error) {
-      throw noted()?.failure ?? error
-    }
-    const { failure } = noted() ?? { failure: notExpected() }
-    if (failure) throw failure
-    return {}
-  }
-
-  const replies: { [Ask in Asked]: (asked: Of<Ask>) => Promise<Answer<Ask>> } = {
-    look: (asked) => factsOf(layout, asked),
+  const replies: { [Ask in Asked]: (asked: Request<Ask>) => Promise<Answers[Ask]> } = {
+    look: ({ needs }) => lookHere(layout, needs),
     async begin(asked) {
-      if (hold) throw notExpected()
       hold = holdInstallation(layout)
-      await begin(layout, asked, work)
-      return {}
+      return begin(layout, asked, work)
     },
-    has: async ({ images }) => ({ missing: await missingImages(images) }),
-    async name(asked) {
-      await nameImage(asked)
-      return {}
-    },
-    image: () => taking((source) => takeImage(source, work)),
-    volume: (asked) => taking((source) => takeVolume(asked, source, work)),
-    backup: ({ passphrase }) => taking((source) => takeBackup(layout, passphrase, source)),
-    async start() {
-      await start(layout, work)
-      return {}
-    },
-    running: async () => ({ states: await runningIn(layout) }),
-    visit: async () => ({ visits: await visitApps(layout) }),
-    async keep(asked) {
-      await keep(layout, asked, work)
-      return {}
-    },
+    images: async ({ images }) => ({ missing: await missingImages(images) }),
+    fill: (asked) => fill(layout, asked, endable),
+    start: (asked) => start(layout, asked, { work, endable }),
+    keep: (asked) => keep(layout, asked, work),
     async state({ moveId }) {
-      if (hold) throw notExpected()
-      hold = await untilHeld(layout) // another receiver may still handle requests of a broken connection
+      hold = await untilHeld(layout)
       await settle(layout, work) // an earlier receiver may have been killed
       const journal = readMove(layout, 'received')
       return { phase: journal?.moveId === moveId ? journal.phase : null }
     },
     async halt({ moveId }) {
-      if (hold) throw notExpected()
       hold = await untilHeld(layout)
-      await halt(layout, moveId, work)
-      return {}
+      return halt(layout, moveId, work)
     },
   }
-  const isOpen = () => hold !== null && isPartial(readMove(layout, 'received'))
 
-  try {
-    for (;;) {
-      const frame = await next()
-      if (!('message' in frame)) throw notExpected()
-      const asked = frame.message
-      if (asked.ask === 'sum' || (changes.includes(asked.ask) && !isOpen())) throw notExpected()
-      const reply = replies[asked.ask] as (asked: Request) => Promise<unknown>
-      write(messageFrame({ done: await reply(asked) }))
-    }
-  } catch (error) {
-    const isEnd = error instanceof Failure && error.code === 'move_connection'
-    if (!isEnd) write(messageFrame({ failed: shown(error) }))
-  } finally {
-    if (hold) await settle(layout, work)
-    ;(hold as { close: () => void } | null)?.close()
+  async function reply(asked: Request) {
+    const isFirst = ['begin', 'state', 'halt'].includes(asked.ask)
+    const isAllowed = isFirst ? hold === null : hold !== null && isOpen(layout)
+    if (!Object.hasOwn(replies, asked.ask) || !(isAllowed || asked.ask === 'look'))
+      throw notExpected()
+    const act = replies[asked.ask] as (asked: Request) => Promise<object | void>
+    answer({ done: (await act(asked)) ?? {} })
   }
+
+  const silence = setTimeout(() => over.abort(broken()), alive.longest)
+  let working = Promise.resolve()
+  const read = async () => {
+    for await (const message of messagesIn(input)) {
+      silence.refresh()
+      const asked = message as Request
+      if (asked?.ask === undefined) continue
+      working = working.then(() => reply(asked))
+      working.catch((error) => over.abort(error))
+    }
+    throw broken()
+  }
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  ended.addEventListener('abort', () => resolve(ended.reason), { once: true })
+  read().catch((error) => over.abort(error))
+  const why = await promise
+  clearTimeout(silence)
+  await working.catch(() => {})
+  if (!(why instanceof Failure && why.code === 'move_connection')) answer({ failed: shown(why) })
+  if (!hold) return
+  await settle(layout, { ...work, say: () => {} })
+  ;(hold as { close: () => void }).close()
 }
 
-type Of<Ask extends Asked> = Extract<Request, { ask: Ask }>
+/** What comes on a connection of its own while a move is open. */
+export async function takeFrom(
+  layout: Layout,
+  { what, input, signal }: Pick<Receiving, 'input' | 'signal'> & { what: string },
+) {
+  if (!isLocked(layout.upgrades) || !isOpen(layout)) throw notExpected()
+  if (what === 'image') await takeImage(input, { signal })
+  else if (what === 'data') await takeData(layout, input)
+  else throw notExpected()
+}
 
-/** Only allowed once a move has begun. */
-const changes: string[] = ['name', 'image', 'volume', 'backup', 'start', 'keep']
-
-/** Waits for the lock on the installation. */
+/** Waits for the lock on the installation: another receiver may still handle a connection that broke. */
 async function untilHeld(layout: Layout) {
   for (; ; await sleep(200)) {
     try {
@@ -164,13 +116,6 @@ async function untilHeld(layout: Layout) {
       if (!(error instanceof Failure) || error.code !== 'upgrade_runs') throw error
     }
   }
-}
-
-const whenAborted = (signal: AbortSignal) => {
-  const { promise, reject } = Promise.withResolvers<never>()
-  signal.addEventListener('abort', () => reject(signal.reason))
-  promise.catch(() => {})
-  return promise
 }
 
 function shown(error: unknown) {
@@ -183,12 +128,5 @@ function shown(error: unknown) {
   }
 }
 
-const changedOnItsWay = () =>
-  new Failure(
-    'move_checksum',
-    'The data was changed in transit: its SHA-256 differs.',
-    'Run davit move again. If it happens again, check the memory of both servers.',
-  )
-
-const tooSilent = () =>
-  new Failure('move_connection', 'The old server was silent for too long.', 'Run davit move again.')
+const broken = () =>
+  new Failure('move_connection', 'The connection to the old server ended.', 'Run davit move again.')

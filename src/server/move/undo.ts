@@ -10,6 +10,7 @@ import { readMove, wasMoved, writeMove } from './journal.ts'
 import type { Sent } from './journal.ts'
 import { connectRemote, nameOf } from './remote.ts'
 import { resume } from './standstill.ts'
+import { forgetRepository } from './repository.ts'
 import { neverAborted } from '../../platform/pause.ts'
 
 /** Finishes an interrupted move. Throws on a server that another one has replaced. */
@@ -88,6 +89,7 @@ export async function phaseThere(
 export async function endHere(layout: Layout, move: Sent, { say }: Work) {
   const signal = neverAborted() // too late to interrupt it
   writeMove(layout, 'sent', { ...move, phase: 'moved' })
+  forgetRepository(layout)
   await stopService({ signal, say })
 }
 

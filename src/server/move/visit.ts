@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import { planIn } from '../../doctor/current.ts'
 import { openExisting } from '../../db/index.ts'
@@ -13,6 +14,7 @@ import { localEngine } from '../machine.ts'
 import { configOf } from './facts.ts'
 import type { Visit } from './messages.ts'
 import { listWorkloads } from './store.ts'
+import type { Work } from '../run.ts'
 
 export async function withDatabase<Result>(
   layout: Layout,
@@ -28,11 +30,7 @@ export async function withDatabase<Result>(
 }
 
 /** The state of each app and service of this server. */
-export const runningIn = (layout: Layout) =>
-  withDatabase(layout, (db) =>
-    // an error can exceed the size of a message
-    listWorkloads(db).map((one) => ({ ...one, state: one.state.slice(0, 500) })),
-  )
+export const runningIn = (layout: Layout) => withDatabase(layout, listWorkloads)
 
 /** Sends a request to each app directly, without DNS and certificates. */
 export const visitApps = (layout: Layout): Promise<Visit[]> =>
@@ -137,5 +135,45 @@ export function compareVisits(before: Visit[], after: Visit[]) {
     changed: found.flatMap(({ name, status, difference }) =>
       difference && !difference.isStatus ? `${name}: status ${status}, but ${difference.is}` : [],
     ),
+  }
+}
+
+/** Milliseconds that apps and services may take to start on the new server. */
+const longestStart = 20 * 60_000
+
+/** Resolves when all of them run. Returns what doesn't. */
+export async function untilRunning(
+  layout: Layout,
+  expected: { id: string; name: string }[],
+  { say, signal }: Work,
+) {
+  const shown = new Map<string, string>()
+  for (const deadline = Date.now() + longestStart; ; await sleep(1_000, undefined, { signal })) {
+    const states = await runningIn(layout)
+    const found = expected.map((one) => ({
+      ...one,
+      now: states.find(({ id }) => id === one.id) ?? null,
+    }))
+    for (const { id, name, now } of found) {
+      const state = now?.isRunning ? 'runs' : (now?.state ?? 'missing')
+      if (shown.get(id) !== state && state !== 'running') say(`${name}: ${state}`)
+      shown.set(id, state)
+    }
+    if (found.some(({ now }) => now && !now.isRunning && !now.isOver) && Date.now() < deadline)
+      continue
+    return found.flatMap(({ name, now }) =>
+      now?.isRunning ? [] : [`${name} doesn’t run there: ${now?.state ?? 'it is missing'}`],
+    )
+  }
+}
+
+/** How often apps are probed until all respond as they did there, and milliseconds in between. */
+const visits = { max: 9, pause: 5_000 }
+
+export async function untilAlike(layout: Layout, before: Visit[], { say, signal }: Work) {
+  for (let left = visits.max; ; await sleep(visits.pause, undefined, { signal })) {
+    const found = compareVisits(before, await visitApps(layout))
+    if (found.unlike.length === 0 || --left === 0) return found
+    say(`waiting: ${found.unlike.join('; ')}`)
   }
 }

@@ -1,0 +1,166 @@
+import { afterAll, expect, onTestFinished, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseConfig } from '../../src/config.ts'
+import { layoutIn } from '../../src/server/layout.ts'
+import type { MovePlan } from '../../src/server/move/plan.ts'
+import {
+  openMoved,
+  repositoryId,
+  repositoryIn,
+  repositoryKey,
+} from '../../src/server/move/repository.ts'
+import { openVolumes } from '../../src/server/move/transfer.ts'
+import { sandbox } from '../docker/sandbox.ts'
+import { ensureRestic } from '../support/images/restic.ts'
+import { removeFromEngine } from '../support/remove-from-engine.ts'
+import { startSshServer } from '../support/ssh-server.ts'
+
+const { docker, labels, name } = sandbox()
+const config = parseConfig({ DAVIT_RESTIC_IMAGE: await ensureRestic('0.18') })
+const root = mkdtempSync(join(tmpdir(), 'davit-move-'))
+const server = await startSshServer()
+const path = process.env.PATH
+afterAll(async () => {
+  process.env.PATH = path
+  await server.stop()
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** An ssh that logs in to the server of the test, and does something to what is sent. */
+function withSsh(filter = '') {
+  const key = join(root, 'key')
+  if (!statSync(key, { throwIfNoEntry: false })) {
+    Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key])
+    server.allow(readFileSync(`${key}.pub`, 'utf8'))
+  }
+  const options = `-i ${key} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR`
+  mkdirSync(join(root, 'bin'), { recursive: true })
+  writeFileSync(join(root, 'bin/ssh'), `#!/bin/sh\n${filter}/usr/bin/ssh ${options} "$@"\n`)
+  chmodSync(join(root, 'bin/ssh'), 0o755)
+  process.env.PATH = `${root}/bin:${path}`
+}
+
+/** Both servers: volumes go to a repository that the other one holds. */
+async function aMove() {
+  const layout = layoutIn(mkdtempSync(join(root, 'server-')))
+  const instanceId = Bun.randomUUIDv7()
+  onTestFinished(() => removeFromEngine(docker, [`davit.instance=${instanceId}`]))
+  const destination = { host: '127.0.0.1', port: String(server.port), identity: null }
+  const plan = { layout, config, destination, instanceId } as MovePlan
+  const { signal } = new AbortController()
+  const work = { signal, say: () => {} }
+  const repository = repositoryIn(layout, repositoryId(repositoryKey(layout)))
+  mkdirSync(repository, { recursive: true })
+  const there = openMoved(
+    { config, instanceId },
+    { kind: 'directory', path: repository, password: repositoryKey(layout) },
+  )
+  await there.prepare(work)
+  const volume = name()
+  await docker.createVolume({ name: volume, labels })
+  const group = {
+    ...{ id: 'a', kind: 'app' as const, name: 'shop', isRunning: true, isOver: true, state: '' },
+    volumes: [{ name: volume, labels, size: 1, users: [] }],
+  }
+  return {
+    ...{ repository, group, from: (await docker.volumeFolder(volume))! },
+    open: () => openVolumes(plan, { moveId: 'm', work }),
+    /** Returns the folder of the new server’s volume. */
+    async restore(snapshot: string) {
+      const to = name()
+      await docker.createVolume({ name: to, labels })
+      await there.readVolumes({ snapshot, volumes: [{ volume: to, path: volume }], signal })
+      return (await docker.volumeFolder(to))!
+    },
+  }
+}
+
+test('a volume is the same on the other side: owners, links, holes, capabilities, odd names, and what changed since', async () => {
+  withSsh()
+  const { group, from, open, restore } = await aMove()
+  writeFileSync(join(from, 'note'), 'leaves')
+  chmodSync(join(from, 'note'), 0o640)
+  linkSync(join(from, 'note'), join(from, 'other'))
+  symlinkSync('/etc/passwd', join(from, 'link'))
+  for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)]) writeFileSync(join(from, name), name)
+  writeFileSync(join(from, 'sparse'), '')
+  truncateSync(join(from, 'sparse'), 64 * 2 ** 20)
+  chmodSync(from, 0o710)
+  const time = new Date('2026-01-01')
+  utimesSync(join(from, 'note'), time, time)
+  const volumes = open()
+  await volumes.prime(group)
+  // the same length, and the same time as before
+  writeFileSync(join(from, 'note'), 'sailed')
+  utimesSync(join(from, 'note'), time, time)
+  chownSync(join(from, 'note'), 1234, 99)
+  await volumes.storeExactly(group)
+  const { snapshot } = volumes.snapshots[0]!
+  const to = await restore(snapshot)
+  expect(readFileSync(join(to, 'note'), 'utf8')).toBe('sailed')
+  expect(lstatSync(join(to, 'other'))).toMatchObject({
+    ...{ nlink: 2, mode: 0o100640, uid: 1234, gid: 99 },
+  })
+  expect(readlinkSync(join(to, 'link'))).toBe('/etc/passwd')
+  for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)])
+    expect(readFileSync(join(to, name), 'utf8')).toBe(name)
+  expect(statSync(join(to, 'sparse'))).toMatchObject({ size: 64 * 2 ** 20, blocks: 0 })
+  expect(statSync(to).mode & 0o777).toBe(0o710)
+}, 120_000)
+
+test('what changes on its way, or is changed there, isn’t restored', async () => {
+  withSsh()
+  const { group, from, open, restore, repository } = await aMove()
+  writeFileSync(join(from, 'big'), crypto.getRandomValues(Buffer.alloc(60_000)))
+  const volumes = open()
+  await volumes.storeExactly(group)
+  for (const one of readdirSync(join(repository, 'data'), {
+    recursive: true,
+    withFileTypes: true,
+  })) {
+    if (!one.isFile()) continue
+    const file = join(one.parentPath, one.name)
+    const bytes = readFileSync(file)
+    bytes[100]! ^= 1
+    chmodSync(file, 0o600)
+    writeFileSync(file, bytes)
+  }
+  const { snapshot } = volumes.snapshots[0]!
+  await expect(restore(snapshot)).rejects.toMatchObject({ code: 'target_damaged' })
+}, 120_000)
+
+test('a connection that breaks is said so, and the next try goes on', async () => {
+  const { group, from, open, restore } = await aMove()
+  writeFileSync(
+    join(from, 'big'),
+    crypto.getRandomValues(Buffer.alloc(60_000)).toString('hex').repeat(9),
+  )
+  const first =
+    '$n = 20000; while ($n > 0 && ($r = sysread STDIN, $b, 4096)) { syswrite STDOUT, $b; $n -= $r }'
+  withSsh(`perl -e '${first}' | `)
+  await expect(open().storeExactly(group)).rejects.toMatchObject({ code: 'move_connection' })
+  withSsh()
+  const volumes = open()
+  await volumes.storeExactly(group)
+  const { snapshot } = volumes.snapshots[0]!
+  const to = await restore(snapshot)
+  expect(readFileSync(join(to, 'big')).equals(readFileSync(join(from, 'big')))).toBe(true)
+}, 120_000)
