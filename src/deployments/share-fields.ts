@@ -4,17 +4,20 @@ import { shareLimits } from '../platform/limits.ts'
 import { flag, whole } from '../web/fields.ts'
 import { field } from '../web/schema-fields.tsx'
 
+const percent = whole('percent', shareLimits.percent)
+
+const look = {
+  label: 'Share of the requests',
+  unit: '%',
+  inputmode: 'numeric' as const,
+  hint: 'From 1 to 50.',
+}
+
 export const shareFields = {
   strategy: z
     .enum(['all', 'share'], 'must be all, or share for a share of the requests.')
     .nullish(),
-  percent: field(whole('percent', shareLimits.percent).nullish(), {
-    label: 'Share of the requests',
-    unit: '%',
-    inputmode: 'numeric',
-    initial: '10',
-    hint: 'From 1 to 50.',
-  }),
+  percent: field(percent.nullish(), look),
   sticky: field(flag().nullish(), {
     label: 'Visitors stay with a version',
     isFlag: true,
@@ -29,7 +32,7 @@ export type ShareRequest = {
 }
 
 /** As a dialog shows it. */
-export const shareForm = z.object({ percent: shareFields.percent, sticky: shareFields.sticky })
+export const shareForm = z.object({ percent: field(percent, look), sticky: shareFields.sticky })
 
 /** What doesn’t fit together. */
 export function* shareProblems({ strategy, percent, sticky }: ShareRequest) {

@@ -129,6 +129,17 @@ test('help and wrong arguments need no server', async () => {
     expect((await davit(args)).status, args.join(' ')).not.toBe(0)
 })
 
+test('deploy --share says why it can’t have one, and promote and cancel need one', async () => {
+  const { davit } = await withServer({ jobsWait: true })
+  const refused = await davit(['deploy', '--share', '10', '--sticky'])
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('DAVIT_EDGE')])
+  expect((await davit(['deploy', '--share', '51'])).status).toBe(1)
+  for (const args of [['--sticky'], ['--share', '10', '--at', '2030-01-01T00:00:00Z']])
+    expect((await davit(['deploy', ...args])).status, args.join(' ')).toBe(2)
+  expect((await davit(['promote'])).status).toBe(1)
+  expect((await davit(['cancel'])).status).toBe(1)
+})
+
 test('deploy in a freeze needs a note', async () => {
   const { ada, project, davit } = await withServer({ jobsWait: true })
   const [{ id }] = (await ada.get(`/projects/${project.id}/envs`)).json.items

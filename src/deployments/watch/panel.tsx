@@ -46,7 +46,7 @@ function titleOf({ until, share }: WatchView) {
 function introOf({ until, end, why, on, before, share }: WatchView): Child {
   const name = before ? `#${before.number}` : 'the version before'
   if (until && share)
-    return `The others reach ${name}. All do again ${reasons(on)}, or when the time is over.`
+    return `The others reach ${name}. This version is taken back ${reasons(on)}, or when the time is over.`
   if (until) return `Requests go back to ${name}, which still runs, ${reasons(on)}.`
   if (why !== null) return why
   if (end === 'reverted') return `Requests went back to ${name}.`
