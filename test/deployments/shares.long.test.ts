@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { Watches } from '../../src/deployments/watch/watches.ts'
 import { getDeployment } from '../../src/environments/store.ts'
 import { figuresOf } from '../../src/deployments/watch/store.ts'
+import { labelFilter } from '../../src/docker/labels.ts'
 import { until } from '../support/until.ts'
 import { sharedEdge } from './edge-app.ts'
 import type { Files } from '../support/git-server.ts'
@@ -125,16 +126,10 @@ test('a share continues after a restart of Davit or of Caddy', async () => {
     expect(Object.keys(await visits(host, 100)).toSorted()).toEqual(['first', 'second'])
   })
   expect(wrong).toEqual([])
-  const [caddy] = (await t.docker.listContainers({ all: true })).filter(
-    ({ labels }) =>
-      Object.entries(labels).some(
-        ([key, value]) => key === 'davit.instance' && value === t.instanceId,
-      ) && labels['davit.kind'] === 'edge',
-  )
-  if (caddy) {
-    await t.docker.restartContainer(caddy.id)
-    await until(async () => (await t.get(host).catch(() => null))?.ok === true, 30)
-  }
+  const labels = labelFilter(t.instanceId, { kind: 'edge' })
+  const [caddy] = await t.docker.listContainers({ labels, all: true })
+  await t.docker.restartContainer(caddy!.id)
+  await until(async () => (await t.get(host).catch(() => null))?.ok === true, 30)
   expect(Object.keys(await visits(host, 100)).toSorted()).toEqual(['first', 'second'])
   expect((await ada.post(`${path(second.id)}/promote`)).status).toBe(200)
   expect(await visits(host, 20)).toEqual({ second: 20 })
