@@ -12,7 +12,14 @@ import {
   listServiceDomains,
 } from './routing-store.ts'
 import type { InstanceAddress } from './routing-store.ts'
-import { getLiveRelease, getShare, goesBackOnCrash, isRollingOut, updateInstance } from './store.ts'
+import {
+  getLiveRelease,
+  getShare,
+  goesBackOnCrash,
+  isGoingBack,
+  isRollingOut,
+  updateInstance,
+} from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 
@@ -49,7 +56,8 @@ export class Routing {
     const places = listPlaces(this.#db, workload)
     const serving = places.filter(({ state }) => ofLiveRelease.has(state))
     if (kind === 'app') {
-      if (!this.#routeShare(id, places)) this.#routeKey(workload, id, serving)
+      if (!this.#routeBack(id, places) && !this.#routeShare(id, places))
+        this.#routeKey(workload, id, serving)
     } else
       for (const { id: key, component, port = null } of listServiceDomains(this.#db, id)) {
         const reached = serving.filter((place) => place.component === component)
@@ -66,6 +74,15 @@ export class Routing {
     // the version before takes over within milliseconds: until then visitors wait for a connection, and see no page
     if (!first && isKept(this.#db, workload.id) && goesBackOnCrash(this.#db, workload.id)) return
     this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
+  }
+
+  /** As soon as it is decided, also while other work on the containers goes on. Returns false otherwise. */
+  #routeBack(id: string, places: InstanceAddress[]) {
+    if (!isGoingBack(this.#db, id) || !isKept(this.#db, id)) return false
+    const before = places.filter(({ state }) => state === 'standby')
+    const [first, ...others] = before.flatMap((place) => reachedAt(place) ?? [])
+    if (first) this.#edge.route(id, [first, ...others])
+    return first !== undefined
   }
 
   /**

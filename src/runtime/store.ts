@@ -144,6 +144,10 @@ const getWatch = (db: Tx, environmentId: string) =>
 export const goesBackOnCrash = (db: Tx, environmentId: string) =>
   getWatch(db, environmentId)?.on.includes('crash') ?? false
 
+/** True from the decision until the release before is live. */
+export const isGoingBack = (db: Tx, environmentId: string) =>
+  Boolean(getWatch(db, environmentId)?.verdict)
+
 /** The share of the requests that the live release gets; the one before gets the others. Null for all. */
 export const getShare = (db: Tx, environmentId: string) =>
   getWatch(db, environmentId)?.share ?? null

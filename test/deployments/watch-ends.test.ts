@@ -80,6 +80,26 @@ test('a deployment ends a watch that the next process hasn’t resumed yet', asy
   await next.stop()
 })
 
+test('requests go back at once, while other work on the containers goes on', async () => {
+  const { t, project, first, second, stored, crash } = await watched()
+  const addressOf = async ({ containerId }: { containerId: string }) =>
+    Object.values((await t.docker.inspectContainer(containerId))!.addresses)
+  const [before] = await addressOf(first)
+  const leadTo = (address?: string) =>
+    String(t.routes.get(project.environmentId)).startsWith(`${address}:`)
+  expect(leadTo((await addressOf(second))[0])).toBe(true)
+  const work = Promise.withResolvers<void>()
+  const { signal } = new AbortController()
+  const busy = t.locks.run({ id: project.environmentId }, signal, () => work.promise)
+  crash()
+  await until(() => leadTo(before))
+  expect(stored().status).toBe('running')
+  work.resolve()
+  await busy
+  await until(() => stored().watch?.end === 'reverted')
+  expect(leadTo(before)).toBe(true)
+})
+
 test('where nothing is left to go back to, the version stays and the watch ends', async () => {
   const { t, first, stored, crash } = await watched()
   const { rollOut } = t.locks

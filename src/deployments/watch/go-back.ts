@@ -29,8 +29,7 @@ type Verdict = { verdict: WatchVerdict; shutdown: AbortSignal }
 
 /**
  * Sends requests back to the version before. The decision is stored first, so that the next process carries it
- * out if this one is killed. Nothing is awaited before the workload's lock: what else hears of the crash would
- * route to a page. Returns false when the new version stays.
+ * out if this one is killed, and requests follow it at once. Returns false when the new version stays.
  */
 export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutdown }: Verdict) {
   const { db, logs } = deps
@@ -47,6 +46,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
     return false
   }
   storeVerdict(db, watched, verdict)
+  deps.routing.route({ id: environmentId, kind: 'app' }) // other work may have the containers for now
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     commit(tx) {
