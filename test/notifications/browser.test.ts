@@ -27,6 +27,7 @@ test('a browser channel is made on its page, and shown once by one of several op
   await page.getByRole('link', { name: 'New channel' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('link', { name: 'Browser' }).click()
+  await dialog.locator('[aria-current]', { hasText: 'Browser' }).waitFor()
   await dialog.getByRole('textbox', { name: 'Name' }).fill('here')
   const told = Object.keys(kindNames).length - serverKinds.length // those of the server are for admins
   expect(await dialog.getByRole('checkbox').count()).toBe(told)
