@@ -14,12 +14,10 @@ import { Frozen } from './frozen.ts'
 import { refuseFrozen } from './trigger.ts'
 import { note } from './trigger-forms.ts'
 
-type Asked = Parameters<typeof refuseFrozen>[1]
-
 /** Throws in a freeze, unless there is a note of someone who may end it. */
-export function checkFreeze(c: Context, ...asked: [db: Parameters<typeof refuseFrozen>[0], Asked]) {
+export function checkFreeze(c: Context, ...query: Parameters<typeof refuseFrozen>) {
   const { token } = (c as Context<Env>).var
-  if (refuseFrozen(...asked) && token)
+  if (refuseFrozen(...query) && token)
     refuseUngiven(token, { method: 'DELETE', path: '/envs/:envId/freezes/:id' })
 }
 

@@ -69,8 +69,8 @@ type Requests = {
   halt: { moveId: string }
 }
 
-export type Asked = keyof Requests
-export type Request<Ask extends Asked = Asked> = { ask: Ask } & Requests[Ask]
+export type RequestName = keyof Requests
+export type Request<Ask extends RequestName = RequestName> = { ask: Ask } & Requests[Ask]
 
 export type Compared = {
   /** What doesn't run there, or responds with another status. */

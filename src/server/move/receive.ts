@@ -18,7 +18,7 @@ import {
 } from './arrive.ts'
 import { isPartial, readMove } from './journal.ts'
 import { alive, lineOf, messagesIn, notExpected } from './messages.ts'
-import type { Answers, Asked, Reply, Request } from './messages.ts'
+import type { Answers, RequestName, Reply, Request } from './messages.ts'
 
 type Receiving = {
   layout: Layout
@@ -41,7 +41,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
   const endable = { ...work, signal: ended }
   let hold: { close: () => void } | null = null
 
-  const replies: { [Ask in Asked]: (asked: Request<Ask>) => Promise<Answers[Ask]> } = {
+  const replies: { [Ask in RequestName]: (asked: Request<Ask>) => Promise<Answers[Ask]> } = {
     look: ({ needs }) => lookHere(layout, needs),
     async begin(asked) {
       hold = holdInstallation(layout)

@@ -4,7 +4,7 @@ import type { Channel } from '../../backups/restic/repository.ts'
 import { Failure } from '../../platform/errors.ts'
 import { openProgram } from '../run.ts'
 import { alive, lineOf, messagesIn, readReply } from './messages.ts'
-import type { Answers, Asked, Request } from './messages.ts'
+import type { Answers, RequestName, Request } from './messages.ts'
 import { whyEnded } from './why-ended.ts'
 
 /** As in the arguments of ssh. */
@@ -65,7 +65,7 @@ export function connectRemote(destination: Destination, executable: string, sign
   }
 
   return {
-    async ask<Ask extends Asked>(
+    async ask<Ask extends RequestName>(
       message: Request<Ask>,
       say: (line: string) => void = () => {},
     ): Promise<Answers[Ask]> {
