@@ -8,16 +8,17 @@ import type { WatchDeps } from './deps.ts'
 /** Gives a version that has a share of the requests all of them. Its watch goes on, unless its time is 0. */
 export async function promote(
   deps: WatchDeps,
-  { id, environmentId, watch }: Watched,
+  watched: Watched,
   { by, shutdown }: { by: string | undefined; shutdown: AbortSignal },
 ) {
   const { db, logs, routing, scheduler } = deps
+  const { id, environmentId, watch } = watched
   if (!watch.share) return
   const now = db.transaction(
     () => {
       const { environment } = getEnvironmentIn(db, environmentId)!
       noteSuccess(db, id)
-      return promoteShare(deps, { id, environmentId, watch } as Watched, environment)
+      return promoteShare(deps, watched, environment)
     },
     { behavior: 'immediate' },
   )
