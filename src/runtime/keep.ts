@@ -1,3 +1,4 @@
+import type { Container } from '../docker/index.ts'
 import type { Component } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
 import { placed } from './revert.ts'
@@ -20,7 +21,7 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
     )
     for (const component of components) {
       const same = live.get(component.name) ?? []
-      if (await isUnchanged(run, component, same)) kept.set(component.name, same)
+      if (await inspectUnchanged(run, component, same)) kept.set(component.name, same)
     }
     const isLoose = ({ waits }: Component) =>
       waits.some(({ component, restart }) => restart && !kept.has(component))
@@ -33,58 +34,67 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
   const changed = components.filter(({ name }) => !kept.has(name))
   const standby = await findStandby(run, changed)
   const fromOf = (name: string, slot: number) =>
-    standby.get(name)?.find((instance) => instance.slot === slot)
+    standby.get(name)?.find(({ from }) => from.slot === slot)
   return {
     kept: [...kept.values()].flat(),
-    fresh: slotsOf(changed).map((one) => ({ ...one, from: fromOf(one.component.name, one.slot) })),
+    fresh: slotsOf(changed).map((one) => ({ ...one, ...fromOf(one.component.name, one.slot) })),
   }
 }
 
 /** Those instances of the release before that are what would be created, by component. */
 async function findStandby(run: RollOutRun, components: Component[]) {
   const { db, secrets, workload, release, hooks } = run
-  const found = new Map<string, Instance[]>()
+  const found = new Map<string, { from: Instance; isUp: boolean }[]>()
   const standby = release.startsKept ? listStandby(db, workload.id) : []
   const [first] = standby
   if (!first) return found
   const before = openComponents(secrets, getRelease(db, first.releaseId)) ?? []
   for (const component of components) {
     const of = before.find(({ name }) => name === component.name) ?? null
-    const same = standby.flatMap((instance): Placed[] =>
+    const same = standby.flatMap((instance) =>
       instance.component === component.name && instance.containerId !== null
         ? [{ id: instance.containerId, component: of, instance }]
         : [],
     )
     const isSame = of?.options.env?.DAVIT_COMMIT === component.options.env?.DAVIT_COMMIT
-    if (isSame && (await isUnchanged(run, component, same, { mayBeStopped: true })))
+    const containers =
+      isSame && (await inspectUnchanged(run, component, same, { mayBeStopped: true }))
+    if (containers)
       found.set(
         component.name,
-        standby.filter((one) => one.component === component.name),
+        same.map(({ instance: from }, at) => ({ from, isUp: isReady(containers[at]!) })),
       )
     else hooks.log?.(`What is kept of ${component.name} isn’t as it is set today: it is recreated`)
   }
   return found
 }
 
-async function isUnchanged(
+/** The version after it is watched, so that it was never stopped. */
+const isReady = ({ state, restartPolicy }: Container) =>
+  state === 'running' && restartPolicy.name !== 'no'
+
+/** Returns the containers that run what would be created; null when one doesn't. */
+async function inspectUnchanged(
   { docker }: Pick<RollOutRun, 'docker'>,
   component: Component,
   same: Placed[],
   { mayBeStopped = false } = {},
 ) {
   const [first] = same
-  if (component.oneShot || !first?.component || same.length !== component.replicas) return false
-  if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return false
+  if (component.oneShot || !first?.component || same.length !== component.replicas) return null
+  if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return null
   const image = await docker.inspectImage(component.options.image)
+  const found: Container[] = []
   for (const { id } of same) {
     const container = await docker.inspectContainer(id)
     // one that crashes again and again, or is paused, gets another try
     const isStopped = mayBeStopped && container?.state === 'exited'
-    if (!container || container.imageId !== image?.id) return false
+    if (!container || container.imageId !== image?.id) return null
     if (!isStopped && (container.state !== 'running' || container.health === 'unhealthy'))
-      return false
+      return null
+    found.push(container)
   }
-  return true
+  return found
 }
 
 /** What its container was made from, but for its image: that has another name in each release. */

@@ -146,8 +146,9 @@ async function switchOver(run: RollOutRun, before: Release) {
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
     const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
-    for (const { component, id } of made)
-      if (component.options.restart) await docker.setRestartPolicy(id, component.options.restart)
+    for (const { component, id, isUp } of made)
+      if (component.options.restart && !isUp)
+        await docker.setRestartPolicy(id, component.options.restart)
     await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt), isWatched }

@@ -72,7 +72,7 @@ export type Difference = {
   kept: Placed[]
   /**
    * The containers to start, in the order of their start. Those of a kept release are there already: until the
-   * commit they stay what they are, so that nothing is to be undone but their start.
+   * commit they stay what they are, so that nothing is to be undone but their start. `isUp` means that they run.
    */
-  fresh: (Slot & { from?: Instance | undefined })[]
+  fresh: (Slot & { from?: Instance; isUp?: boolean })[]
 }

@@ -36,11 +36,19 @@ test('while a version is watched, a rollback to the one before starts nothing: r
   const before = (await inspect(first))!
   expect(before.state).toBe('running')
   let rollback = first
+  const taken: string[] = []
+  t.faults.startContainer = (id) => (taken.push(`start ${id}`), t.docker.startContainer(id))
+  t.faults.setRestartPolicy = (id, policy) => (
+    taken.push(`policy ${id}`),
+    t.docker.setRestartPolicy(id, policy)
+  )
   const { wrong } = await t.visited(host, ['first', 'second'], async () => {
     rollback = await finished(ada, (await rollBack(ada, first)).json)
     expect(await t.text(host)).toBe('first')
   })
-  expect(wrong).toEqual([])
+  delete t.faults.startContainer
+  delete t.faults.setRestartPolicy
+  expect([wrong, taken]).toEqual([[], []])
   expect(rollback).toMatchObject({ status: 'running', containerId: first.containerId })
   expect(await inspect(first)).toMatchObject({ startedAt: before.startedAt, restartCount: 0 })
   expect(getDeployment(t.db, second.id)!.watch?.end).toBe('replaced')

@@ -16,6 +16,8 @@ export type CreatedContainer = {
   instance: Instance
   /** Set for one that ran before: what it wrote until then isn't of this start. */
   keptSince?: Date
+  /** True for one that still runs, with its restart policy. */
+  isUp?: boolean | undefined
 }
 
 /**
@@ -73,11 +75,12 @@ export async function create(
   const { signal } = run
   const made: CreatedContainer[] = []
   const created = rows.values()
-  for (const { component, from } of fresh) {
+  for (const { component, from, isUp } of fresh) {
     signal.throwIfAborted()
     if (from) {
       const name = `${component.options.name}${endOfName(from.id)}`
-      made.push({ id: from.containerId!, name, component, instance: from, keptSince: new Date() })
+      const id = from.containerId!
+      made.push({ id, name, component, instance: from, keptSince: new Date(), isUp })
       continue
     }
     const instance = created.next().value!

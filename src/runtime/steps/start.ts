@@ -18,8 +18,7 @@ export async function startAndGate(run: GateRun, made: CreatedContainer[], { of 
       ready: ({ id }) => gates.get(id)!,
       start: async (container) => {
         run.signal.throwIfAborted()
-        run.hooks.log?.(`Starting container ${container.name}`)
-        await start(run, container)
+        if (!container.isUp) await start(run, container)
         const gate = pass(of.length > 1 ? withName(gated, container) : gated, container).then(
           async (passed) => {
             await run.hooks.passed?.(container, gated.signal)
@@ -38,10 +37,12 @@ export async function startAndGate(run: GateRun, made: CreatedContainer[], { of 
   }
 }
 
-const start = (run: GateRun, made: CreatedContainer) =>
-  run.docker.startContainer(made.id).catch((error) => {
+function start(run: GateRun, made: CreatedContainer) {
+  run.hooks.log?.(`Starting container ${made.name}`)
+  return run.docker.startContainer(made.id).catch((error) => {
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
+}
 
 /** Prefixes each line with `worker | `, or `worker.2 | ` for the second replica. */
 function withName(
