@@ -25,7 +25,7 @@ export const fileReader =
     if (checksum !== null && sum.result().checksum !== checksum) throw changed(name)
   }
 
-const changed = (file: string) =>
+export const changed = (file: string) =>
   new Failure(
     'backup_changed',
     `The target’s ${file} isn’t what was stored.`,

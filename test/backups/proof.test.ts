@@ -39,6 +39,25 @@ test('volumes are restored beside the real ones, and their bytes compared', asyn
   expect(json.items[0]).toMatchObject({ kind: 'backup_unproven', level: 'resolved' })
 })
 
+test('one whose description is gone, or is another’s, isn’t proven: a new server wouldn’t find it', async () => {
+  const scene = await aService()
+  const { restic, backUp } = scene
+  const [first, second] = [await backUp(), await backUp()]
+  const [[ofFirst], [ofSecond, theirs]] = [...restic.descriptions] as never as [
+    [string, Buffer],
+    [string, Buffer],
+  ]
+  restic.descriptions.set(ofFirst, theirs)
+  expect((await prove(scene, first.id)).proven.error).toContain('backup.json')
+  expect((await prove(scene, second.id)).proven.error).toBeNull()
+
+  restic.snapshots.splice(
+    restic.snapshots.findIndex(({ id }) => id === ofSecond),
+    1,
+  )
+  expect((await prove(scene, second.id)).proven.error).toBeString()
+})
+
 test('only the newest proven backup is kept beyond the plan', async () => {
   const scene = await aService()
   const { restic, backUp, plan } = scene

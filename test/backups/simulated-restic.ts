@@ -7,6 +7,9 @@ import { Failure } from '../../src/platform/errors.ts'
 type Restic = Awaited<ReturnType<BackupDeps['openRestic']>>
 type Stored = { id: string; at: Date; tags: string[]; paths: string[]; bytes: number }
 
+/** Kept as it was written; of other files a test only needs the size. */
+const description = 'backup.json'
+
 type Call =
   | 'ready'
   | 'store'
@@ -17,6 +20,7 @@ type Call =
   | 'read'
   | 'readVolumes'
   | 'list'
+  | 'findBy'
   | 'forget'
 
 /** Decides when a call is done, and whether. */
@@ -29,6 +33,8 @@ type Turn = <T>(
 /** A repository in memory. A call that is set on `faults` stands in for the usual one. */
 export class SimulatedRestic {
   readonly snapshots: Stored[] = []
+  /** By snapshot. */
+  readonly descriptions = new Map<string, Buffer>()
   /** The snapshots that volumes were restored from. */
   readonly restored: string[] = []
   readonly faults: Partial<Restic> = {}
@@ -59,21 +65,24 @@ export class SimulatedRestic {
   }
 
   #calls(turn: Turn): Pick<Restic, Call> {
-    const gathered = new Map<string, number>()
+    const gathered = new Map<string, Buffer>()
     return {
       ready: ({ signal }) => turn('restic ready', { signal }, () => null),
       store: async ({ file, tags, ...storing }) =>
-        this.add({ tags, paths: [`/${file}`], bytes: await this.#read(storing) }),
+        this.add({ tags, paths: [`/${file}`], bytes: (await this.#read(storing)).length }),
       gather: async ({ file, ...storing }) => {
         gathered.set(file, await this.#read(storing))
         return null
       },
       storeGathered: ({ tags, signal }) => {
         const paths = [...gathered.keys()].map((file) => `/files/${file}`)
-        const bytes = gathered.values().reduce((sum, one) => sum + one, 0)
+        const bytes = gathered.values().reduce((sum, { length }) => sum + length, 0)
         return turn('restic store', { signal, changes: true }, () => {
+          const stored = this.add({ tags, paths, bytes })
+          const described = gathered.get(description)
+          if (described) this.descriptions.set(stored.id, described)
           gathered.clear()
-          return this.add({ tags, paths, bytes })
+          return stored
         })
       },
       storeVolumes: async ({ volumes, tags, progress, signal }) => {
@@ -83,9 +92,9 @@ export class SimulatedRestic {
       },
       measureVolumes: ({ snapshot, signal }) =>
         turn('restic restore', { signal }, () => this.#find(snapshot).bytes),
-      read: async ({ snapshot, to, signal }) => {
-        const bytes = Buffer.alloc(this.#find(snapshot).bytes)
-        await to(Readable.from([bytes]), signal)
+      read: async ({ snapshot, file, to, signal }) => {
+        const described = file === description && this.descriptions.get(snapshot)
+        await to(Readable.from([described || Buffer.alloc(this.#find(snapshot).bytes)]), signal)
       },
       readVolumes: ({ snapshot, signal }) =>
         turn('restic restore', { signal, changes: true }, () => {
@@ -97,6 +106,12 @@ export class SimulatedRestic {
             .filter(({ tags }) => !tag || tags.includes(tag))
             .map((one) => ({ ...one, current: one.id })),
         ),
+      findBy: ({ is, signal }) =>
+        turn('restic list', { signal }, () => {
+          const found = this.snapshots.findLast(is)
+          if (found) return { ...found, current: found.id }
+          throw new Failure('backup_missing', 'It isn’t there.', 'Choose another.')
+        }),
       forget: ({ snapshots, signal }) =>
         turn('restic forget', { signal, changes: true }, () => this.#remove(snapshots)),
     }
@@ -113,8 +128,8 @@ export class SimulatedRestic {
       throw error
     }
     stdin.end()
-    const { length: bytes } = await read
-    progress?.({ bytes, total: null })
+    const bytes = await read
+    progress?.({ bytes: bytes.length, total: null })
     return bytes
   }
 

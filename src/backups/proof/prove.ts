@@ -10,6 +10,7 @@ import { fileReader } from '../read-file.ts'
 import { differenceOf, inspect, load } from '../recipes/index.ts'
 import type { Contents } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
+import { proveDescription } from '../server/description.ts'
 import type { Restic } from '../restic/restic.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
@@ -34,6 +35,7 @@ export async function prove(
     ...{ isUncached: true, inOne: true },
   })
   await restic.list({ signal })
+  if (backup.subjectKind !== 'davit') await proveDescription(restic, backup, { signal })
   const proving = { backup, restic, log, signal }
   const rows: number[] = []
   for (const contents of backup.contents ?? [])

@@ -10,7 +10,7 @@ import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
 import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
-import type { Snapshots } from './snapshots.ts'
+import type { Snapshots, StoredSnapshot } from './snapshots.ts'
 
 export type { Target } from './repository.ts'
 export type { ResticDeps } from './run.ts'
@@ -46,8 +46,12 @@ export function openRestic(deps: ResticDeps, target: Target) {
     return read
   }
 
-  const find = async ({ snapshot, signal }: SnapshotOf) =>
-    findSnapshot(opened, known ?? (await snapshots({ signal })), snapshot)
+  /** Throws a Failure when none is such a one, or it can’t be read. */
+  const findBy = async ({ is, signal }: Abortable & { is: (one: StoredSnapshot) => boolean }) =>
+    findSnapshot(opened, known ?? (await snapshots({ signal })), is)
+
+  const find = ({ snapshot, signal }: SnapshotOf) =>
+    findBy({ is: ({ id }) => id.startsWith(snapshot), signal })
 
   /** Starts the container that is kept, to be there when it is needed: whoever needs it is told why it isn't. */
   const begin = (open: Abortable) => void opened.kept?.open(open).catch(() => {})
@@ -250,6 +254,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     readVolumes,
     measureVolumes,
     list,
+    findBy,
     forget,
     check,
     [Symbol.asyncDispose]: async () => opened.kept?.[Symbol.asyncDispose](),

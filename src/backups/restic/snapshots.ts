@@ -33,8 +33,12 @@ export const currentIds = ({ snapshots }: Snapshots, ids: string[]) =>
   among(snapshots, ids).map(({ current }) => current)
 
 /** Throws a Failure when it isn't there, or can't be read. */
-export function findSnapshot(opened: Opened, { snapshots, messages }: Snapshots, id: string) {
-  const [found] = among(snapshots, [id])
+export function findSnapshot(
+  opened: Opened,
+  { snapshots, messages }: Snapshots,
+  is: (one: StoredSnapshot) => boolean,
+) {
+  const found = snapshots.findLast(is)
   if (found) return found
   // restic passes over what it can't read
   if (messages.texts.some((text) => /load snapshot/.test(text)))

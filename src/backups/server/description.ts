@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
+import { changed } from '../read-file.ts'
 import type { Restic, StoredSnapshot } from '../restic/restic.ts'
 import { tagsOf } from '../retention.ts'
 import { backupSubjects, volumeHolds } from '../store.ts'
@@ -48,17 +49,23 @@ const own = ['ownerId', 'targetId', 'status', 'held', 'restore', 'goneAt'] as co
 
 type Described = Omit<Backup, (typeof own)[number]>
 
+/** Null for one that no Davit would read. */
+function describedAs(backup: Backup) {
+  const entries = Object.entries(backup)
+  const text = JSON.stringify(
+    Object.fromEntries(entries.filter(([name]) => !(own as readonly string[]).includes(name))),
+  )
+  return Buffer.byteLength(text) > maxSize ? null : text
+}
+
 /** Call it before what was gathered is stored. */
 export async function describe(
   restic: Restic,
   backup: Backup,
   { signal }: { signal: AbortSignal },
 ) {
-  const entries = Object.entries({ ...backup, finishedAt: new Date() })
-  const text = JSON.stringify(
-    Object.fromEntries(entries.filter(([name]) => !(own as readonly string[]).includes(name))),
-  )
-  if (Buffer.byteLength(text) > maxSize) return // no Davit would read it
+  const text = describedAs({ ...backup, finishedAt: new Date() })
+  if (text === null) return
   await restic.gather({
     ...{ file: fileName, tags: tagsOf(backup), isLast: true, signal },
     from: (to, signal) => pipeline([text], to, { signal, end: false }),
@@ -67,6 +74,21 @@ export async function describe(
 
 export const hasDescription = ({ paths }: Pick<StoredSnapshot, 'paths'>) =>
   paths.some((path) => path.endsWith(`/${fileName}`))
+
+/** Throws a Failure unless the target has the description of this backup. */
+export async function proveDescription(
+  restic: Pick<Restic, 'read' | 'findBy'>,
+  backup: Backup,
+  { signal }: { signal: AbortSignal },
+) {
+  if (describedAs(backup) === null) return
+  const { id: snapshot } = await restic.findBy({
+    is: (one) => hasDescription(one) && one.tags.includes(`backup=${backup.id}`),
+    signal,
+  })
+  const found = await readDescription(restic, { snapshot, listed: [], signal })
+  if (found?.id !== backup.id || found.checksum !== backup.checksum) throw changed(fileName)
+}
 
 /** Null when it isn't one, or one of a later form. */
 export async function readDescription(
