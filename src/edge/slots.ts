@@ -27,15 +27,29 @@ export function setSlots(
   const slots = slotsFolder(folder, key)
   const wanted = spread(addresses)
   const name = nameOf(spread(named))
+  const holds = (folder: string | null) =>
+    folder !== null &&
+    existsSync(join(slots, folder, name)) &&
+    Bun.deepEquals(readFolder(join(slots, folder)), wanted)
   const current = linkOf(slots, key)
-  const isSame =
-    current !== null &&
-    existsSync(join(slots, current, name)) &&
-    Bun.deepEquals(readFolder(join(slots, current)), wanted)
-  if (isSame) return
-  const next = `.${key}.${current === null ? 0 : Number(current.split('.').at(-1)) + 1}`
+  if (holds(current)) return
+  const known = foldersOf(slots, key)
+  // what takes a change back, in a hurry, finds them written
+  const next = known.find(holds) ?? writeFolder(slots, key, { known, wanted, name })
   const draft = join(slots, `.${key}.link`)
-  rmSync(join(slots, next), { recursive: true, force: true }) // left by a killed Davit
+  rmSync(draft, { force: true })
+  symlinkSync(next, draft)
+  renameSync(draft, join(slots, key))
+  // the previous folder stays until the next change: a request may be reading it
+  removeFolders(slots, known, [next, current])
+}
+
+function writeFolder(
+  slots: string,
+  key: string,
+  { known, wanted, name }: { known: string[]; wanted: string[]; name: string },
+) {
+  const next = `.${key}.${Math.max(-1, ...known.map((one) => Number(one.split('.').at(-1)))) + 1}`
   mkdirSync(join(slots, next), { recursive: true, mode: 0o700 })
   chmodSync(join(slots, next), 0o755)
   for (const [slot, address] of [...wanted.entries(), [name, ''] as const]) {
@@ -43,11 +57,7 @@ export function setSlots(
     writeFileSync(path, address)
     chmodSync(path, 0o644)
   }
-  rmSync(draft, { force: true })
-  symlinkSync(next, draft)
-  renameSync(draft, join(slots, key))
-  // the previous folder stays until the next change: a request may be reading it
-  removeFolders(slots, key, [next, current])
+  return next
 }
 
 const spread = (addresses: [string, ...string[]]) =>
@@ -72,7 +82,7 @@ export function readSlots(folder: string, key: string): string[] | null {
 export function forgetSlots(folder: string, key: string) {
   const slots = slotsFolder(folder, key)
   rmSync(join(slots, key), { force: true })
-  if (existsSync(slots)) removeFolders(slots, key, [])
+  removeFolders(slots, foldersOf(slots, key), [])
 }
 
 /** Removes the slots of all other keys, except built-in ones. */
@@ -129,8 +139,12 @@ const readFolder = (path: string) =>
     }
   })
 
-function removeFolders(slots: string, key: string, kept: (string | null)[]) {
-  for (const name of readdirSync(slots))
-    if (name.startsWith(`.${key}.`) && !kept.includes(name))
-      rmSync(join(slots, name), { recursive: true, force: true })
+const foldersOf = (slots: string, key: string) =>
+  existsSync(slots)
+    ? readdirSync(slots).filter((name) => name.startsWith(`.${key}.`) && !name.endsWith('.link'))
+    : []
+
+function removeFolders(slots: string, folders: string[], kept: (string | null)[]) {
+  for (const name of folders)
+    if (!kept.includes(name)) rmSync(join(slots, name), { recursive: true, force: true })
 }

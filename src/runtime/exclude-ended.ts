@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { resync } from '../docker/index.ts'
 import type { EngineEvent, EngineFeed } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
@@ -5,7 +6,7 @@ import { report } from '../platform/journal.ts'
 import { awaitReturn } from './reconcile.ts'
 import { accepts } from './restore-routing.ts'
 import { listPlaces } from './routing-store.ts'
-import { findLiveInstance } from './store.ts'
+import { findLiveInstance, goesBackOnCrash } from './store.ts'
 import type { Instance } from './store.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -37,6 +38,8 @@ export async function excludeEnded(deps: ExcludeDeps, { signal }: { signal: Abor
 type Ended = { workload: WorkloadKey; event: EngineEvent; signal: AbortSignal }
 
 async function excludeOne(deps: RuntimeDeps, { workload, event, signal }: Ended) {
+  // its watch decides first: then all requests go back, with one change of slots
+  if (goesBackOnCrash(deps.db, workload.id)) await setImmediate()
   const isLate = Date.now() - event.time.getTime() > lateAfter
   const before = findEnded(deps, event)
   if (before && isLate && (await hasReturned(deps, before, { workload, event, signal })))

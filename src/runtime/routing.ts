@@ -76,9 +76,18 @@ export class Routing {
     this.#edge.route(key, first ? [first, ...others] : pageFor(this.#db, workload, places))
   }
 
+  /** Also before that decision is stored, which a busy disk delays: call it in the same turn. */
+  routeBack(id: string) {
+    this.#routeStandby(id, listPlaces(this.#db, { id, kind: 'app' }))
+  }
+
   /** As soon as it is decided, also while other work on the containers goes on. Returns false otherwise. */
   #routeBack(id: string, places: InstanceAddress[]) {
-    if (!isGoingBack(this.#db, id) || !isKept(this.#db, id)) return false
+    return isGoingBack(this.#db, id) && this.#routeStandby(id, places)
+  }
+
+  #routeStandby(id: string, places: InstanceAddress[]) {
+    if (!isKept(this.#db, id)) return false
     const before = places.filter(({ state }) => state === 'standby')
     const [first, ...others] = before.flatMap((place) => reachedAt(place) ?? [])
     if (first) this.#edge.route(id, [first, ...others])

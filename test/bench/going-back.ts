@@ -27,7 +27,7 @@ export async function benchGoingBack(_: string, executable: string): Promise<Row
     void (async () => {
       const filters = { type: ['container'], event: ['die'] }
       for await (const { id, time } of davit.docker.events({ filters, signal: over.signal }))
-        ends.set(id, time.getTime())
+        if (!ends.has(id)) ends.set(id, time.getTime()) // Docker starts it again, and it is stopped later
     })().catch(() => {}) // the bench is over
 
     const goBack = async () => {

@@ -80,6 +80,20 @@ test('a deployment ends a watch that the next process hasn’t resumed yet', asy
   await next.stop()
 })
 
+test('requests go back at once, also while that can’t be stored', async () => {
+  const { t, project, stored, crash } = await watched()
+  const after = t.routes.get(project.environmentId)
+  const { update } = t.db
+  t.db.update = () => {
+    throw full()
+  }
+  crash()
+  await until(() => t.routes.get(project.environmentId) !== after)
+  expect(stored().watch!.verdict).toBeNull()
+  t.db.update = update
+  await until(() => stored().watch?.end === 'reverted')
+})
+
 test('requests go back at once, while other work on the containers goes on', async () => {
   const { t, project, first, second, stored, crash } = await watched()
   const addressOf = async ({ containerId }: { containerId: string }) =>

@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,6 +34,16 @@ test('a change keeps the slots before until the next one, and nothing else', () 
   for (const address of ['a:1', 'b:1', 'c:1', 'c:1']) setSlots(folder, 'app', [address])
   expect(namesIn()).toEqual(['.app.1', '.app.2', 'app'])
   expect(readSlots(folder, 'app')).toEqual(Array(12).fill('c:1'))
+})
+
+test('what was there before is there again after one rename', () => {
+  for (const address of ['a:1', 'b:1']) setSlots(folder, 'app', [address])
+  const { ino } = statSync(join(folder, 'slots/.app.0/11'))
+  setSlots(folder, 'app', ['a:1'])
+  expect(readlinkSync(join(folder, 'slots/app'))).toBe('.app.0')
+  expect(statSync(join(folder, 'slots/app/11')).ino).toBe(ino)
+  setSlots(folder, 'app', ['c:1'])
+  expect(namesIn()).toEqual(['.app.0', '.app.2', 'app'])
 })
 
 test('a change that was broken off is no obstacle', () => {

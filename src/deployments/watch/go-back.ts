@@ -28,8 +28,8 @@ import type { WatchDeps } from './deps.ts'
 type Verdict = { verdict: WatchVerdict; shutdown: AbortSignal }
 
 /**
- * Sends requests back to the version before. The decision is stored first, so that the next process carries it
- * out if this one is killed, and requests follow it at once. Returns false when the new version stays.
+ * Sends requests back to the version before, at once, and stores the decision, so that the next process carries it
+ * out if this one is killed. Returns false when the new version stays.
  */
 export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutdown }: Verdict) {
   const { db, logs } = deps
@@ -45,8 +45,8 @@ export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutd
     await stay(watched, why ?? gone)
     return false
   }
+  deps.routing.routeBack(environmentId) // other work may have the containers for now
   storeVerdict(db, watched, verdict)
-  deps.routing.route({ id: environmentId, kind: 'app' }) // other work may have the containers for now
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     commit(tx) {
