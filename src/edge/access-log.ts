@@ -10,7 +10,13 @@ const files = { size: 16, kept: 4 }
 const remove = { filter: 'delete' }
 
 /**
- * Caddy's logs: a line in a file for each request to a logged server. That never blocks a request, and Davit
+ * Of the requests of one second Caddy writes so many lines, and after those one for each so many: a prime, as
+ * lines of shares come in turn with others.
+ */
+const sampling = { first: 1000, thereafter: 11 }
+
+/**
+ * Caddy's logs: lines in a file for requests to a logged server. That never blocks a request, and Davit
  * reads the lines later even if it was down. Headers, queries and user names are excluded, as are requests
  * from Caddy's own log: they may contain secrets.
  */
@@ -20,36 +26,40 @@ export const loggingOf = ({ folder }: { folder: string }) => ({
       // all of it: each request would be encoded for this log too, whether or not it has a line here
       exclude: ['http'],
     },
-    access: {
-      include: ['http.log.access'],
-      writer: {
-        output: 'file',
-        filename: accessFile(folder),
-        // Caddy is root in a container, while Davit may be another user; no one else can enter the folder
-        mode: '0644',
-        roll_size_mb: files.size,
-        roll_keep: files.kept,
-        roll_gzip: false,
+    access: { ...accessLog(folder, 'level'), sampling: { interval: 1e9, ...sampling } },
+    // each failed request (5xx) has a line of its own, which has no level
+    failed: { ...accessLog(folder, ''), level: 'ERROR' },
+  },
+})
+
+const accessLog = (folder: string, level_key: string) => ({
+  include: ['http.log.access'],
+  writer: {
+    output: 'file',
+    filename: accessFile(folder),
+    // Caddy is root in a container, while Davit may be another user; no one else can enter the folder
+    mode: '0644',
+    roll_size_mb: files.size,
+    roll_keep: files.kept,
+    roll_gzip: false,
+  },
+  encoder: {
+    format: 'filter',
+    wrap: { format: 'json', message_key: '', level_key, name_key: '' },
+    fields: {
+      'request>headers': remove,
+      'request>remote_ip': remove,
+      'request>remote_port': remove,
+      'request>proto': remove,
+      'request>tls': remove,
+      // the address for image registries has a secret
+      'request>uri': {
+        filter: 'regexp',
+        regexp: '(/hooks/registry/).*|\\?.*',
+        value: '${1}?',
       },
-      encoder: {
-        format: 'filter',
-        wrap: { format: 'json', message_key: '', level_key: '', name_key: '' },
-        fields: {
-          'request>headers': remove,
-          'request>remote_ip': remove,
-          'request>remote_port': remove,
-          'request>proto': remove,
-          'request>tls': remove,
-          // the address for image registries has a secret
-          'request>uri': {
-            filter: 'regexp',
-            regexp: '(/hooks/registry/).*|\\?.*',
-            value: '${1}?',
-          },
-          resp_headers: remove,
-          user_id: remove,
-        },
-      },
+      resp_headers: remove,
+      user_id: remove,
     },
   },
 })
@@ -60,8 +70,25 @@ export const logged = {}
 /** Puts the key that served a request into its line, where that isn't the host. */
 export const keyInLog = (value: string) => ({ handler: 'log_append', key: 'davit', value })
 
-/** One finished request. */
+/** Finds how many requests a line stands for: it counts them as Caddy does, in the order of the log. */
+export class Samples {
+  #since = 0
+  #lines = 0
+
+  /** The time in seconds, with all its digits. */
+  requestsOf(time: number) {
+    // lines may change places, while the clock is put back by more
+    if (time >= this.#since + 1 || time < this.#since - 1) {
+      this.#since = time
+      this.#lines = 0
+    }
+    return ++this.#lines > sampling.first ? sampling.thereafter : 1
+  }
+}
+
+/** A finished request, or one of several: failed ones each have a line. */
 export type AccessLine = {
+  requests: number
   /** When it ended, in milliseconds since 1970. */
   time: number
   /** The key that served it: a host, a host with a path prefix, or a port. */
@@ -84,15 +111,18 @@ export type AccessLine = {
   share: { slot: number; version: 'new' | 'before' } | null
 }
 
-/** Null for an invalid line, such as a truncated one. */
-export function readAccessLine(text: string): AccessLine | null {
+/** Null for an invalid line, such as a truncated one, and for one whose request has another. */
+export function readAccessLine(text: string, samples = new Samples()): AccessLine | null {
   try {
-    const { ts, request, bytes_read, duration, size, status, davit, forwarded } = JSON.parse(text)
+    const { ts, request, bytes_read, duration, size, status, level, davit, forwarded } =
+      JSON.parse(text)
     const { client_ip, method, host, uri } = request
     const strings = [client_ip, method, host, uri]
     const numbers = [ts, bytes_read, duration, size, status]
     if (!strings.every(isString) || !numbers.every(Number.isFinite)) return null
+    if (level === 'error') return null
     return {
+      requests: level ? samples.requestsOf(ts) : 1,
       time: Math.round(ts * 1000),
       key: keyIn(davit || nameIn(host)),
       client: client_ip,

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { readAccessLine } from '../edge/access-log.ts'
+import { readAccessLine, Samples } from '../edge/access-log.ts'
 import type { AccessLine } from '../edge/access-log.ts'
 import { markOfAccessLog, readAccessLog, removeRead } from '../edge/access-tail.ts'
 import type { AccessPosition } from '../edge/access-tail.ts'
@@ -94,6 +94,7 @@ export class TrafficCollector {
   readonly #deps: CollectDeps
   readonly #owners: Owners
   readonly #kept = new KeptLines()
+  readonly #samples = new Samples()
   /** The state of the log before the last complete read; unchanged means nothing new. */
   #mark: string | null | undefined
 
@@ -132,7 +133,7 @@ export class TrafficCollector {
 
   /** Ignores an unreadable line: a killed Caddy left it incomplete. */
   #take({ tallies, lines, watched }: Batch, text: string) {
-    const request = readAccessLine(text)
+    const request = readAccessLine(text, this.#samples)
     if (!request) return
     const { share } = request
     if (share) return this.#takeShared({ tallies, watched }, share, request)

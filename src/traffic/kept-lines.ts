@@ -34,18 +34,19 @@ export class KeptLines {
   /** The lines to store for a request: none, its line, or a note on how many are missing and its line. */
   of(sourceId: string, request: AccessLine): NewLine[] {
     const source = this.#sourceOf(sourceId)
-    const { time } = request
+    const { time, requests } = request
     const isFailed = request.status >= 500
     const isAllowed = (isFailed && source.failed.take(time)) || source.usual.take(time)
     if (!isAllowed || !this.#all.take(time)) {
-      source.left++
+      source.left += requests
       return []
     }
     const stream = isFailed ? 'stderr' : 'stdout'
     const line: NewLine = { time, stream, text: textOf(request), origin }
-    if (source.left === 0 || source.usual.isSaving) return [line]
-    const text = noteOf(source.left)
-    source.left = 0
+    const missing = source.usual.isSaving ? 0 : source.left
+    source.left += requests - 1 - missing
+    if (missing === 0) return [line]
+    const text = noteOf(missing)
     return [{ time, stream: 'system', text, origin }, line]
   }
 

@@ -11,14 +11,14 @@ export class Tally {
   sent = 0
   readonly durations = new Durations()
 
-  add({ status, received, sent, seconds }: AccessLine) {
+  add({ requests, status, received, sent, seconds }: AccessLine) {
     const kind = Math.floor(status / 100) - 1
-    this.requests++
-    if (kind in this.statuses) this.statuses[kind]!++
-    this.received += received
-    this.sent += sent
+    this.requests += requests
+    if (kind in this.statuses) this.statuses[kind]! += requests
+    this.received += received * requests
+    this.sent += sent * requests
     // a WebSocket lasts as long as it is open, and an aborted request has no meaningful duration
-    if (status >= 200) this.durations.add(seconds)
+    if (status >= 200) this.durations.add(seconds, requests)
   }
 
   addServed({ requests, received, sent, durations, ...statuses }: Served) {

@@ -19,6 +19,13 @@ const inForce = (t: EdgeApp) =>
 const slotsOf = (t: EdgeApp) =>
   readdirSync(join(t.dataDir, 'edge/slots')).filter((name) => !name.startsWith('.'))
 
+const logInTo = (t: EdgeApp, host: string, path: string) => async (password: string) => {
+  const Authorization = `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`
+  const response = await t.get(host, path, { headers: { Authorization } })
+  await response.body?.cancel()
+  return response.status
+}
+
 const compose = `
 services:
   web:
@@ -52,12 +59,7 @@ test('a domain of a service leads where its target says, with its options, until
   const basicAuth = [{ username: 'ada', password: 'pass: wörd' }]
   await ada.put(`/domains/${id}`, { basicAuth })
   expect((await t.get('shop.test', '/busybox')).status).toBe(401)
-  const logIn = async (password: string) => {
-    const Authorization = `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`
-    const response = await t.get('shop.test', '/busybox', { headers: { Authorization } })
-    await response.body?.cancel()
-    return response.status
-  }
+  const logIn = logInTo(t, 'shop.test', '/busybox')
   expect([await logIn('pass: wörd'), await logIn('pass: word')]).toEqual([200, 401])
   await ada.put(`/domains/${id}`, { basicAuth: null, maintenance: true })
   expect(await t.text('shop.test')).toContain('Down for maintenance')
@@ -107,13 +109,16 @@ test('what is refused changes nothing that is served', async () => {
   expect((await ada.get(`/domains/${id}`)).json.error).toBeNull()
 })
 
-test('a host is free again when its environment was deleted', async () => {
+test('a host of an app asks for its password, and is free again when its environment was deleted', async () => {
   const t = await edgeApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const environment = await anEnvironment(t, ada)
   const his = `/envs/${(await anEnvironment(t, bob)).id}/domains`
-  await ada.post(`/envs/${environment.id}/domains`, { host: 'a.test' })
-  expect((await t.get('a.test')).status).toBe(503)
+  const basicAuth = [{ username: 'ada', password: 'sesame' }]
+  await ada.post(`/envs/${environment.id}/domains`, { host: 'a.test', basicAuth })
+  expect((await t.get('a.test')).status).toBe(401)
+  const logIn = logInTo(t, 'a.test', '/')
+  expect([await logIn('sesame'), await logIn('other')]).toEqual([503, 401]) // it has no version yet
   expect((await bob.post(his, { host: 'a.test' })).status).toBe(409)
   await ada.delete(`/projects/${environment.projectId}`)
   await until(async () => (await t.get('a.test')).status === 404)

@@ -89,6 +89,32 @@ export async function anEdge() {
         })
       return ask(mostResets)
     },
+
+    /** So many requests on one connection, none waiting for the response to the one before. */
+    async sendAtOnce(host: string, path: string, count: number) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      let left = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(count))
+      let text = ''
+      let responses = 0
+      const send = (socket: Bun.Socket) => void (left = left.subarray(socket.write(left)))
+      const socket = await Bun.connect({
+        hostname: '127.0.0.1',
+        port: ports.http,
+        socket: {
+          drain: send,
+          data(_, data) {
+            const parts = (text + data.toString('latin1')).split('HTTP/1.1 ')
+            responses += parts.length - 1
+            text = parts.at(-1)!.slice(-'HTTP/1.1'.length)
+            if (responses === count) resolve()
+          },
+          close: () => reject(new Error('Caddy closed the connection')),
+        },
+      })
+      send(socket)
+      await promise
+      socket.end()
+    },
   }
 }
 

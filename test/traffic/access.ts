@@ -43,6 +43,8 @@ type Fields = {
   method: string
   client_ip: string
   host: string
+  /** Of those that Caddy samples. */
+  level: 'info' | 'error'
 }
 
 /** A line as Caddy writes it. */

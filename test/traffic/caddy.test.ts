@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { planOf } from '../../src/addresses/plan.ts'
 import { Forwarders } from '../../src/edge/forwarders.ts'
+import { folderInside } from '../../src/edge/container.ts'
+import { routeShare } from '../../src/edge/shares.ts'
+import { figuresSince, WatchedTraffic } from '../../src/traffic/watched.ts'
 import { TrafficCollector } from '../../src/traffic/collect.ts'
 import { adoptRelease } from '../../src/runtime/store.ts'
 import { aHost, anEdge, freePort } from '../edge/caddy.ts'
@@ -132,6 +135,43 @@ test('no request is lost where Caddy begins a new file while it is read', async 
   expect((await ada.get(path)).json.total.requests).toBe(before + sent)
   expect(seen.size).toBeGreaterThanOrEqual(3) // it began two new ones at least
   expect(readdirSync(folder)).toEqual(['access.log'])
+})
+
+test('of many requests at once not each has a line, but each that failed, also of a share', async () => {
+  const { t, ada, has, path, environment } = await counted()
+  has('app.test')
+  await edge.serve([aHost('app.test')])
+  const watched = new WatchedTraffic()
+  watched.begin(environment.id, 0, 3)
+  const share = { slot: 3, percent: 50, isSticky: false }
+  const app: [string] = [edge.app(answer)]
+  routeShare(edge.folder, 'app', { share, versions: { new: app, before: app }, folderInside })
+  const folder = edge.folder
+  const collector = new TrafficCollector({ ...t.deps, watched, edge: { folder, forwarders } })
+  while (await collector.collect()); // those of the tests before
+  const before = (await ada.get(path)).json.total
+  await Promise.all([
+    ...Array.from({ length: 8 }, () => edge.sendAtOnce('app.test', '/200/1', 600)),
+    edge.sendAtOnce('app.test', '/500/1', 600),
+  ])
+  const failed = async () => {
+    while (await collector.collect());
+    const { total } = (await ada.get(path)).json
+    return total.statuses['5xx'] - before.statuses['5xx']
+  }
+  await until(async () => (await failed()) >= 600)
+  expect(await failed()).toBe(600)
+  const requests = (await ada.get(path)).json.total.requests - before.requests
+  const [one, other] = (['new', 'before'] as const).map((version) =>
+    figuresSince(t.logDb, environment.id, 0, version),
+  )
+  expect(one!.errors + other!.errors).toBe(600)
+  const served = one!.requests + other!.requests
+  expect(Math.abs(requests + served - 2 * 5400)).toBeLessThan(2 * 5400 * 0.03)
+  expect(Math.abs(requests - served)).toBeLessThan(2000) // either kind of line by chance, and counts as 11
+  const sampled = access().match(/"level":"info"/g)!.length
+  expect(sampled).toBeLessThan(2 * 4800) // each of the host, and of a share
+  edge.slots('app', ...app)
 })
 
 test('a proxy that isn’t trusted is known by the requests of a host, and a visitor who forges isn’t', async () => {

@@ -4,6 +4,7 @@ import { KeptLines } from '../../src/traffic/kept-lines.ts'
 const start = Date.parse('2026-11-20T03:00:00Z')
 const request = (seconds: number) => ({
   ...{
+    requests: 1,
     time: start + seconds * 1000,
     key: 'app.test',
     host: 'app.test',
@@ -23,4 +24,11 @@ test('many requests at once keep no one from having lines later', () => {
     'There is no log line here for 1 request, because of the rate. All are counted.',
     'GET app.test/ → 200, 10.0 ms, 1 B, 203.0.113.7',
   ])
+})
+
+test('requests for which another one has the line are among those that lack one', () => {
+  const kept = new KeptLines()
+  expect(kept.of('source', { ...request(0), requests: 10 })).toHaveLength(1)
+  const [note] = kept.of('source', request(1))
+  expect(note!.text).toStartWith('There is no log line here for 9 requests')
 })
