@@ -113,7 +113,7 @@ export const appKind =
         isBegun = true
         await deps.watches.end(
           { environmentId: id },
-          kind === 'stop-app' ? 'replaced' : 'interrupted',
+          kind === 'stop-app' ? 'stopped' : 'interrupted',
         )
         try {
           // restarted when the engine becomes unreachable: nothing must stay half done

@@ -16,15 +16,16 @@ export type FailedRequests = { status: number; method: string; path: string; cou
 export type WatchVerdict = { code: string; message: string; hint: string }
 
 /**
- * `stays` if it should have gone back but couldn't; `replaced` when a deployment or a stop began, and
- * `interrupted` when that deployment failed, or the app was restarted; `cancelled` if it had a share of the
- * requests, and wasn't promoted.
+ * `stays` if it should have gone back but couldn't; `replaced` when a deployment began, `interrupted` when that
+ * failed, or the app was restarted, and `stopped` with the app; `cancelled` if it had a share of the requests, and
+ * wasn't promoted.
  */
 export const watchEnds = [
   'over',
   'kept',
   'replaced',
   'interrupted',
+  'stopped',
   'reverted',
   'stays',
   'cancelled',

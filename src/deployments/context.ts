@@ -10,6 +10,10 @@ import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { BaseImages } from './base-images.ts'
 import type { Lookup } from '../platform/hosts.ts'
+import type { EngineFeed } from '../docker/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { ObservedContainers } from '../runtime/observed-containers.ts'
+import type { WatchedTraffic } from '../traffic/watched.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import type { Uploads } from './uploads.ts'
 import type { Deployment, Job } from './store.ts'
@@ -27,8 +31,21 @@ export type PipelineDeps = RuntimeDeps & {
   uploads: Uploads
   watches: {
     begin: (deploymentId: string) => void
-    end: (of: { environmentId: string }, end: 'replaced' | 'interrupted') => Promise<unknown>
+    end: (
+      of: { environmentId: string },
+      end: 'replaced' | 'interrupted' | 'stopped',
+    ) => Promise<unknown>
   }
+}
+
+/** All that a watch needs. A pipeline ends watches, so it has them in its own. */
+export type WatchDeps = Omit<PipelineDeps, 'watches'> & {
+  feed: EngineFeed
+  jobs: Jobs
+  observed: ObservedContainers
+  watched: WatchedTraffic
+  /** Aborted when Davit stops: the next process continues. */
+  shutdown: AbortSignal
 }
 
 /** The input of a step, which must not depend on HTTP. */

@@ -1,7 +1,5 @@
 import type { Db } from '../db/index.ts'
-import type { Edge } from '../edge/edge.ts'
 import { whyNoShare } from '../environments/share.ts'
-import { getLiveRelease } from '../runtime/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { ShareRequest } from './share-fields.ts'
@@ -28,7 +26,7 @@ export async function takeBack(
 
 /** Throws when a new version of the environment can't get a share of the requests. */
 export function refuseShare(
-  { db, edge }: { db: Db; edge: Pick<Edge, 'mode'> },
+  deps: Parameters<typeof whyNoShare>[0],
   {
     project,
     environmentId,
@@ -36,20 +34,16 @@ export function refuseShare(
   }: ShareRequest & { project: Project; environmentId?: string | null | undefined },
 ) {
   if (strategy !== 'share') return
+  const { db } = deps
   const environment = chooseEnvironment(db, project, environmentId)
-  const why = whyNoShare({ project, environment, edge })
-  if (why !== null) throw invalidField('strategy', why)
-  const { name, id } = environment
-  const current = getCurrent(db, id)
+  const refused = whyNoShare(deps, { project, environment })
+  if (refused?.isState) throw new AppError('conflict', `A share of the requests ${refused.reason}`)
+  if (refused) throw invalidField('strategy', refused.reason)
+  const current = getCurrent(db, environment.id)
   if (current && hasShare(current))
     throw new AppError(
       'conflict',
-      `#${current.number} of ${name} has a share of the requests already. Promote or cancel it first.`,
-    )
-  if (current?.status !== 'running' || !getLiveRelease(db, id)?.edge)
-    throw new AppError(
-      'conflict',
-      `No version of ${name} runs behind the edge that would get the other requests. Deploy to all of them first.`,
+      `#${current.number} of ${environment.name} has a share of the requests already. Promote or cancel it first.`,
     )
   if (listFreeSlots(db).length === 0) throw new AppError('conflict', sharesFull)
 }

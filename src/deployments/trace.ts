@@ -106,10 +106,11 @@ export type DeploymentTrace = ReturnType<typeof traceOf>
 /** What is known of where the time of a deployment went. */
 export function traceOf(db: Db, deployment: Deployment, now = Date.now()) {
   const data = getTrace(db, deployment.id)
-  const { startedAt, spans, ...known } = data ? readStored(data) : stepsOnly(deployment, now)
+  const stored = data && readStored(data, deployment)
+  const { startedAt, spans, ...known } = stored ?? stepsOnly(deployment, now)
   return {
     deploymentId: deployment.id,
-    isComplete: data !== null,
+    isComplete: stored !== null,
     startedAt: startedAt === null ? null : new Date(startedAt).toISOString(),
     ...known,
     totals: totalsOf(spans, known.milliseconds),
@@ -117,19 +118,25 @@ export function traceOf(db: Db, deployment: Deployment, now = Date.now()) {
   }
 }
 
-function readStored(data: Buffer) {
-  const text = Bun.zstdDecompressSync(data).toString()
-  const { startedAt, queued, length, dropped, rows } = JSON.parse(text) as Stored
-  const spans = rows.map(([kind, name, detail, start, tenth, count, failed]): Span => ({
-    kind: spanKinds[kind]!,
-    name,
-    detail,
-    start: start / 10,
-    milliseconds: tenth / 10,
-    count,
-    failed: failed === 1,
-  }))
-  return { startedAt, queued, milliseconds: length / 10, dropped, spans }
+/** Null when it is damaged. */
+function readStored(data: Buffer, { id }: Deployment) {
+  try {
+    const text = Bun.zstdDecompressSync(data).toString()
+    const { startedAt, queued, length, dropped, rows } = JSON.parse(text) as Stored
+    const spans = rows.map(([kind, name, detail, start, tenth, count, failed]): Span => ({
+      kind: spanKinds[kind]!,
+      name,
+      detail,
+      start: start / 10,
+      milliseconds: tenth / 10,
+      count,
+      failed: failed === 1,
+    }))
+    return { startedAt, queued, milliseconds: length / 10, dropped, spans }
+  } catch (error) {
+    report('the trace of a deployment is damaged', error, { deployment: id })
+    return null
+  }
 }
 
 function stepsOnly({ steps, createdAt, finishedAt, errorStep }: Deployment, now: number) {

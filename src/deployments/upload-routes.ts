@@ -44,7 +44,7 @@ const uploadQuery = z.object({
 const silence = 120
 
 type UploadDeps = TriggerDeps & {
-  edge: Pick<Edge, 'mode'>
+  edge: Pick<Edge, 'isOn' | 'mode'>
   config: Config
   docker: Docker
   streams: Streams

@@ -1,7 +1,7 @@
 import { listJobsOf } from '../jobs/store.ts'
 import type { Project } from '../projects/store.ts'
 import { isStopCode } from '../runtime/crash-count.ts'
-import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
+import { listLiveInstances } from '../runtime/store.ts'
 import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { stepOfJob } from './app-steps.ts'
@@ -15,8 +15,7 @@ import type { Environment } from './store.ts'
 
 export type Verb = 'start' | 'restart' | 'stop'
 
-export type HeadDeps = Parameters<typeof reachedAt>[0] &
-  Pick<Parameters<typeof whyNoShare>[0], 'edge'>
+export type HeadDeps = Parameters<typeof reachedAt>[0] & Parameters<typeof whyNoShare>[0]
 export type EnvironmentHead = ReturnType<typeof headOf>
 
 /** The state for the header of all pages of an environment, in a fixed number of queries. */
@@ -46,11 +45,7 @@ export function headOf(
     shared: share ? current : null,
     share,
     /** True when a new version can have one. */
-    isShareable:
-      !share &&
-      current?.status === 'running' &&
-      getLiveRelease(db, environment.id)?.edge === true &&
-      whyNoShare({ project, environment, edge: deps.edge }) === null,
+    isShareable: !share && whyNoShare(deps, { project, environment }) === null,
     /** Null while nothing runs. */
     url:
       current?.status === 'running'

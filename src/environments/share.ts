@@ -1,28 +1,60 @@
+import type { Db } from '../db/index.ts'
+import type { UnwatchedReason } from '../db/schema.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Project } from '../projects/store.ts'
+import { getLiveRelease } from '../runtime/store.ts'
 import { hasPort, web } from './processes.ts'
+import { getCurrent } from './store.ts'
 import type { Environment } from './store.ts'
 
-type App = {
-  project: Pick<Project, 'composeFile'>
-  environment: Pick<Environment, 'port' | 'portSet' | 'processes' | 'volumes'>
-  edge: Pick<Edge, 'mode'>
+type Deps = { db: Db; edge: Pick<Edge, 'mode' | 'isOn'> }
+type App = { project: Pick<Project, 'composeFile'>; environment: Environment }
+
+/** Why requests can't reach two versions of an app, one of which takes over for the other; null when they can. */
+export function whyAlone(
+  { db, edge }: Deps,
+  { project, environment }: App,
+): Exclude<UnwatchedReason, 'off' | 'stop-first'> | null {
+  const { id, processes, portSet } = environment
+  if (!hasPort(environment)) return 'worker'
+  if (project.composeFile !== null) return 'compose'
+  // two versions of a worker must not work side by side
+  if (processes.some(({ name }) => name !== web)) return 'processes'
+  if (!edge.isOn) return 'no-edge'
+  if (portSet) return 'own-port'
+  if (getCurrent(db, id)?.status !== 'running') return 'first'
+  return getLiveRelease(db, id)?.edge ? null : 'no-edge'
 }
 
-/**
- * Explains why a new version can't get a share of the requests beside the one before; null when it can, by its
- * settings.
- */
-export function whyNoShare({ project, environment, edge }: App) {
-  const { portSet, processes, volumes } = environment
-  if (edge.mode !== 'caddy')
-    return 'needs the edge that Davit runs itself (DAVIT_EDGE=caddy), which sends requests to both versions.'
-  if (project.composeFile !== null) return 'isn’t possible for an app of a Compose file.'
-  if (!hasPort(environment)) return 'needs an app with a port.'
-  if (portSet) return 'isn’t possible with a host port of its own, which only one version can have.'
-  if (volumes.length > 0) return 'isn’t possible with volumes, which only one version can write to.'
-  const other = processes.find(({ name }) => name !== web)
-  return other
-    ? `isn’t possible with the process ${other.name}: two versions of it would work side by side.`
-    : null
+/** Explains why a new version can't get a share of the requests beside the one before; null when it can. */
+export function whyNoShare(deps: Deps, app: App) {
+  if (deps.edge.mode !== 'caddy')
+    return refused(
+      'needs the edge that Davit runs itself (DAVIT_EDGE=caddy), which sends requests to both versions.',
+    )
+  if (app.environment.volumes.length > 0)
+    return refused('isn’t possible with volumes, which only one version can write to.')
+  const why = whyAlone(deps, app)
+  return why && reasons[why]
+}
+
+/** `isState` when another deployment changes that, and no setting. */
+const refused = (reason: string, { isState = false } = {}) => ({ reason, isState })
+
+const noOther = refused(
+  'needs a version that runs behind the edge, which gets the other requests. Deploy to all of them first.',
+  { isState: true },
+)
+
+const reasons = {
+  worker: refused('needs an app with a port.'),
+  compose: refused('isn’t possible for an app of a Compose file.'),
+  processes: refused(
+    'isn’t possible with processes besides web, of which two versions would work side by side.',
+  ),
+  'own-port': refused(
+    'isn’t possible with a host port of its own, which only one version can have.',
+  ),
+  'no-edge': noOther,
+  first: noOther,
 }

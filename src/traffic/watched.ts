@@ -64,13 +64,11 @@ const oneHour = 3600
 
 /** Of all hosts in the hour before a switch, in milliseconds since 1970; call it at that time. */
 export const figuresBefore = (logDb: LogDb, sourceId: string, since: number) =>
-  figuresOf(
-    listServed(logDb, {
-      ...{ sourceId, span: spans.minute },
-      after: timeOf(since) - oneHour,
-      until: timeOf(since) + spans.minute,
-    }),
-  )
+  readFigures(logDb, {
+    ...{ sourceId, span: spans.minute },
+    after: timeOf(since) - oneHour,
+    until: timeOf(since) + spans.minute,
+  })
 
 /** Of the version that was switched to then; of a share also of the one before. */
 export function figuresSince(
@@ -81,15 +79,15 @@ export function figuresSince(
 ) {
   const until = timeOf(since)
   const key = version && shareKey(version)
-  return figuresOf(listServed(logDb, { sourceId, key, span: spans.watch, after: until - 1, until }))
+  return readFigures(logDb, { sourceId, key, span: spans.watch, after: until - 1, until })
 }
 
 /** In place of a host: no host has this character. */
 export const shareKey = (version: ShareVersion) => `#${version}`
 
-function figuresOf(rows: ReturnType<typeof listServed>): VersionFigures {
+function readFigures(...query: Parameters<typeof listServed>): VersionFigures {
   const tally = new Tally()
-  for (const { served } of rows) tally.addServed(served)
+  for (const { served } of listServed(...query)) tally.addServed(served)
   const { p50, p95 } = percentilesOf(tally)
   return { requests: tally.requests, errors: tally.statuses[4]!, p50, p95 }
 }

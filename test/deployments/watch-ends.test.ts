@@ -180,12 +180,18 @@ test('what a restart interrupts is promoted, and what a stop interrupts isn’t'
     ['restart', true],
     ['stop', false],
   ] as const) {
-    const { t, ada, first, second, promoted, stored } = await watched({ promotes: true })
+    const { t, ada, project, first, second, promoted, stored } = await watched({ promotes: true })
     expect(promoted()).toEqual([first.id])
     await ada.post(`/envs/${second.environmentId}/${verb}`)
     await t.jobs.idle()
-    expect(stored().watch!.end).toBe(isPromoted ? 'interrupted' : 'replaced')
-    expect(promoted()).toEqual(isPromoted ? [first.id, second.id] : [first.id])
+    expect(stored().watch!.end).toBe(isPromoted ? 'interrupted' : 'stopped')
+    const expected = isPromoted ? [first.id, second.id] : [first.id]
+    expect(promoted()).toEqual(expected)
+    await ada.post(`/envs/${second.environmentId}/start`)
+    await t.jobs.idle()
+    t.faults.startContainer = () => Promise.reject(new Error('no'))
+    expect((await project.deploy()).status).toBe('failed')
+    expect(promoted()).toEqual(expected) // not later either
   }
 })
 

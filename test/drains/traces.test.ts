@@ -188,3 +188,20 @@ test('the test of a drain sends both, and the address may have the path of lines
   const { status, json } = await s.ada.post(s.one.replace(/\/[^/]+$/, ''), loki)
   expect([status, json.errors?.[0].field]).toEqual([422, 'traces'])
 })
+
+test('a damaged trace is sent with its steps only, and the next one as ever', async () => {
+  const s = await withTraces()
+  const first = await s.project.deploy()
+  for (const data of [Buffer.from('no zstd'), Buffer.from(Bun.zstdCompressSync('{"rows":1}'))]) {
+    saveTrace(s.t.db, first.id, data)
+    await s.send()
+    expect(await s.shown()).toMatchObject({ ofTraces: { waiting: 0, problem: null } })
+    const { status, json } = await s.ada.get(
+      `/projects/${s.project.id}/deployments/${first.id}/trace`,
+    )
+    expect([status, json.isComplete]).toEqual([200, false])
+  }
+  await s.project.deploy()
+  await s.send()
+  expect(s.traces()).toHaveLength(3)
+})

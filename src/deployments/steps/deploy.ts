@@ -3,8 +3,8 @@ import type { Tx } from '../../db/index.ts'
 import type { UnwatchedReason } from '../../db/schema.ts'
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
-import { web, whyNotSpread } from '../../environments/processes.ts'
-import { whyNoShare } from '../../environments/share.ts'
+import { whyNotSpread } from '../../environments/processes.ts'
+import { whyAlone, whyNoShare } from '../../environments/share.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -19,7 +19,8 @@ import type { Run } from '../context.ts'
 import { sealSettings } from '../settings.ts'
 import { appComponents, openStack, variablesIn } from '../stack/open.ts'
 import type { OpenStack } from '../stack/open.ts'
-import { getCurrent, getJob } from '../store.ts'
+import { getJob } from '../store.ts'
+import { watchSecondsOf } from '../watch/store.ts'
 
 export type Outcome = {
   url: string | null
@@ -124,8 +125,12 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
   await run.watches.end({ environmentId: run.environment.id }, 'replaced')
-  if (deployment.share) refuseUnshared(run)
-  const unwatched = deployment.share ? null : whyUnwatched(run)
+  const { project, environment, config } = run
+  // its settings may have changed since it was asked for, also by its commit
+  const refused = deployment.share && whyNoShare(run, { project, environment })
+  if (refused) throw shareImpossible(`A share of the requests ${refused.reason}`)
+  const isOff = !deployment.share && watchSecondsOf(environment, config) === 0
+  const unwatched = isOff ? 'off' : whyAlone(run, { project, environment })
   await rollOut(run, {
     workload: workloadOf(run),
     release: {
@@ -149,34 +154,6 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
     signal,
     shutdown,
   })
-}
-
-/** Requests can only go back to a version that runs, without its port on this host. */
-function whyUnwatched({
-  db,
-  config,
-  environment,
-  port,
-  stack,
-  edge,
-}: ReadyRun): UnwatchedReason | null {
-  if ((environment.watchSeconds ?? config.watchSeconds) === 0) return 'off'
-  if (port === 0) return 'worker'
-  if (stack !== null) return 'compose'
-  // two versions of a worker must not work side by side
-  if (environment.processes.some(({ name }) => name !== web)) return 'processes'
-  if (!isBehindEdge({ environment, edge })) return edge.isOn ? 'own-port' : 'no-edge'
-  if (getCurrent(db, environment.id)?.status !== 'running') return 'first'
-  return getLiveRelease(db, environment.id)?.edge ? null : 'no-edge'
-}
-
-/** Its settings may have changed since it was asked for, also by its commit. */
-function refuseUnshared({ db, project, environment, edge }: ReadyRun) {
-  const why = whyNoShare({ project, environment, edge })
-  if (why !== null) throw shareImpossible(`A share of the requests ${why}`)
-  const isThere = getCurrent(db, environment.id)?.status === 'running'
-  if (!isThere || !getLiveRelease(db, environment.id)?.edge)
-    throw shareImpossible('No version runs behind the edge that would get the other requests.')
 }
 
 /** Says what a commit removes: containers, but not their volumes. */

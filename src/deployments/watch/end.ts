@@ -9,7 +9,7 @@ import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
 import { figuresOf, storeEnd, storeInterrupted } from './store.ts'
 import type { Watched } from './store.ts'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from '../context.ts'
 import { failedOf } from './view.ts'
 
 /** Writes to the log of a deployment that has ended. */
@@ -25,16 +25,11 @@ type Ending = {
   by?: string | undefined
   /** Why it stays although it failed. */
   why?: string | undefined
-  shutdown: AbortSignal
 }
 
 /** The new version stays: what would have taken over is stopped, and those that follow it get it. */
-export async function endWatch(
-  deps: WatchDeps,
-  watched: Watched,
-  { end, by, why, shutdown }: Ending,
-) {
-  const { db, logs, jobs } = deps
+export async function endWatch(deps: WatchDeps, watched: Watched, { end, by, why }: Ending) {
+  const { db, logs, jobs, shutdown } = deps
   const { id, environmentId } = watched
   const job = getJob(db, id)!
   const requests = why === undefined ? [] : await failedOf(deps, environmentId)
@@ -44,7 +39,7 @@ export async function endWatch(
       figures: figuresOf(deps.logDb, watched),
       requests,
     })
-    return end === 'replaced' || end === 'stays' ? [] : promoteNext(db, job)
+    return unpromoted.has(end) ? [] : promoteNext(db, job)
   })
   logTo(deps, watched, [endsIn({ end, by, why }), ...promoted.map(promotedIn)])
   deps.routing.route({ id: environmentId, kind: 'app' }) // while it was watched, no page replaced it
@@ -58,13 +53,18 @@ export async function endWatch(
   })
 }
 
+/** `replaced` is promoted if what replaces it fails. */
+const unpromoted = new Set<WatchEnd>(['replaced', 'stopped', 'stays'])
+
 function endsIn({ end, by, why }: Pick<Ending, 'end' | 'by' | 'why'>) {
   if (why !== undefined) return why
-  if (end === 'over') return 'The watch is over: this version stays.'
+  if (end === 'over' || end === 'stays') return 'The watch is over: this version stays.'
   return end === 'kept'
     ? `The watch was ended${by ? ` by ${by}` : ''}: this version stays.`
-    : `The watch ended, because the version is being ${end === 'replaced' ? 'changed' : 'restarted'}.`
+    : `The watch ended, because the version is being ${doing[end]}.`
 }
+
+const doing = { replaced: 'changed', interrupted: 'restarted', stopped: 'stopped' }
 
 /**
  * The version whose watch a deployment ended stays, as that deployment failed. Call it in the transaction that

@@ -9,7 +9,8 @@ import { getLiveRelease } from '../../runtime/store.ts'
 import { switchBack } from '../../runtime/standby.ts'
 import { noteReverted } from '../notices.ts'
 import { getDeployment } from '../../environments/store.ts'
-import { getJob } from '../store.ts'
+import { getJob, getStatus } from '../store.ts'
+import type { Deployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { endWatch, logTo } from './end.ts'
 import {
@@ -23,90 +24,82 @@ import {
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
 import { failedOf } from './view.ts'
-import type { WatchDeps } from './deps.ts'
-
-type Verdict = { verdict: WatchVerdict; shutdown: AbortSignal }
+import type { WatchDeps } from '../context.ts'
 
 /**
  * Sends requests back to the version before, at once, and stores the decision, so that the next process carries it
  * out if this one is killed. Returns false when the new version stays.
  */
-export async function goBack(deps: WatchDeps, watched: Watched, { verdict, shutdown }: Verdict) {
-  const { db, logs } = deps
-  const { id, environmentId, watch } = watched
-  const before = getDeployment(db, watch.before)
-  const stay = (now: Watched, why: string) =>
-    endWatch(deps, now, {
-      ...{ end: 'stays', shutdown },
-      why: `${verdict.message} It stays live: ${why}.`,
-    })
-  const why = before ? whyNoWayBack(deps, watched) : 'the version before was deleted'
-  if (why !== null || !before) {
-    await stay(watched, why ?? gone)
+export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVerdict) {
+  const { db, routing, collector } = deps
+  const { id, environmentId } = watched
+  const { message } = verdict
+  const why = whyNoWayBack(deps, watched)
+  if (why !== null) {
+    await stay(deps, watched, { message, why })
     return false
   }
-  deps.routing.routeBack(environmentId) // other work may have the containers for now
+  routing.routeBack(environmentId) // other work may have the containers for now
   storeVerdict(db, watched, verdict)
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
-    commit(tx) {
+    message,
+    commit(tx, before) {
       storeReverted(tx, watched, verdict, { figures: figuresOf(deps.logDb, watched) })
       noteReverted(tx, id, { verdict, number: before.number })
     },
-    shutdown,
+    linesOf: ({ number }) => [message, `Went back to #${number}, which is live again.`],
   })
-  if (!isBack) {
-    const now = getWatched(db, id)
-    if (now) await stay(now, gone)
-    return false
-  }
-  const written = Promise.all(subjects.map((one) => deps.collector.finish(one.id)))
-  logTo(deps, watched, [verdict.message, `Went back to #${before.number}, which is live again.`])
-  logs.publish(id, { status: 'failed' })
-  logs.publish(before.id, { status: 'running' })
-  deps.scheduler.wake() // the commit before may have other schedules
-  await written
-  return true
+  if (isBack) await Promise.all(subjects.map((one) => collector.finish(one.id)))
+  return isBack
 }
 
-const revert = (
-  deps: WatchDeps,
-  { id, environmentId }: Watched,
-  how: { commit: (tx: Tx) => void; shutdown: AbortSignal },
-) =>
-  switchBack(deps, {
-    ...how,
-    workload: workloadOf(getJob(deps.db, id)!),
-    isStill: () =>
-      getWatched(deps.db, id) !== undefined && getLiveRelease(deps.db, environmentId)?.id === id,
+/** Cancels a version that has a share of the requests. It stays, with all of them, if the one before is gone. */
+export const takeBack = (deps: WatchDeps, watched: Watched, why: string) =>
+  revert(deps, watched, {
+    message: why,
+    commit: (tx) => storeTakenBack(tx, watched, { why, figures: figuresOf(deps.logDb, watched) }),
+    linesOf: ({ number }) => [`${why} All requests reach #${number} again.`],
   })
 
-/** Cancels a version that has a share of the requests. It stays, with all of them, if the one before is gone. */
-export async function takeBack(
-  deps: WatchDeps,
-  watched: Watched,
-  { why, shutdown }: { why: string; shutdown: AbortSignal },
-) {
-  const { db, logs } = deps
-  const { id, watch } = watched
+type Revert = {
+  message: string
+  /** With the version before. */
+  commit: (tx: Tx, before: Deployment) => void
+  /** For the log. */
+  linesOf: (before: Deployment) => string[]
+}
+
+/** Makes the version before live. If it is gone the new one stays, and this returns false. */
+async function revert(deps: WatchDeps, watched: Watched, { message, commit, linesOf }: Revert) {
+  const { db, logs, scheduler, shutdown } = deps
+  const { id, environmentId, watch } = watched
   const before = getDeployment(db, watch.before)
   const isBack =
     before &&
-    (await revert(deps, watched, {
-      commit: (tx) => storeTakenBack(tx, watched, { why, figures: figuresOf(deps.logDb, watched) }),
+    (await switchBack(deps, {
+      workload: workloadOf(getJob(db, id)!),
+      isStill: () =>
+        getWatched(db, id) !== undefined && getLiveRelease(db, environmentId)?.id === id,
+      commit: (tx) => commit(tx, before),
       shutdown,
     }))
-  if (isBack) {
-    logTo(deps, watched, [`${why} All requests reach #${before.number} again.`])
-    logs.publish(id, { status: 'cancelled' })
-    logs.publish(before.id, { status: 'running' })
-    deps.scheduler.wake()
-    return
+  if (!isBack) {
+    const now = getWatched(db, id)
+    if (now) await stay(deps, now, { message, why: gone })
+    return false
   }
-  const now = getWatched(db, id)
-  if (now)
-    await endWatch(deps, now, { end: 'stays', why: `${why} It stays live: ${gone}.`, shutdown })
+  logTo(deps, watched, linesOf(before))
+  for (const one of [id, before.id]) logs.publish(one, { status: getStatus(db, one)! })
+  scheduler.wake() // the commit before may have other schedules
+  return true
 }
+
+const stay = (
+  deps: WatchDeps,
+  watched: Watched,
+  { message, why }: { message: string; why: string },
+) => endWatch(deps, watched, { end: 'stays', why: `${message} It stays live: ${why}.` })
 
 /** Milliseconds until the requests that failed are counted, and what the app wrote is stored. */
 const detailsAfter = 2500
@@ -118,15 +111,11 @@ const linesWithin = 500
 const lineCount = 10
 
 /** Adds what told: the requests that failed, and the last lines of the new version. */
-export async function addDetails(
-  deps: WatchDeps,
-  watched: Watched,
-  { shutdown }: { shutdown: AbortSignal },
-) {
+export async function addDetails(deps: WatchDeps, watched: Watched) {
   const { id, environmentId, watch } = watched
   const until = Date.now() + linesWithin
   const processes = getJob(deps.db, id)!.environment.processes.map(({ name }) => name)
-  await sleep(detailsAfter, undefined, { signal: shutdown }).catch(() => {})
+  await sleep(detailsAfter, undefined, { signal: deps.shutdown }).catch(() => {})
   const requests = await failedOf(deps, environmentId)
   const found = await listLastLines(
     deps,
@@ -158,6 +147,7 @@ const gone = 'the version before isn’t there any more'
 
 /** There is no going back to worse. Null when requests can go back. */
 function whyNoWayBack({ observed, ...deps }: WatchDeps, { environmentId, watch }: Watched) {
+  if (!getDeployment(deps.db, watch.before)) return 'the version before was deleted'
   const subjects = subjectsOf(deps, { environmentId, releaseId: watch.before })
   if (subjects.length === 0) return gone
   const conditions = subjects.flatMap(({ id }) => observed.condition(id) ?? [])

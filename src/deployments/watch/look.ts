@@ -12,7 +12,7 @@ import { subjectsOf } from './subjects.ts'
 import type { Subject } from './subjects.ts'
 import { Ends, Failures, verdictOf } from './verdict.ts'
 import type { Ended, Observation } from './verdict.ts'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from '../context.ts'
 
 /** Milliseconds between two looks at the requests, and at the clock. */
 const interval = 1000

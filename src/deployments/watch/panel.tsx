@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { FailedRequests, VersionFigures } from '../../db/schema.ts'
+import type { FailedRequests, VersionFigures, WatchEnd } from '../../db/schema.ts'
 import { ShareActions } from '../../environments/share-note.tsx'
 import { deploymentPath } from '../../projects/deployment-list.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
@@ -50,11 +50,16 @@ function introOf({ until, end, why, on, before, share }: WatchView): Child {
   if (until) return `Requests go back to ${name}, which still runs, ${reasons(on)}.`
   if (why !== null) return why
   if (end === 'reverted') return `Requests went back to ${name}.`
-  return end === 'kept'
-    ? 'The watch was ended by hand: this version stayed.'
-    : end === 'replaced' || end === 'interrupted'
-      ? `The watch ended early, as the version was ${end === 'replaced' ? 'changed' : 'restarted, or a newer one failed'}.`
-      : 'Nothing told against this version while it was watched.'
+  return intros[end ?? 'over'] ?? 'Nothing told against this version while it was watched.'
+}
+
+const early = (why: string) => `The watch ended early, as the version was ${why}.`
+
+const intros: Partial<Record<WatchEnd, string>> = {
+  kept: 'The watch was ended by hand: this version stayed.',
+  replaced: early('changed'),
+  interrupted: early('restarted, or a newer one failed'),
+  stopped: early('stopped'),
 }
 
 const sentences = {

@@ -3,14 +3,10 @@ import { noteSuccess } from '../notices.ts'
 import { endWatch, logTo } from './end.ts'
 import { promoteShare } from './store.ts'
 import type { Watched } from './store.ts'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from '../context.ts'
 
 /** Gives a version that has a share of the requests all of them. Its watch goes on, unless its time is 0. */
-export async function promote(
-  deps: WatchDeps,
-  watched: Watched,
-  { by, shutdown }: { by: string | undefined; shutdown: AbortSignal },
-) {
+export async function promote(deps: WatchDeps, watched: Watched, by: string | undefined) {
   const { db, logs, routing, scheduler } = deps
   const { id, environmentId, watch } = watched
   if (!watch.share) return
@@ -26,7 +22,7 @@ export async function promote(
   scheduler.wake() // its commit may have other schedules
   logTo(deps, now, [`Promoted${by ? ` by ${by}` : ''}: all requests reach this version.`])
   logs.publish(id, { status: now.status })
-  if (now.watch.seconds === 0) await endWatch(deps, now, { end: 'over', shutdown })
+  if (now.watch.seconds === 0) await endWatch(deps, now, { end: 'over' })
 }
 
 /** Why a version lost its share of the requests. */

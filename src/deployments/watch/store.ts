@@ -22,7 +22,7 @@ export function newWatch(
   share: Share | null,
 ) {
   const { id, rollbackOn } = environment
-  const seconds = share ? shareLimits.seconds : secondsOf(environment, config)
+  const seconds = share ? shareLimits.seconds : watchSecondsOf(environment, config)
   const since = Date.now()
   const watch: Watch = {
     ...{ before: getCurrent(db, id)!.id, since, seconds, on: rollbackOn },
@@ -33,7 +33,8 @@ export function newWatch(
   return { watch, watchUntil: new Date(since + seconds * 1000) }
 }
 
-const secondsOf = (
+/** 0 for none. */
+export const watchSecondsOf = (
   { watchSeconds }: Pick<Environment, 'watchSeconds'>,
   config: BeginDeps['config'],
 ) => watchSeconds ?? config.watchSeconds
@@ -64,7 +65,7 @@ export function promoteShare(
   environment: Environment,
 ) {
   const { id: environmentId } = environment
-  const seconds = secondsOf(environment, config)
+  const seconds = watchSecondsOf(environment, config)
   const since = Date.now()
   const figures = { before: figuresBefore(logDb, environmentId, since), after: null }
   applyCode(db, environmentId, watched.codeSettings)

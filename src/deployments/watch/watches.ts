@@ -1,7 +1,7 @@
 import { retryOnDiskFull } from '../../db/failures.ts'
 import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { report } from '../../platform/journal.ts'
-import type { WatchDeps } from './deps.ts'
+import type { WatchDeps } from '../context.ts'
 import { addDetails, goBack, takeBack } from './go-back.ts'
 import { endWatch } from './end.ts'
 import { promote, whyTakenBack } from './share.ts'
@@ -10,7 +10,7 @@ import { getWatched, getWatchedOf, listWatched } from './store.ts'
 import type { Watched } from './store.ts'
 
 type Ending = {
-  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'cancelled'> | 'promoted'
+  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'stopped' | 'cancelled'> | 'promoted'
   by: string | undefined
 }
 
@@ -30,15 +30,15 @@ export class Watches {
   readonly #runs = new Map<string, Run>()
   readonly #shutdown = new AbortController()
 
-  constructor(deps: WatchDeps) {
-    this.#deps = deps
+  constructor(deps: Omit<WatchDeps, 'shutdown'>) {
+    this.#deps = { ...deps, shutdown: this.#shutdown.signal }
   }
 
   /** Does nothing for a deployment that isn't watched, or is being ended already. */
   begin(id: string) {
     const watched = getWatched(this.#deps.db, id)
     const isBegun = watched && this.#runs.get(watched.environmentId)?.id === id
-    if (watched && !isBegun && !this.#shutdown.signal.aborted) this.#begin(watched)
+    if (watched && !isBegun && !this.#deps.shutdown.aborted) this.#begin(watched)
   }
 
   #begin({ id, environmentId, watch: { since, verdict, share } }: Watched) {
@@ -46,7 +46,7 @@ export class Watches {
     const run: Run = { ...{ id, stop, verdict }, ending: null, done: Promise.resolve() }
     this.#deps.watched.begin(environmentId, since, share?.slot)
     this.#runs.set(environmentId, run)
-    const signal = this.#shutdown.signal
+    const { shutdown: signal } = this.#deps
     run.done = retryOnDiskFull(() => this.#watch(run), { signal })
       .catch((error) => {
         if (!signal.aborted) report('watching a new version failed', error, { deployment: id })
@@ -62,7 +62,7 @@ export class Watches {
   /** Can be repeated from any point. */
   async #watch(run: Run) {
     const deps = this.#deps
-    const shutdown = this.#shutdown.signal
+    const { shutdown } = deps
     const watched = getWatched(deps.db, run.id)
     if (!watched) return
     const signal = AbortSignal.any([run.stop.signal, shutdown])
@@ -70,15 +70,14 @@ export class Watches {
     const now = getWatched(deps.db, run.id)
     if (shutdown.aborted || !now) return
     if (run.verdict) {
-      if (await goBack(deps, now, { verdict: run.verdict, shutdown }))
-        await addDetails(deps, now, { shutdown })
+      if (await goBack(deps, now, run.verdict)) await addDetails(deps, now)
       return
     }
     const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
-    if (end === 'promoted') return promote(deps, now, { by, shutdown })
-    if (end === 'cancelled' || now.watch.share)
-      return takeBack(deps, now, { why: whyTakenBack(end, by), shutdown })
-    return endWatch(deps, now, { end, by, shutdown })
+    if (end === 'promoted') await promote(deps, now, by)
+    else if (end === 'cancelled' || now.watch.share)
+      await takeBack(deps, now, whyTakenBack(end, by))
+    else await endWatch(deps, now, { end, by })
   }
 
   /**
@@ -107,7 +106,7 @@ export class Watches {
 
   /** Continues those of the last process, until the signal. Call it when all workloads were observed. */
   resume() {
-    if (this.#shutdown.signal.aborted) return
+    if (this.#deps.shutdown.aborted) return
     for (const watched of listWatched(this.#deps.db))
       if (this.#runs.get(watched.environmentId)?.id !== watched.id) this.#begin(watched)
   }
