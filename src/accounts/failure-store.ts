@@ -27,7 +27,6 @@ export const forgetOutside = (db: Tx, { after, until }: { after: Date; until: Da
     .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
     .run()
 
-/** The time of the nth newest failure after the given time. */
 export const timeOfFailure = (
   db: Tx,
   { nth, after, ...of }: LoginSubject & { nth: number; after: Date },

@@ -35,7 +35,6 @@ export function makeInvite(
   })
 }
 
-/** Null when invitations work. */
 export const whyNoInvites = ({ registration }: Config) =>
   registration === 'invite'
     ? null

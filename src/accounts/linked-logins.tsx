@@ -12,7 +12,6 @@ import type { ProviderName } from './oauth-provider.ts'
 
 type FormProps = { provider: ProviderName; hasPassword: boolean; draft?: Draft | undefined }
 
-/** The provider accounts for logging in, and the form to link one. */
 export const LinkedLogins = ({
   linked,
   provider,

@@ -12,7 +12,6 @@ import { deleteResetsOf } from './reset-store.ts'
 
 type ResetUser = { id: string; email: string }
 
-/** Maximum of users that an error lists. */
 const mostNamed = 10
 
 /** Finds the account by e-mail; the error lists the existing ones. */

@@ -41,7 +41,6 @@ export function fillLabels(db: Db, { url, domain }: NameConfig) {
       setLabel(db, id, freeLabel(db, { ...named, url, domain }))
 }
 
-/** Renames the environments of a renamed project. */
 export function renameLabels(
   db: Db,
   { id: projectId, name, url, domain }: { id: string; name: string } & NameConfig,

@@ -8,7 +8,6 @@ import { canonicalHost } from '../platform/hosts.ts'
 const { host, path, redirectTo, certificate } = domains
 const ownerId = sql<string>`coalesce(${projects.ownerId}, ${services.ownerId})`
 
-/** Joins the owners to a query of domains. */
 const withOwners = <Query extends SQLiteSelect>(query: Query) =>
   query
     .leftJoin(environments, eq(environments.id, domains.environmentId))

@@ -27,7 +27,6 @@ export type Holder = { environmentId: string } | { serviceId: string }
 /** Ports of this host that services are published on. */
 export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
 
-/** Ports of this host that environments are reached by. */
 export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
 
 /** In their order: the first one is the holder's primary address. */
@@ -80,7 +79,6 @@ type DomainValues = Omit<
   'environmentId' | 'serviceId' | 'position' | keyof HostOptions
 > & { position?: number }
 
-/** Domains of one owner. */
 const mostOfOne = 50
 
 /**

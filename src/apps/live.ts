@@ -17,7 +17,6 @@ export type LiveDeps = {
 
 export const instanceStates = ['running', 'unhealthy', 'crash_looping', 'stopped'] as const
 
-/** A container of the live release. */
 export type LiveInstance = {
   /** The name of its process. */
   process: string

@@ -4,9 +4,11 @@ import { UsageError, print, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import { Server } from './call.ts'
-import { loginByBrowser } from './device-login.ts'
 import { note, printJson } from './say.ts'
 import { addressOf, loginsFile, readLogins, writeLogins } from './servers.ts'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Call } from './call.ts'
 
 /** Stores a token for a server: one that is allowed in a browser, pasted, or piped in. */
 export const login: Command = async (args, env) => {
@@ -65,4 +67,51 @@ export const logout: Command = async (args, env) => {
   if (json) printJson({ server: url })
   else print(`The token for ${url} was removed here. Revoke it there: ${url}/settings/tokens`)
   return 0
+}
+
+type Taken = { token: string | null }
+
+type Started = { secret: string; code: string; interval: number; expiresIn: number }
+
+/** Waits until the login is allowed in a browser, and returns its token. */
+async function loginByBrowser(url: string): Promise<string> {
+  const server = new Server({ url, token: null })
+  const headers = await visitorHeaders(server)
+  const owner = process.env.USER ? `${process.env.USER}@` : ''
+  const name = `${owner}${hostname()}`.replace(/\p{Cc}/gu, '').slice(0, 60)
+  const { secret, code, interval, expiresIn } = await post<Started>(server, '/auth/device', {
+    headers,
+    body: { name },
+  })
+  const page = `${url}/settings/device?code=${code}`
+  note(`Allow the login in a browser, where the code must be ${code}:\n\n  ${page}\n`)
+  void spawnBrowser(page)
+  for (const until = Date.now() + expiresIn; Date.now() < until; await sleep(interval)) {
+    const asked = { headers, body: { secret } }
+    const { token } = await post<Taken>(server, '/auth/device/token', asked).catch(whenLost)
+    if (token !== null) return token
+  }
+  throw ended()
+}
+
+function post<Answer>(server: Server, path: string, call: Pick<Call, 'headers' | 'body'>) {
+  return server.json<Answer>(path, { method: 'POST', ...call })
+}
+
+/** The connection may come back. */
+function whenLost(error: unknown) {
+  const code = error instanceof AppError ? error.code : null
+  if (code === 'unavailable' || code === 'bad_gateway') return { token: null }
+  throw code === 'not_found' ? ended() : error
+}
+
+const ended = () =>
+  new AppError('unauthorized', 'The login was refused, or its code has expired. Try again.')
+
+/** A visitor's cookies, and their token against forged requests. */
+async function visitorHeaders(server: Server) {
+  const response = await server.ask('/health')
+  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
+  const token = cookies.find((cookie) => cookie.startsWith('svc_csrf='))?.slice('svc_csrf='.length)
+  return { Cookie: cookies.join('; '), 'X-CSRF-Token': token ?? '' }
 }

@@ -1,10 +1,15 @@
 import { bytes, counted } from '../web/units.ts'
-import { archiveOf } from './archive.ts'
-import type { Progress } from './archive.ts'
 import type { Server } from './call.ts'
 import { note } from './say.ts'
 import type { Deployment } from './types.ts'
 import type { WorkingCopy } from './working-copy.ts'
+import { lstat, open, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, pipeline } from 'node:stream'
+import type { Transform } from 'node:stream'
+import * as zlib from 'node:zlib'
+import { tarHead, tarLink, tarPadding } from '../docker/tar.ts'
+import { AppError } from '../platform/errors.ts'
 
 /** Null when it was interrupted before all of it was sent: then nothing is deployed. */
 export async function upload(
@@ -77,4 +82,70 @@ function showProgress(words: () => string) {
     clearInterval(timer)
     draw('')
   }
+}
+
+/** Bun’s types lack it. */
+const { createZstdCompress } = zlib as unknown as { createZstdCompress: () => Transform }
+
+type Progress = { files: number; bytes: number }
+
+/** The files as a tar archive, compressed while it is sent. `count` grows with what was read. */
+function archiveOf(copy: WorkingCopy, count: Progress): ReadableStream<Uint8Array> {
+  const packed = pipeline(Readable.from(entriesOf(copy, count)), createZstdCompress(), () => {})
+  return Readable.toWeb(packed as Readable) as ReadableStream<Uint8Array>
+}
+
+async function* entriesOf({ root, paths }: WorkingCopy, count: Progress) {
+  for (const path of paths) {
+    const place = join(root, path)
+    const { size, mode, isFile, isLink } = await look(place, path)
+    count.files += 1
+    if (isLink) yield tarLink({ path, target: await readlink(place) })
+    if (!isFile) continue // a submodule that isn't checked out is a folder
+    yield tarHead({ path, mode: mode & 0o111 ? 0o755 : 0o644, size })
+    yield* contentOf(place, { path, size, count })
+    yield tarPadding(size)
+  }
+  yield Buffer.alloc(1024)
+}
+
+async function look(place: string, path: string) {
+  const found = await lstat(place).catch((cause) => {
+    throw changed(path, cause)
+  })
+  const { size, mode } = found
+  return { size, mode, isFile: found.isFile(), isLink: found.isSymbolicLink() }
+}
+
+/** Exactly as many bytes as the header says. */
+async function* contentOf(
+  place: string,
+  { path, size, count }: { path: string; size: number; count: Progress },
+) {
+  const file = await open(place, 'r').catch((cause) => {
+    throw changed(path, cause)
+  })
+  try {
+    for (let at = 0; at < size;) {
+      const chunk = Buffer.alloc(Math.min(size - at, 256 * 1024))
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
+      if (bytesRead === 0) throw changed(path)
+      at += bytesRead
+      count.bytes += bytesRead
+      yield chunk.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const changed = (path: string, cause?: unknown) => {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException
+  const why =
+    code === 'EACCES'
+      ? 'can’t be read'
+      : path.includes('\ufffd')
+        ? 'has a name that isn’t UTF-8'
+        : 'changed while it was read'
+  return new AppError('conflict', `${path} ${why}, so nothing was deployed.`, { cause })
 }

@@ -258,7 +258,6 @@ function filterOf({ stream, search, level }: Pick<LogWanted, 'stream' | 'search'
     (!text || line.text.toLowerCase().includes(text))
 }
 
-/** True for a sequence number, false for an id. */
 const isNumber = (id: string) => /^\d+$/.test(id)
 
 /** The id is a sequence number or contains a timestamp. */

@@ -132,7 +132,6 @@ export const eventPlace = ({ owner, project, environment, service }: OwnPlace) =
         }),
   }
 
-/** Members see their own containers, admins see all. */
 export const maySee = (user: Pick<User, 'id' | 'role'>, place: ContainerOwner) =>
   user.role === 'admin' || (place.kind === 'own' && place.owner?.id === user.id)
 

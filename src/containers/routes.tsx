@@ -9,13 +9,12 @@ import { show } from '../web/respond.tsx'
 import { lookOfContainer } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../platform/pause.ts'
-import { restart, stop } from './act.ts'
 import { ContainerDetails } from './container-details.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
 import { ContainerStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
 import type { ViewDeps } from './container-view.ts'
-import { findContainer } from './find.ts'
+import { findContainer, noContainer } from './find.ts'
 import type { FoundContainer } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
@@ -25,6 +24,13 @@ import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { statsOf, StatsPanel } from './usage/panel.tsx'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import { AppError } from '../platform/errors.ts'
+import { restartContainer, stopContainer } from '../runtime/act.ts'
+import { isRollingOut } from '../runtime/store.ts'
+import { isUp } from '../runtime/workload.ts'
+import { isKept } from './row.ts'
 
 type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
 
@@ -89,4 +95,42 @@ export const containerRoutes = (deps: RouteDeps) => {
     const id = c.req.param('id')!
     return findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
   }
+}
+
+type ActDeps = { db: Db; docker: Docker }
+
+/** Uses the container's own stop timeout. */
+async function stop(deps: ActDeps, found: FoundContainer) {
+  const { container } = found
+  if (!isUp(container))
+    throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
+  refuseWhileSwitching(deps, found)
+  refuseKept(found)
+  if (!(await stopContainer(deps.docker, container))) throw noContainer()
+}
+
+async function restart(deps: ActDeps, found: FoundContainer) {
+  const { container } = found
+  if (container.state === 'removing' || container.state === 'dead')
+    throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
+  refuseWhileSwitching(deps, found)
+  refuseKept(found)
+  if (!(await restartContainer(deps.docker, container))) throw noContainer()
+}
+
+function refuseKept({ place }: FoundContainer) {
+  if (!isKept(place)) return
+  throw new AppError(
+    'conflict',
+    'It belongs to the previous version, which is kept for a rollback. Roll back to that deployment to start it.',
+  )
+}
+
+/** A deployment owns the containers it starts and stops; changing them meanwhile would conflict. */
+function refuseWhileSwitching({ db }: ActDeps, { place }: FoundContainer) {
+  if (place.kind !== 'own' || !place.environment || !isRollingOut(db, place.environment.id)) return
+  throw new AppError(
+    'conflict',
+    `A deployment is switching the containers of ${place.environment.name}. Wait until it has ended, or cancel it.`,
+  )
 }

@@ -69,7 +69,6 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The step at which it was stopped: `running`, or `running worker` for other processes than `web`. */
 const stepOf = (process: string) => (process === web ? 'running' : `running ${process}`)
 
 const instanceIn = (db: Db, containerId: string) =>

@@ -1,7 +1,6 @@
 import type { ContainerSummary, Docker, EngineInfo } from '../docker/index.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { judgeFaults } from './known-faults.ts'
 import { counted } from '../web/units.ts'
 
 /** The oldest engine that Davit is tested with. */
@@ -86,4 +85,92 @@ function clock({ time }: EngineInfo) {
         `differs from Docker’s clock by ${Math.round(drift / 1000)} seconds`,
         'Synchronise both by NTP: logs are ordered by Docker’s clock.',
       )
+}
+
+type Fault = {
+  part: 'Docker' | 'runc'
+  /** The affected versions, as a range of semantic versions. */
+  versions: string
+  /** The effect: the rest of a sentence that starts with the version. */
+  does: string
+  fixedIn: string
+  source: string
+}
+
+/** Faults that harm running apps; `assets/docs/maintenance.md` lists them with their sources. */
+export const knownFaults: Fault[] = [
+  {
+    part: 'Docker',
+    versions: '<20.10.10',
+    does: 'lets no program start threads in images with glibc 2.34 or newer, such as Ubuntu 22.04',
+    fixedIn: '20.10.10',
+    source: 'https://github.com/moby/moby/pull/42836',
+  },
+  {
+    part: 'Docker',
+    versions: '<24.0.9 || >=25.0.0 <25.0.2',
+    does: 'lets a hostile Dockerfile reach files of the server while it builds (CVE-2024-23651)',
+    fixedIn: '24.0.9 or 25.0.2',
+    source: 'https://github.com/moby/buildkit/security/advisories/GHSA-m3r6-h7wv-7xxv',
+  },
+  {
+    part: 'Docker',
+    versions: '>=27.0.0 <27.0.3',
+    does: 'can give two networks the same addresses, so that apps don’t reach each other',
+    fixedIn: '27.0.3',
+    source: 'https://github.com/moby/moby/pull/48089',
+  },
+  {
+    part: 'Docker',
+    versions: '28.0.0',
+    does: 'needs kernel modules that many servers lack, and restarts a container in a tight loop when its port is taken',
+    fixedIn: '28.0.1',
+    source: 'https://github.com/moby/moby/pull/49530',
+  },
+  {
+    part: 'Docker',
+    versions: '>=28.2.0 <28.3.3',
+    does: 'opens ports of 127.0.0.1 to the local network when firewalld reloads (CVE-2025-54388)',
+    fixedIn: '28.3.3',
+    source: 'https://github.com/moby/moby/security/advisories/GHSA-x4rx-4gw3-53p4',
+  },
+  {
+    part: 'runc',
+    versions: '<1.1.12',
+    does: 'lets a hostile image take over the server (CVE-2024-21626)',
+    fixedIn: '1.1.12',
+    source: 'https://github.com/opencontainers/runc/security/advisories/GHSA-xr7r-f8xq-vfvv',
+  },
+  {
+    part: 'runc',
+    versions: '<1.2.8 || >=1.3.0 <1.3.3',
+    does: 'lets a hostile container take over the server (CVE-2025-31133)',
+    fixedIn: '1.2.8 or 1.3.3',
+    source: 'https://github.com/opencontainers/runc/security/advisories/GHSA-9493-h29p-rfm2',
+  },
+]
+
+/** Compares the versions of Docker and runc with the known faults. */
+export function judgeFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
+  const installed = { Docker: version, runc }
+  const names = `Docker ${version}${runc === null ? '' : `, runc ${runc}`}`
+  if (isPackaged(version) || isPackaged(runc ?? ''))
+    return [ok('faults', `${names}: your distribution fixes faults without a new version number`)]
+  const found = knownFaults.filter(({ part, versions }) => isIn(installed[part], versions))
+  if (found.length === 0) return [ok('faults', `none that Davit knows in ${names}`)]
+  return found.map(({ part, does, fixedIn, source }) =>
+    wrong(
+      'faults',
+      `${part} ${installed[part]} ${does}`,
+      `Upgrade ${part === 'runc' ? 'the package containerd.io, for runc' : 'Docker, to'} ${fixedIn} or newer. See ${source}.`,
+    ),
+  )
+}
+
+/** Distributions such as Debian, Ubuntu and Fedora fix faults in versions of their own. */
+const isPackaged = (version: string) => /dfsg|[+~]ds|deb\d|ubuntu|\.(fc|el)\d/.test(version)
+
+function isIn(version: string | null, range: string) {
+  const number = /^v?(\d+\.\d+\.\d+)/.exec(version ?? '')?.[1]
+  return number !== undefined && Bun.semver.satisfies(number, range)
 }

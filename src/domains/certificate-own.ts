@@ -84,7 +84,6 @@ export function describeOwn(
   }
 }
 
-/** The common name of an issuer. */
 export function nameOfIssuer({ issuer }: Pick<X509Certificate, 'issuer'>) {
   const parts = new Map(issuer.split('\n').map((part) => part.split(/=(.*)/s) as [string, string]))
   return (parts.get('O') ?? parts.get('CN') ?? issuer).slice(0, 200)

@@ -4,13 +4,13 @@ import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import { Ago, In } from '../web/times.tsx'
-import { hostInWords } from './host-in-words.ts'
 import type { ShownDomain } from './json.ts'
 import { listPath } from './owner.ts'
 import type { AddressesView } from './page-view.ts'
 import { DnsRecords } from './records.tsx'
 import { lookOf, problemOf } from './status.ts'
 import { counted } from '../web/units.ts'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 type Props = { domain: ShownDomain; view: AddressesView }
 
@@ -196,3 +196,30 @@ const RedirectOffer = ({ domain, view }: Props) => {
     )
   )
 }
+
+/**
+ * The Unicode form of an international name, for display beside its ASCII form. Null when both are the same,
+ * or when it has anything but letters, digits, dots and hyphens of one script.
+ */
+export function hostInWords(host: string): string | null {
+  if (!host.includes('xn--')) return null
+  const text = domainToUnicode(host)
+  if (text === '' || text === host || domainToASCII(text) !== host) return null
+  return text.split('.').every(isPlain) ? text : null
+}
+
+/** Mixed scripts in one word can imitate another name. */
+const isPlain = (label: string) =>
+  /^[\p{L}\p{M}\p{Nd}-]+$/u.test(label) && scripts.some((script) => script.test(label))
+
+const scripts = [
+  /^[\p{Script=Latin}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Greek}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Cyrillic}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Lm}\p{Nd}-]+$/u,
+  /^[\p{Script=Hangul}\p{Script=Han}\p{Nd}-]+$/u,
+  /^[\p{Script=Arabic}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Hebrew}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Devanagari}\p{M}\p{Nd}-]+$/u,
+  /^[\p{Script=Thai}\p{M}\p{Nd}-]+$/u,
+]

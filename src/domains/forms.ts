@@ -26,7 +26,6 @@ const target = line('a component and its port, such as web:8080', { max: 200 }).
   'must be a component and its port, such as web:8080.',
 )
 
-/** Null for an invalid target. */
 export function parseTarget(text: string): Target | null {
   const [, component, digits] = /^([^:\s]+):(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)

@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts'
 
-/** `redirectTo` is null when the path is served. */
 export type RedirectSite = { host: string; path: string; redirectTo: string | null }
 
 type RedirectAddress = { host: string; path: string }

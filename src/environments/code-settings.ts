@@ -4,7 +4,6 @@ import { whereSet } from '../projects/davit-file.ts'
 
 type Environment = typeof environments.$inferSelect
 
-/** The fields of an environment that a commit may set. */
 const fields = ['processes', 'releaseCommand', 'port', 'healthPath', 'healthTimeout'] as const
 
 type Field = (typeof fields)[number]

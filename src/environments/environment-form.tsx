@@ -45,7 +45,6 @@ export const EnvironmentModal = ({ project, others, draft }: Props) => {
   )
 }
 
-/** The fields of the groups. */
 export const namesOf = (...groups: string[]) =>
   groups.flatMap((group) => namesIn(environmentForm, group) as EnvironmentField[])
 

@@ -76,7 +76,6 @@ const stateOf = (
     ? 'unhealthy'
     : status
 
-/** A start or restart that is in progress can be stopped. */
 function verbsFor({ step, instances }: { step: AppStep | null; instances: Instances }): Verb[] {
   if (step !== null) return step === 'stopping' ? [] : ['stop']
   const running = instances.filter(({ state }) => state !== 'stopped').length

@@ -14,7 +14,6 @@ export const onceNames = ['release', 'run'] as const
 export const hasPort = ({ port, processes }: Settings) =>
   port !== 0 && processes.some(({ name }) => name === web)
 
-/** Null unless the value is just a number. */
 export const portNamedBy = (value: string) =>
   /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 65_535 ? Number(value) : null
 
@@ -27,7 +26,6 @@ export function whyPortUnknown(environment: Settings, value: string | undefined)
     : 'The variable PORT must be a port from 1 to 65535, or end with the app port of the environment, such as 0.0.0.0:8080 with the app port 8080: requests are sent there.'
 }
 
-/** Throws when there is a port but no `web`. */
 export function refuseUnfit({ port, processes }: Settings) {
   if (!port || processes.some(({ name }) => name === web)) return
   throw invalidField(

@@ -3,7 +3,6 @@ import { procfileOffer } from './procfile.ts'
 import type { Environment } from './store.ts'
 import { settingsPath } from './views.tsx'
 
-/** Offers processes of the Procfile that the environment lacks. */
 export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)
   if (!offer?.isNew) return null
@@ -18,7 +17,6 @@ export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   )
 }
 
-/** A link within the form that fills it in. */
 export const ProcfileLink = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)
   if (!offer) return null

@@ -18,7 +18,6 @@ type Props = {
   head: EnvironmentHead
   /** The hosts of its domains. */
   domains: string[]
-  /** The project's other environments. */
   others: Pick<Environment, 'id' | 'name'>[]
   /** A project keeps at least one. */
   isLast: boolean
@@ -27,7 +26,6 @@ type Props = {
   draft: Draft
 }
 
-/** The Settings tab, with the deletion of the environment. */
 export const EnvironmentSettings = (props: Props) => (
   <EnvironmentFrame head={props.head} tab="settings">
     {props.offer ? <FromProcfile {...props} /> : <Whole {...props} />}

@@ -1,19 +1,19 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, ne } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, ne, notInArray } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db, Tx } from '../db/index.ts'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { CodeSettings } from '../db/schema.ts'
-import { deployments, environments, projects, variables } from '../db/schema.ts'
+import { deployments, environments, projects, variables, schedules } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 import { refuseUnfitSource } from './promotion-store.ts'
-import { applySchedules } from './code-schedule-store.ts'
 import { codeColumns, withCode } from './code-settings.ts'
 import { refuseUnfit, whyPortUnknown } from './processes.ts'
+import { nextTime } from '../platform/cron.ts'
 
 export type Environment = typeof environments.$inferSelect
 type EnvironmentValues = Changes<typeof environments> &
@@ -71,7 +71,6 @@ export const getEnvironmentIn = (db: Tx, id: string) =>
     .where(eq(environments.id, id))
     .get()
 
-/** With its project, found through the owner. */
 export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
   found(
     'environment',
@@ -126,7 +125,6 @@ export function listNamesBeside(db: Db, environmentId: string, names: string[]) 
   return listValues(db, environments.name, isOne)
 }
 
-/** In all projects. */
 export const listEnvironmentsBeingDeleted = (db: Db) =>
   listRows(db, environments, isNotNull(environments.deletingAt))
 
@@ -207,7 +205,6 @@ export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'proj
   return countRows(db, environments, others) === 0
 }
 
-/** Throws when this is the project's last environment, as a project keeps at least one. */
 export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {
   if (!isLast(db, environment)) return
   throw new AppError(
@@ -218,3 +215,27 @@ export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projec
 
 export const deleteEnvironment = (db: Db, id: string) =>
   db.delete(environments).where(eq(environments.id, id)).run()
+
+/** The schedules of the live commit replace those of the one before. One that was paused stays so. */
+function applySchedules(db: Tx, environmentId: string, code: CodeSettings | null) {
+  const wanted = code?.settings.schedules ?? []
+  const isFromCode = and(eq(schedules.environmentId, environmentId), ne(schedules.file, ''))
+  const known = new Map(listRows(db, schedules, isFromCode).map((row) => [row.name, row]))
+  const names = wanted.map(({ name }) => name)
+  db.delete(schedules)
+    .where(and(isFromCode, notInArray(schedules.name, names)))
+    .run()
+  for (const { zone = null, overlap = null, missed = null, timeout = null, ...one } of wanted) {
+    const values = withDefaults(schedules, { ...one, zone, overlap, missed, timeout })
+    const row = known.get(one.name)
+    const time = { schedule: one.schedule, zone: zone ?? 'UTC' }
+    const isSame = row?.schedule === time.schedule && row.zone === time.zone
+    const nextAt = row?.enabled === false ? null : isSame ? row.nextAt : nextTime(time, new Date())
+    const stored = { ...values, file: code!.file, nextAt }
+    if (row) db.update(schedules).set(stored).where(eq(schedules.id, row.id)).run()
+    else
+      db.insert(schedules)
+        .values({ ...one, ...stored, environmentId })
+        .run()
+  }
+}

@@ -7,7 +7,7 @@ import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
-import { looksSecret } from '../logs/secret-names.ts'
+import { looksSecret, secretNames } from '../logs/secret-names.ts'
 import { pause } from '../platform/pause.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { parseDotenv } from './dotenv.ts'
@@ -28,10 +28,12 @@ import {
 } from './variable-store.ts'
 import type { Variable } from './variable-store.ts'
 import { variableTextRoutes } from './variable-text-routes.tsx'
-import { VariableModal } from './variable-forms.tsx'
 import { VariablesPage } from './variables-page.tsx'
 import type { GivenVariable } from './variables-page.tsx'
 import { counted } from '../web/units.ts'
+import { ModalForm } from '../web/dialog.tsx'
+import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
+import type { Environment } from './store.ts'
 
 /** Values of secrets are write-only. `given` returns the variables that an app gets beside its own. */
 export const variableRoutes = (
@@ -152,3 +154,57 @@ export const variableRoutes = (
 const about = ({ id, key }: Variable, { project, environment }: OwnEnvironment) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })
+
+type VariableModalProps = { environment: Environment; variable: Variable | null; draft: Draft }
+
+/** Adds a variable or changes one. A secret's field is empty, and if left empty the value stays. */
+const VariableModal = ({ environment, variable, draft }: VariableModalProps) => (
+  <ModalForm
+    title={variable ? `Edit ${variable.key}` : 'New variable'}
+    from={variablesPage(environment)}
+    {...(variable
+      ? { action: `${pathOf(environment)}/${variable.id}`, method: 'PUT' }
+      : { action: pathOf(environment) })}
+    submit={variable ? 'Save' : 'Add'}
+    draft={draft}
+  >
+    <TextField
+      name="key"
+      label="Name"
+      value={variable?.key}
+      placeholder="DATABASE_URL"
+      autocomplete="off"
+      required
+      autofocus
+      code
+    />
+    <TextArea
+      name="value"
+      label="Value"
+      value={variable?.value}
+      secret="secret"
+      {...(variable?.secret && {
+        placeholder: '••••••••',
+        hint: 'The value is secret and isn’t shown. Leave empty to keep it.',
+      })}
+      code
+    />
+    <Checkbox
+      name="secret"
+      label="Secret"
+      value={variable?.secret ?? false}
+      {...(!variable && { follows: { name: 'key', pattern: secretNames } })}
+      hint="Stored encrypted, never shown again, and masked in logs."
+    />
+    <Checkbox
+      name="build_time"
+      label="Also use in builds"
+      value={variable?.buildTime ?? false}
+      hint="Passed to the Dockerfile as a build argument."
+    />
+  </ModalForm>
+)
+
+const variablesPage = (of: Environment) => ({ href: pathOf(of), name: 'Variables' })
+
+const pathOf = ({ id }: Environment) => `/envs/${id}/variables`

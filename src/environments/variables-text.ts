@@ -38,7 +38,6 @@ export function readText(text: string, stored: Pick<OpenVariable, 'key' | 'secre
   return { pairs, unchanged, hasComments: /^\s*#/m.test(text) }
 }
 
-/** Returns the differences from the stored variables. */
 export function changesOf(
   { pairs, unchanged }: ReturnType<typeof readText>,
   { stored, isSecret }: { stored: OpenVariable[]; isSecret: (key: string) => boolean },

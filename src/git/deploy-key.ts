@@ -7,7 +7,6 @@ export type DeployKey = {
   privateKey: string
 }
 
-/** Generates an ed25519 key pair in OpenSSH's formats. */
 export function makeDeployKey(): DeployKey {
   const pair = generateKeyPairSync('ed25519')
   const jwk = pair.privateKey.export({ format: 'jwk' })

@@ -5,15 +5,17 @@ import { resource } from '../resources/resource.ts'
 import { Logo } from '../web/logo.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
 import { component } from '../web/operation.ts'
-import { checkSource } from './check-source.ts'
 import { sourceForm } from './forms.ts'
-import type { TokenOwner } from './providers/provider.ts'
+import type { TokenOwner, Access, Provider } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
-import { SourceModal } from './source-modals.tsx'
 import { deleteSource, listProjectsOfSource } from './store.ts'
 import type { Source } from './store.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
+import { ProviderError } from './providers/provider-error.ts'
+import { stranger } from './providers/refusals.ts'
+import { Modal, ModalDone } from '../web/dialog.tsx'
 
 const path = '/settings/git'
 
@@ -114,3 +116,83 @@ const checked = (
   rights,
   missing,
 })
+
+/** Asks the provider whose token it is. Throws unless it has the scopes that Davit needs. */
+async function checkSource(
+  { config }: SourceDeps,
+  { provider: kind, baseUrl, accessToken: token }: z.output<ReturnType<typeof sourceForm>>,
+  { ownerId, signal }: { ownerId: string; signal: AbortSignal },
+): Promise<TokenOwner & { login: string }> {
+  const provider = providers[kind]
+  const access = { ownerId, baseUrl, token, signal, allow: config.allowHosts }
+  const owner = await askOwner(provider, access)
+  const { login, missing } = owner
+  if (missing.length > 0 || login === null) throw tooWeak(provider, owner)
+  return { ...owner, login }
+}
+
+/** A refusal caused by a field is reported at that field. */
+async function askOwner(provider: Provider, access: Access): Promise<TokenOwner> {
+  try {
+    return await provider.whoIs(access)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    if (error.reason === 'token' || error.reason === 'rights')
+      throw invalidField('accessToken', error.message)
+    if (error.reason === 'host' || error.reason === 'stranger')
+      throw invalidField('baseUrl', error.message)
+    if (error.reason === 'down')
+      throw new AppError('bad_gateway', error.message, {
+        cause: error,
+        fields: [{ field: 'baseUrl', message: error.message }],
+      })
+    if (error.reason !== 'missing') throw error
+    const host = new URL(access.baseUrl).host
+    throw invalidField('baseUrl', stranger({ title: provider.title, host }).message)
+  }
+}
+
+function tooWeak(provider: Provider, { login, missing }: TokenOwner) {
+  const whose = login === null ? 'The token' : `The token of ${login}`
+  const [rights, them] = missing.length === 1 ? ['the scope', 'it'] : ['the scopes', 'them']
+  return invalidField(
+    'accessToken',
+    `${whose} lacks ${rights} ${missing.join(' and ')}. Create one at ${provider.title} that has ${them}.`,
+  )
+}
+
+const sources = { href: '/settings/git', name: 'Git sources' }
+
+/** The owner and scopes are as just reported by the provider. */
+const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwner }) => (
+  <Modal title={<bdi>{source.name}</bdi>} from={sources}>
+    <div class="form">
+      {owner.missing.length > 0 ? (
+        <div class="alert" data-variant="destructive" role="alert">
+          <strong>The token lacks: {owner.missing.join(', ')}.</strong>
+        </div>
+      ) : (
+        <p role="status">
+          {providers[source.provider].title} accepts the token. It belongs to{' '}
+          <strong>
+            <bdi>{owner.login ?? source.login}</bdi>
+          </strong>
+          .
+        </p>
+      )}
+      <p class="muted">
+        {owner.rights ? (
+          <>
+            Its scopes:{' '}
+            {owner.rights.map((right) => (
+              <span class="tag">{right}</span>
+            ))}
+          </>
+        ) : (
+          'It can list and clone. Whether it can change webhooks is only known when it is used.'
+        )}
+      </p>
+      <ModalDone />
+    </div>
+  </Modal>
+)

@@ -106,7 +106,6 @@ function readStored(url: string) {
   }
 }
 
-/** True for git errors that only a damaged mirror explains. */
 export const isDamage = (error: unknown) =>
   error instanceof GitError &&
   !error.says(saidByServer) &&

@@ -50,7 +50,6 @@ function entryOf(line: string): Entry {
 /** In bytes: a tree with more files than any build should see is refused without being read. */
 const maxListing = 32 * 1024 * 1024
 
-/** Reads small objects by hash in one process. */
 export async function readObjects(
   objects: Objects,
   hashes: string[],

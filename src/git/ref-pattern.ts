@@ -2,7 +2,6 @@ import { re2 } from '../platform/re2.ts'
 import { sourceOf } from './path-pattern.ts'
 import { refuseBranch } from './ref-names.ts'
 
-/** A branch or a tag of a repository. */
 export type NamedRef = { type: RefType; name: string }
 export type RefType = 'branch' | 'tag'
 

@@ -31,7 +31,6 @@ export type GitCommand = {
   signal: AbortSignal
   /** Uses the network: may take longer, but must keep sending data. */
   transfer?: boolean
-  /** Called for each line of git's error output. */
   log?: (line: string) => void
 }
 

@@ -24,7 +24,6 @@ export type BuildContext = {
   mirror: string
   tree: string
   alternates: string[]
-  /** The Dockerfile's path inside the context. */
   dockerfile: string
   /** The Dockerfile's text where the repository has none; the tree lacks it. */
   planned: string | null

@@ -35,7 +35,6 @@ export const listJobIds = (db: Tx, of: { subjectIds: string[] } | { ownerId: str
     .all()
     .map(({ id }) => id)
 
-/** The first queued or running job of the subject. */
 export const getJobOf = (db: Tx, subjectId: string): Job | undefined =>
   getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 

@@ -32,7 +32,6 @@ type EffectiveOptions = {
 /** The input for an environment's containers. */
 export type Effective = {
   variables: EffectiveVariable[]
-  /** Ids of the services whose networks they join. */
   joins: string[]
   /** Keys whose link's service no longer provides the variable. */
   missing: { key: string; provides: string; service: string }[]

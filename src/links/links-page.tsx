@@ -41,7 +41,6 @@ type LinkListProps = Pick<LinksPageProps, 'links'> & {
   environment: Pick<Environment, 'id'> | null
 }
 
-/** Shows each link with the state of its service. */
 export const LinkList = ({ links, environment }: LinkListProps) => (
   <Live as="section" id="links" aria-label="Linked services">
     {links.length === 0 ? (

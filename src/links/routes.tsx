@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { headOf, lookOf } from '../environments/head.ts'
 import {
@@ -27,12 +26,15 @@ import type { View } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addLink, changeLink, removeLink } from './change.ts'
 import { choicesFor, offeredBy, offeredByNew } from './choices.ts'
-import { chosenIn, linkForm, linkUpdateForm, newLinkQuery } from './forms.ts'
 import { linksOf } from './json.ts'
 import { ChooseService, EditLink, NewLink } from './link-forms.tsx'
 import { LinkList, LinksPage } from './links-page.tsx'
 import { listLinks } from './store.ts'
 import type { Link, Linked } from './store.ts'
+import { z } from 'zod'
+import { variableName } from '../projects/forms.ts'
+import { serviceForm } from '../services/forms.ts'
+import { line, pairs } from '../web/fields.ts'
 
 export const linkRoutes = (deps: MakeDeps) => {
   const { db } = deps
@@ -230,3 +232,32 @@ const about = ({ link, service }: Linked, { project, environment }: OwnEnvironme
   object: { kind: 'link' as const, id: link.id, name: service.name },
   details: { project: project.name, environment: environment.name },
 })
+
+/** Keys in the app, with the service's name for each variable. */
+const variables = pairs(variableName, { max: 100 })
+
+const serviceId = line('the id of a service', { max: 36 })
+const template = line('the name of a template', { max: 100 })
+
+/** Without either, the service must be chosen first. */
+const newLinkQuery = z.object({
+  serviceId: serviceId.optional(),
+  template: template.optional(),
+})
+
+/** A link to an existing service, or to one created from a template with its fields. */
+const linkForm = z.looseObject({
+  ...serviceForm.shape,
+  name: serviceForm.shape.name.nullish(),
+  serviceId: serviceId.nullish(),
+  template: template.nullish(),
+  variables: variables.nullish(),
+})
+
+/** Null clears the variables; undefined leaves the decision to the caller. */
+const chosenIn = ({ variables }: { variables?: Record<string, string> | null | undefined }) =>
+  variables === undefined
+    ? undefined
+    : Object.fromEntries(Object.entries(variables ?? {}).map(([key, name]) => [key, name.trim()]))
+
+const linkUpdateForm = z.object({ variables: variables.nullish() })

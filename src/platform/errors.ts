@@ -52,7 +52,6 @@ export class AppError extends Error {
 
 export const notFound = (what: string) => new AppError('not_found', `This ${what} doesn’t exist.`)
 
-/** Throws `not_found` when there is no row. */
 export function found<Found>(what: string, row: Found | undefined): Found {
   if (row === undefined) throw notFound(what)
   return row

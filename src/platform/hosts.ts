@@ -58,7 +58,6 @@ export function inCidrs(address: string, entries: string[]): boolean {
 /** True for those that stand for all addresses of this machine. */
 export const isAnyAddress = (address: string) => address === '0.0.0.0' || address === '::'
 
-/** The address by which this machine itself reaches what listens on that one. */
 export const nearAddress = (host: string) =>
   isAnyAddress(host) ? (host === '::' ? '::1' : '127.0.0.1') : host
 

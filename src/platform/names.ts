@@ -7,7 +7,6 @@ export const slugOf = (name: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** Returns the name if it is free, else the first free one with a number at its end. */
 export function firstFree(
   named: (end: string) => string,
   isFree: (name: string) => boolean,

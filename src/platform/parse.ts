@@ -2,7 +2,6 @@ import { workerEntry } from './root.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
 
 type Options = {
-  /** The error when it takes too long. */
   tooLong: () => Error
   /** Milliseconds that it may take. */
   deadline?: number

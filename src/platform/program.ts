@@ -53,7 +53,6 @@ export type RunningProgram = {
 
 export class ProgramTimeout extends Error {}
 
-/** The program isn't installed. */
 export class ProgramMissing extends Error {}
 
 /**

@@ -19,7 +19,6 @@ type Label = Pick<Span, 'kind' | 'name'> & { detail?: string }
 
 /** After these, equal calls are one span: a health check is asked for hundreds of times. */
 const mostEqual = 10
-/** Spans of one trace. */
 const maxSpans = 500
 const longestDetail = 400 // a private name of an image must be complete to be replaced
 

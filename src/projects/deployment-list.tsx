@@ -117,7 +117,6 @@ export function commitTitle({
       : 'Default branch'
 }
 
-/** The duration of the finished steps. */
 function took({ steps }: Deployment) {
   const [first, last] = [steps[0], steps.at(-1)]
   if (!first || !last?.finishedAt) return null

@@ -25,7 +25,6 @@ export type FindStack = (
 
 export type Detection = Omit<Plan, 'kind' | 'context' | 'dockerfile' | 'dockerignore'> & {
   services: FoundService[]
-  /** Compose files in the repository, for a project without one. */
   composeFiles: string[]
   /** Null when it couldn't be fetched. */
   commit: string | null

@@ -27,7 +27,6 @@ export const repositoryUrl = (config: Config) =>
     }
   })
 
-/** Uses the message of the refusal. */
 export const unless =
   (refuse: (text: string) => string | null) => (text: string, context: z.RefinementCtx) => {
     const message = refuse(text)
@@ -56,7 +55,6 @@ const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless
 
 const composeFile = insidePath('the path of a Compose file')
 
-/** A repository of a git source, an address, or an image. */
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
   sourceId: line('the id of a git source', { max: 100 }).nullish(),

@@ -39,7 +39,6 @@ const detection = componentOf('Detection', () => ({
   services: z.array(
     z.object({
       name: z.string(),
-      /** Null when it is built. */
       image: z.string().nullable(),
       /** The directory that it is built from; null when its image is pulled. */
       context: z.string().nullable(),
@@ -48,7 +47,6 @@ const detection = componentOf('Detection', () => ({
       web: z.boolean(),
     }),
   ),
-  /** Compose files in the repository, for a project without one. */
   composeFiles: z.array(z.string()),
   /** Why nothing was recognised; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string(), hint: z.string() }).nullable(),

@@ -4,7 +4,6 @@ import { ownFirst, userOf } from '../web/user-of.ts'
 import { findProject } from './store.ts'
 import type { Project } from './store.ts'
 
-/** Finds the project of `/projects/:id…` only for its owner. */
 export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
 
 export const ownProject = ({ db }: { db: Db }) => ownFirst((c) => findProject(db, ownKey(c)))

@@ -79,7 +79,6 @@ const tabs = {
   settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }
 
-/** The repository or the image. */
 export const SourceLink = ({
   project: { image, repositoryUrl },
 }: {

@@ -78,7 +78,6 @@ async function handOver(deps: WebhookDeps, project: Project): Promise<boolean> {
   return true
 }
 
-/** Removes the logs of a project's deployments and apps, or those of one environment. */
 export async function removeLogs(
   { db, logDb }: { db: Db; logDb: LogDb },
   of: { projectId: string; environmentId?: string },

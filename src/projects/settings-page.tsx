@@ -60,7 +60,6 @@ export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps)
   </SettingsForm>
 )
 
-/** Like ProjectForm, for the build settings. */
 export const BuildForm = ({ project, code, draft }: FormProps) =>
   project.image === null ? (
     <BuildFields {...{ project, code, draft }} />

@@ -57,7 +57,6 @@ export const listDeployedProjects = (db: Db, ownerId: string) =>
 export const countProjects = (db: Db, ownerId: string) =>
   countRows(db, projects, eq(projects.ownerId, ownerId))
 
-/** In all projects of the owner. */
 export const countEnvironments = (db: Db, ownerId: string) =>
   db
     .select({ rows: count() })
@@ -100,7 +99,6 @@ const duplicates: Duplicates = {
 export const deleteProject = (db: Db, id: string) =>
   db.delete(projects).where(eq(projects.id, id)).run()
 
-/** Repositories that only this project used or was deployed from. */
 export function listOwnRepositories(db: Db, projectId: string) {
   const used = (isWanted: (column: Column, id: string) => SQL) => [
     ...listValues(db, projects.repositoryUrl, isWanted(projects.id, projectId)),

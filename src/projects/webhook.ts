@@ -14,7 +14,6 @@ import type { Project } from './store.ts'
 export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
 type Options = { project: Project; signal: AbortSignal }
 
-/** The webhook of a project at its source's provider. */
 export type Webhook = {
   /** Null for a project without a source: its provider is unknown. */
   provider: ProviderName | null

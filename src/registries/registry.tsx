@@ -1,8 +1,18 @@
 import { registries } from '../db/schema.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
-import { checkLogin, registryForm } from './add.ts'
-import type { RegistryDeps } from './add.ts'
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { EngineError } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
+import { Failure, invalidField } from '../platform/errors.ts'
+import { refusedHost } from '../platform/hosts.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { line } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
+import { refusePrivate } from './admit.ts'
+import { serverAddress } from './auth.ts'
 
 /** A password can be stored, but is never returned. */
 export const registry = resource({
@@ -45,3 +55,66 @@ export const registry = resource({
     warning: 'Running apps keep running, but its images can no longer be pulled.',
   },
 })
+
+type RegistryDeps = { db: Db; docker: Docker; secrets: Secrets; config: Config }
+
+/** Includes the port, as in an image reference. */
+const hostAndPort = /^(?<name>[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?<port>\d{1,5}))?$/
+
+const registryForm = (config: Pick<Config, 'allowHosts'>) =>
+  z.object({
+    host: field(
+      line('the host of a registry', { max: 255 })
+        .transform((host) =>
+          host
+            .toLowerCase()
+            .replace(/^https?:\/\//, '')
+            .replace(/\/+$/, ''),
+        )
+        .superRefine((host, context) => {
+          const refusal = refuse(host, config)
+          if (refusal) context.addIssue({ code: 'custom', message: refusal })
+        }),
+      {
+        label: 'Host',
+        placeholder: 'registry.example.com',
+        hint: 'As in the names of its images. Docker Hub is docker.io.',
+        code: true,
+      },
+    ),
+    username: field(
+      line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
+      { label: 'User' },
+    ),
+    password: field(line('a password or token', { max: 4000 }), {
+      label: 'Password or token',
+      type: 'password',
+      hint: 'Read access (pull) is enough.',
+      code: true,
+    }),
+  })
+
+function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {
+  const { name, port = '443' } = hostAndPort.exec(host)?.groups ?? {}
+  if (!name || Number(port) < 1 || Number(port) > 65_535)
+    return 'must be a host such as registry.example.com or registry.example.com:5000.'
+  return refusedHost(name.replace(/^\[|\]$/g, ''), allowHosts)
+}
+
+/** Throws unless Docker can log in with them. */
+async function checkLogin(
+  { docker, config }: RegistryDeps,
+  { host, username, password }: z.output<ReturnType<typeof registryForm>>,
+  { signal }: { signal: AbortSignal },
+) {
+  await refusePrivate({ config }, { registry: host, signal }).catch((error) => {
+    throw error instanceof Failure ? invalidField('host', error.message) : error
+  })
+  const auth = { username, password, serveraddress: serverAddress(host) }
+  await docker.checkRegistry(auth, { signal }).catch((error) => {
+    if (!(error instanceof EngineError)) throw error
+    if (error.status === 401 || /unauthorized|denied/i.test(error.message))
+      throw invalidField('password', `The registry ${host} refused this user and password.`)
+    throw invalidField('host', `Docker can’t reach a registry at ${host}. Check the address.`)
+  })
+}

@@ -25,7 +25,6 @@ type Props = {
 
 type PageProps = Props & {
   extent: { first: number; last: number }
-  /** The last lines of its log. */
   lines: Line[]
   chosen: Chosen
 }

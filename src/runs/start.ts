@@ -33,7 +33,6 @@ export const runForm = z
 
 type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
 
-/** Throws for an interactive run when terminals are turned off. */
 export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
   if (terminal === 'off')
     throw new AppError(

@@ -27,7 +27,6 @@ export class Starts {
     await start?.started.promise
   }
 
-  /** Resolves when a client has attached to the run. */
   async waitForClient(runId: string, containerId: string, signal: AbortSignal) {
     const { created, attached } = this.#of(runId)
     created.resolve(containerId)

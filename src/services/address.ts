@@ -29,7 +29,6 @@ export function addressOn(places: Places, { port, containerPort, protocol }: Ser
   return scheme ? url.replace(/^http:/, `${scheme}:`) : url
 }
 
-/** Addresses by service and port, for values that depend on them. */
 export const addressesOf =
   (places: Places, ports: ServicePort[]): AddressOf =>
   (service, port) => {

@@ -153,7 +153,6 @@ const collator = new Intl.Collator('en', { numeric: true })
 
 const byText = (a: string, b: string) => collator.compare(a, b)
 
-/** Returns the entries that have every word in their name, description, tags or category. */
 export function matching(entries: Entry[], { q, category }: { q: string; category: string }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return entries.filter(({ template, about }) => {

@@ -34,7 +34,6 @@ import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
 /** A backup before a change. */
 export type BackupFirst = {
-  /** True when it is known to where. */
   isOffered: (service: Service) => boolean
   /** Stores it, and returns its id. Throws when it isn't known to where. */
   insert: (service: Service, by: string) => string
@@ -170,7 +169,6 @@ const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as c
 const changedMeanwhile = ({ name }: Service) =>
   new AppError('conflict', `${name} was changed meanwhile. Check it, then change it again.`)
 
-/** Values of secret variables are null. */
 const shownValues = ({ values, file }: Definition) =>
   Object.fromEntries(
     askedFor(file.variables).map(({ name, secret }) => [

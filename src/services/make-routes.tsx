@@ -115,7 +115,6 @@ async function ownFormAgain(c: Context, draft: Draft) {
   return view
 }
 
-/** The text that was entered, else the uploaded file. */
 async function composeText(c: Context, typed: string | null | undefined): Promise<string> {
   const text = typed || (await uploadedFile(c))
   if (!text) throw invalidField('compose', 'must be the text of a Compose file, or an upload.')

@@ -109,7 +109,6 @@ export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string
   return asked ?? about.version
 }
 
-/** Throws unless the user is an admin. */
 export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: string[]) {
   if (allowed.length > 0 && role !== 'admin')
     throw new AppError('forbidden', 'Only an admin can allow this. Ask one of them.')
@@ -141,7 +140,6 @@ function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
   }
 }
 
-/** Adds the first free number if the name is taken. */
 export const freeName = (wanted: string, taken: string[]) =>
   firstFree(
     (end) => wanted + end,

@@ -111,7 +111,6 @@ export const ComposePage = (props: FileProps) => (
   </NewService>
 )
 
-/** The fields that the file asks for. */
 export const ComposeDetails = ({ file, draft, user }: FileProps) => (
   <DraftContext.Provider value={draft}>
     {file && <FileFields file={file} user={user} />}

@@ -10,7 +10,6 @@ export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
 
 export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
 
-/** Finds the instance of `/services/:id…` only for its owner. */
 export const ownService = ({ db }: { db: Db }, c: Context) =>
   findService(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
 

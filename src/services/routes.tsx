@@ -245,7 +245,6 @@ export const serviceRoutes = (
 const volumesHint =
   'Their data is lost. Otherwise the volumes stay on this server: write down the passwords they need first.'
 
-/** Ends the log for its readers when its job has ended. */
 const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
   now: () => (getJob(db, logId) ? 'running' : 'ended'),
   isEnd: (status: string) => status === 'ended',

@@ -26,7 +26,6 @@ type Props = StatusProps & {
   /** True when the person who allowed its access to the host is no longer an admin. */
   hasLapsed: boolean
   linked: LinkedEnvironment[]
-  /** The log of its last job. */
   log: {
     lines: Line[]
     chosen: Chosen

@@ -12,7 +12,6 @@ import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
   items: ShownService[]
-  /** The cursors of this page and the next one. */
   cursor: string | undefined
   nextCursor: string | null
 }

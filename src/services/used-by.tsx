@@ -47,7 +47,6 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
 /** Maximum of environments that an error lists by name. */
 const maxNamed = 20
 
-/** Throws `conflict` with the names of linked environments. */
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
   if (linked.length === 0) return
   const named = linked.slice(0, maxNamed).map((of) => `${of.project} ${of.name}`)

@@ -26,7 +26,6 @@ type DeliveriesPageProps = {
   secret?: string | null
   items: Delivery[]
   nextCursor: string | null
-  /** Deployments by id. */
   made: Map<string, CreatedDeployment>
   /** The names of the owner's projects of the repository, by id. */
   siblings: Map<string, string>

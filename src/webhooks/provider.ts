@@ -16,7 +16,6 @@ export const form = 'application/x-www-form-urlencoded'
 /** The differences between the senders of webhooks; `receive` is the same for all. */
 export type Provider = {
   name: ProviderName
-  /** Accepted media types of the body. */
   mediaTypes: string[]
   /** Signs the value of a form's field rather than the bytes of the body. */
   signsField?: boolean
@@ -25,7 +24,6 @@ export type Provider = {
   pushEvents: string[]
   /** Those about the checks of a commit. */
   checkEvents: string[]
-  /** One of these headers has the signature. */
   signatureHeaders: string[]
   /** The first one present has the sender's id of the delivery, which is the same for a repeat. */
   idHeaders: string[]

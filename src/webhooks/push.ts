@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { isCommit } from '../git/ref-names.ts'
 
-/** A push to a branch or a tag. */
 export type Push = {
   /** Such as `refs/heads/main`. */
   ref: string
@@ -11,7 +10,6 @@ export type Push = {
   tagged: string | null
   /** Null when the provider doesn't send it. */
   defaultBranch: string | null
-  /** The message of the newest commit. */
   message: string | null
   /** The reason, as a sentence, when the push asks for no deployment; otherwise null. */
   skip: string | null
@@ -71,7 +69,6 @@ type Facts = {
   skipped?: boolean
 }
 
-/** Reads pushes that have the common fields and these. */
 export function pushReader<Fields extends z.ZodRawShape>(
   fields: Fields,
   factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts,

@@ -15,7 +15,6 @@ export const registryTitles: Record<RegistrySender, string> = {
   distribution: 'Registry',
 }
 
-/** A tag that has a new image. */
 export type NewTag = {
   /** Null where the host in the body may be an internal one. */
   registry: string | null

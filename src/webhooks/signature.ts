@@ -7,7 +7,6 @@ const minLength = 16
 /** Bytes that are hashed before other work may run: less than a millisecond's work. */
 const slice = 512 * 1024
 
-/** HMAC-SHA-256 of the concatenated pieces. */
 export async function hmac(key: string | Buffer, pieces: Buffer[]) {
   const mac = createHmac('sha256', key)
   for (const piece of pieces)

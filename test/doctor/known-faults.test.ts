@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
-import { knownFaults, judgeFaults } from '../../src/doctor/known-faults.ts'
+import { knownFaults, judgeFaults } from '../../src/doctor/engine.ts'
 
 const cases: [version: string, runc: string | null, faults: string[]][] = [
   ['28.5.2', '1.3.3', []],

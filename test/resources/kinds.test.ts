@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { jsonSchemaOf } from '../../src/api/schemas.ts'
+import { jsonSchemaOf } from '../../src/api/document.ts'
 import { completed, partial } from '../../src/resources/change.ts'
 import { sealedAs } from '../../src/resources/store.ts'
 import { Secrets } from '../../src/platform/secrets.ts'

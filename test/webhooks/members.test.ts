@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { membersIn } from '../../src/webhooks/members.ts'
+import { membersIn } from '../../src/webhooks/payload.ts'
 
 const names = ['ref', 'number', 'none', 'list', 'text', 'commits', 'after']
 

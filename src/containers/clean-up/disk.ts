@@ -72,7 +72,6 @@ export async function buildLimits(
 /** The disk usage of a user's apps and services, in bytes. */
 export type OwnerShare = {
   email: string
-  /** The writable layers of containers. */
   containers: number
   volumes: number
   /** Without layers that other images share. */

@@ -70,7 +70,6 @@ function choose(
   return { go, skipped: [...kept, ...missing] }
 }
 
-/** Volumes are only removed when each one is named. */
 const unnamedVolumes = ({ candidates }: Plan): Skipped[] =>
   candidates
     .filter(({ kind, owner }) => kind === 'volumes' && owner === 'davit')

@@ -186,7 +186,6 @@ export function listDeployed(db: Db, ids: string[]) {
   return containers
 }
 
-/** Any open database, whether of the app or of the logs. */
 export type Opened = { $client: Pick<Database, 'query'> }
 
 /** Counts pages, so that space in the write-ahead log isn't included. */

@@ -47,7 +47,6 @@ export const TerminalView = ({
   path: string
   /** Shown until there is output. */
   starting: string
-  /** The label of the button that opens it again. */
   again: string
   /** No button to open it again after its program has exited. */
   once?: boolean

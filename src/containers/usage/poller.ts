@@ -64,7 +64,6 @@ export class UsagePoller {
     this.#measured = new Map([...measured, ...watched])
   }
 
-  /** Ends when the container was removed or the signal aborts. */
   follow(id: string, signal: AbortSignal): AsyncIterable<UsageNow> {
     return untilRemoved(this.#watched.follow(id, signal))
   }

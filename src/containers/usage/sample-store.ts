@@ -87,7 +87,6 @@ const overwrite = {
   },
 }
 
-/** Removes samples that are older than their span is kept. */
 export function deleteOldSamples(logDb: LogDb, now: number) {
   for (const { span, seconds } of kept)
     logDb

@@ -3,7 +3,6 @@ import type { History } from './sample-history.ts'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
 
-/** The usage of a container, or the reason why it is unknown. */
 export type ShownUsage =
   | ({ state: 'running' } & Measurement)
   | { state: 'stopped' | 'restarting' | 'removed' | 'unknown'; time: Date }

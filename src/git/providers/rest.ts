@@ -20,7 +20,6 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   whoIs: (api: Api) => Promise<TokenOwner>
   /** The user name for cloning with a token. */
   username: string
-  /** The query for the first page of a list. */
   firstPage: string
   /** The path of the list of repositories that the token's owner has access to. */
   repositories: string

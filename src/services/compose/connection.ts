@@ -18,7 +18,6 @@ export function connectionOf(file: File & Pick<Template, 'connection'>, { host, 
   }))
 }
 
-/** A variable that a linked app gets from an instance. */
 export type Provided = { value: string; secret: boolean }
 
 /**

@@ -92,7 +92,6 @@ type Places = {
   portOf: (service: string) => number | null
 }
 
-/** Returns the service that an id refers to, and the port in it. */
 export type PlaceOf = (id: string) => { service: string; port: number | null }
 
 /**
@@ -120,6 +119,5 @@ export function splitId(id: string): { name: string; port: number | null } {
   return port === null ? { name: id, port } : { name, port }
 }
 
-/** Null when the text isn't a port. */
 export const portAt = (text: string) =>
   /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : null

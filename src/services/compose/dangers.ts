@@ -52,7 +52,6 @@ export function meaningOf(key: string) {
 
 const isKind = (text: string): text is DangerKind => Object.hasOwn(meanings, text)
 
-/** Throws `forbidden` with all dangers whose keys aren't allowed. */
 export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
   const refused = dangers.filter(({ key }) => !allowed.includes(key))
   if (refused.length === 0) return

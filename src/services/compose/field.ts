@@ -121,7 +121,6 @@ export class Field {
     return number
   }
 
-  /** Returns `other` when the field is missing. */
   or<T, U>(other: U, read: (field: Field) => T): T | U {
     return this.absent ? other : read(this)
   }

@@ -8,7 +8,6 @@ type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'unconfined' |
   dangers: Danger[]
 }
 
-/** Host access that a service requests; each is also a danger. */
 export function hostAccessOf(service: Field, name: string): HostAccess {
   const privileged = service.get('privileged').or(false, (field) => field.flag())
   const hostNamespaces = [

@@ -101,7 +101,6 @@ function usesIn(services: [string, Field][], tree: Tree, source: Source): Use[] 
   return [...declared, ...mentioned].filter(({ name }) => magicName(name))
 }
 
-/** Maps each id to the first service that uses it. */
 function usersOf(uses: Use[]) {
   const users = new Map<string, string>()
   for (const { name, service } of uses) {

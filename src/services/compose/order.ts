@@ -1,7 +1,6 @@
 import { AppError } from '../../platform/errors.ts'
 import type { Dependency, Stack } from './model.ts'
 
-/** A service, and the services that must start before it. */
 export type Start = { service: string; waits: Dependency[] }
 
 /**

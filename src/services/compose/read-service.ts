@@ -3,7 +3,6 @@ import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
 import { buildOf } from './build.ts'
 import { configFilesOf } from './configs.ts'
-import { dependenciesOf } from './depends-on.ts'
 import { environmentOf, labelsOf } from './environment.ts'
 import type { Outside } from './environment.ts'
 import type { Field } from './field.ts'
@@ -11,7 +10,7 @@ import { quote } from './field.ts'
 import { healthOf } from './health.ts'
 import { hostAccessOf } from './host-access.ts'
 import { capabilitiesOf, logsOf, resourcesOf, sysctlsOf, ulimitsOf } from './limits.ts'
-import type { Service } from './model.ts'
+import type { Service, Dependency } from './model.ts'
 import { mountsOf, pathIn, tmpfsOf } from './mounts.ts'
 import { aliasesOf, dnsName } from './networks.ts'
 import { exposeOf, portsOf } from './ports.ts'
@@ -20,6 +19,7 @@ import { linksOf, volumesFromOf } from './sharing.ts'
 import { splitWords } from '../../platform/shell-words.ts'
 import { bytesOf, durationOf } from './units.ts'
 import { adviceOn, ignoredInRepository, ignoredOf } from './unsupported.ts'
+import { conditions } from '../../runtime/component.ts'
 
 /** `files` are by normalised path. */
 export type Surroundings = Outside & {
@@ -212,3 +212,30 @@ const commandOf = (field: Field) =>
   field.isList
     ? field.items().map((item) => item.text())
     : splitWords(field.text('a command'), (problem) => field.refuse(problem))
+
+/** Includes the services that `links` and `volumes_from` name. */
+function dependenciesOf(field: Field, others: { service: string }[]): Dependency[] {
+  const said = field.isMap ? field.entries().map(longForm) : field.items().map(started)
+  const implied = new Set(others.map(({ service }) => service))
+  for (const { service } of said) implied.delete(service)
+  return [...said, ...[...implied].map(startedFirst)]
+}
+
+const startedFirst = (service: string): Dependency => ({
+  service,
+  condition: 'service_started',
+  restart: false,
+  required: true,
+})
+
+const started = (item: Field) => startedFirst(item.text('a service'))
+
+function longForm([service, entry]: [string, Field]): Dependency {
+  entry.only(['condition', 'restart', 'required'])
+  return {
+    service,
+    condition: entry.get('condition').or('service_started', (c) => c.oneOf(conditions)),
+    restart: entry.get('restart').or(false, (r) => r.flag()),
+    required: entry.get('required').or(true, (r) => r.flag()),
+  }
+}

@@ -17,7 +17,6 @@ import { readStack } from './read-stack.ts'
 
 /** Paths are from the root of the repository. */
 export type StackQuestion = {
-  /** The path of the Compose file. */
   file: string
   /** What was read so far; null for a path that has no text. */
   texts: Record<string, string | null>
