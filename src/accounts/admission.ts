@@ -42,7 +42,6 @@ export async function register(
   )
 }
 
-/** Throws the reason when the applicant is refused. */
 export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {
   const { db, setupCode } = deps
   if (!hasUsers(db)) {
@@ -59,7 +58,6 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
 export const wantsSetupCode = ({ db, setupCode }: AdmissionDeps) =>
   setupCode !== null && !hasUsers(db)
 
-/** Null when the visitor may register. */
 export function whyClosed({ db, config }: AdmissionDeps, invite: string | null | undefined) {
   if (!hasUsers(db) || config.registration === 'open') return null
   const reason = 'Anyone with an account here can use Docker on this server'

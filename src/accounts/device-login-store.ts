@@ -13,7 +13,6 @@ import { makeToken } from './token-store.ts'
 /** In milliseconds: the time in which a login can be allowed. */
 export const deviceLoginTime = 10 * 60_000
 
-/** Days that its token is valid. */
 export const deviceTokenDays = 365
 
 /** Logins that wait at once: of one network, and of all. */
@@ -45,7 +44,6 @@ export const startDeviceLogin = (
 
 const isOpen = () => gt(deviceLogins.expiresAt, new Date())
 
-/** One that waits to be allowed; undefined for an unknown code. */
 export const getWaiting = (db: Db, code: string) =>
   getRow(
     db,

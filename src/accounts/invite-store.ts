@@ -45,7 +45,6 @@ export const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, ne
 export const findInvite = (db: Tx, id: string) =>
   getRow(db, invites, and(eq(invites.id, id), isOpen()))
 
-/** Undefined once it is used or expired. */
 export const getOpenInvite = (db: Tx, token: string | null | undefined) =>
   token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 

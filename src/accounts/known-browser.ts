@@ -27,7 +27,6 @@ export function rememberBrowser(c: Context, deps: BrowserDeps, user: Owner) {
   setCookie(c, cookieName(c, deps), value, options)
 }
 
-/** Null unless this user has logged in with the browser. */
 export function knownBrowser(c: Context, deps: BrowserDeps, user: Owner): string | null {
   for (const value of cookieValues(c, cookieName(c, deps))) {
     const [browser = '', signature = ''] = value.split('.')

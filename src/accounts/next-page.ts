@@ -30,7 +30,6 @@ export function rememberPage(c: Context, deps: VisitorDeps) {
   setBoundCookie(c, deps, { name, value: isForm ? unsent + page : page, maxAge: memory })
 }
 
-/** True when a form was sent and its page follows the login. */
 export const isBehindForm = (c: Context, deps: VisitorDeps) =>
   readBoundCookie(c, deps, name)?.startsWith(unsent) ?? false
 

@@ -32,7 +32,6 @@ export function logInWithProfile(
   return { user, isNew: false }
 }
 
-/** Throws when the identity belongs to someone else. */
 export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
   const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
   if (known && known.user.id !== userId)

@@ -73,10 +73,8 @@ const providers: Record<ProviderName, Provider> = {
 
 export const providerOf = ({ provider }: Settings) => providers[provider]
 
-/** The names on buttons. */
 export const providerNames = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' }
 
-/** Returns the owner of the token. */
 export async function fetchProfile(
   settings: Settings,
   { accessToken: token, ...access }: { accessToken: string; allow: string[]; signal: AbortSignal },

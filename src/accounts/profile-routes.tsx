@@ -30,7 +30,6 @@ import { CurrentPassword, EmailField, NewPassword } from './login-fields.tsx'
 import type { Identity } from './identity-store.ts'
 import type { ProviderName } from './oauth-provider.ts'
 
-/** Maximum of the user's own events on the profile. */
 const shownEvents = 10
 
 type ProfileFormProps = { user: User; hasPassword: boolean; draft: Draft }
@@ -154,7 +153,6 @@ const ProfilePage = ({
 }: Profile & {
   events: AuditEvent[]
   linked: Identity[]
-  /** The configured login provider. */
   provider: ProviderName | null
   drafts?: Drafts | undefined
 }) => (

@@ -52,7 +52,6 @@ export function findUser(db: Tx, id: string): UserRow {
   return user
 }
 
-/** True for the id of an active admin. */
 export function isAdmin(db: Tx, id: string | null) {
   const user = id === null ? undefined : getUser(db, id)
   return user?.role === 'admin' && user.disabledAt === null
@@ -94,7 +93,6 @@ const liveSession = preparedOnce((db: Tx) =>
     .prepare(),
 )
 
-/** Matches API tokens that haven't expired. */
 export const isValid = (now: Date | SQLWrapper) =>
   or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now))
 

@@ -73,7 +73,6 @@ export const checkScope = factory.createMiddleware(async function checkTokenScop
   await next()
 })
 
-/** The path is a pattern. */
 type Route = { method: string; path: string }
 
 /** The method and path, without the patterns of parameters. */
@@ -84,7 +83,6 @@ export const routeName = ({ method, path }: Route) =>
 export const seesTexts = ({ var: { token } }: Context<Env>) =>
   !token || token.scopes.some((scope) => ranks[scope] >= ranks.write)
 
-/** Null when no token may use the route. */
 export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
@@ -94,7 +92,6 @@ export function neededScope({ method, path }: Route): Scope | null {
   return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }
 
-/** Throws unless the token's scopes include this route. */
 export function refuseUngiven({ scopes }: Pick<ApiToken, 'scopes'>, route: Route) {
   const needed = neededScope(route)
   if (!needed) throw new AppError('forbidden', 'API tokens can’t do this. Log in in a browser.')

@@ -15,7 +15,6 @@ export const LoginPage = ({
   draft: Draft
   /** An additional way to log in. */
   provider: ProviderName | null
-  /** True when a form was sent after the session had ended. */
   isBehindForm: boolean
   mayRegister: boolean
   /** True when mails are sent. */

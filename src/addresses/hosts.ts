@@ -21,7 +21,6 @@ export const hostName = line('a name such as app.example.com', { max: 1000 }).tr
 
 const canonicalName = (text: string) => domainToASCII(text).toLowerCase().replace(/\.$/, '')
 
-/** Null for a valid name. */
 function refusalOf(text: string) {
   if (text.includes('://')) return 'must be only a name, such as app.example.com, without http://.'
   if (/[/?#@]/.test(text)) return 'must be only a name. Enter a path in the field for it.'

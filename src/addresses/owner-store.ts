@@ -36,7 +36,6 @@ const listOwnedLabels = (db: Tx) =>
     .where(isNotNull(environments.label))
     .all()
 
-/** Null for Davit's own hosts. */
 export function ownersOfHosts(db: Tx, { url, domain }: Pick<Config, 'url' | 'domain'>) {
   const owners = new Map<string, string | null>()
   for (const { label, ownerId } of domain ? listOwnedLabels(db) : [])

@@ -7,7 +7,6 @@ import { canonicalHost, isAnyAddress, isLoopback } from '../platform/hosts.ts'
 
 /** Where the ports of apps and services are published, and the host in their addresses. */
 export type Places = Pick<Config, 'publishAddress' | 'url'> & {
-  /** Docker’s machine; null for this one. */
   remote: string | null
   /** Explains why apps are only reachable from one machine although the setting says more; null otherwise. */
   note: string | null

@@ -103,7 +103,6 @@ function hostOf(
   }
 }
 
-/** The key of an uploaded certificate; null when it can no longer be read. */
 export function openKey(
   { secrets }: { secrets: Pick<Secrets, 'open'> },
   { host, certificateKey }: Pick<Domain, 'host' | 'certificateKey'>,
@@ -122,7 +121,6 @@ export const autoHttps = (status: CertificateStatus | undefined): Https => ({
   redirect: status === 'issued',
 })
 
-/** The sealing context for the key of a host's certificate. */
 export const sealedAs = (host: string) => `certificate of ${host}`
 
 function siteOf(domain: Domain): Site {

@@ -24,7 +24,6 @@ export type Domain = typeof domains.$inferSelect
 
 export type Holder = { environmentId: string } | { serviceId: string }
 
-/** Ports of this host that services are published on. */
 export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
 
 export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
@@ -244,11 +243,9 @@ export function isMissing(tx: Tx, host: string) {
   return known?.dnsOk === false && known.dnsFound.length === 0
 }
 
-/** The hosts of the list that someone was given. */
 export const listGivenHosts = (db: Tx, hosts: string[]) =>
   listValues(db, domains.host, inArray(domains.host, hosts))
 
-/** True when someone was given a name below a host. */
 export const hasHostBelow = (db: Tx, host: string) =>
   listValues(db, domains.host, like(domains.host, `%.${host}`)).length > 0
 

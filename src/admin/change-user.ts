@@ -23,7 +23,6 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
     { behavior: 'immediate' }, // when two admins remove each other, the second is refused
   )
 
-/** Disables a user, and ends their sessions and tokens. */
 export function shutOut(
   tx: Tx,
   { id, disabledAt }: UserRow,
@@ -35,7 +34,6 @@ export function shutOut(
   return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
 }
 
-/** Throws if it is the requesting admin. */
 export function findOther(tx: Tx, { id, by }: { id: string; by: User }) {
   const user = findUser(tx, id)
   if (id === by.id)

@@ -3,7 +3,6 @@ import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
 
-/** The names of what a user owns. */
 export type Belongings = { projects: string[]; services: string[] }
 
 type Props = {

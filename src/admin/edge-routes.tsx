@@ -87,7 +87,6 @@ type State = {
   mode: Mode
   ports: Config['edgePorts']
   domain: string | null
-  /** The host of Davit's own pages. */
   davit: string | null
   caddy: { version: string | null; loadedAt: Date | null } | null
   trouble: Failure | null

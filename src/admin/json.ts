@@ -29,7 +29,6 @@ export const userRemoval = componentOf('UserRemoval', () => ({
   heir: z.object({ id, email: z.string() }).nullable(),
 }))
 
-/** A queued or running job; `id` is that of its deployment, environment, run or service. */
 export const activity = componentOf('Activity', () => ({
   kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
   id: id.nullable(),
@@ -55,14 +54,12 @@ export const edge = componentOf('Edge', () => ({
   mode: z.enum(['caddy', 'external', 'direct']),
   ports: z.object({ http: z.int(), https: z.int() }),
   domain: z.string().nullable(),
-  /** The host of Davit's own pages. */
   davit: z.string().nullable(),
   caddy: z.object({ version: z.string().nullable(), loadedAt: time.nullable() }).nullable(),
   trouble: failure().nullable(),
   leftOut: z.array(failure().extend({ host: z.string().nullable(), port: z.int().nullable() })),
   /** The addresses that names should resolve to, as far as known. */
   publicAddresses: z.array(z.string()),
-  /** Hosts with a DNS or certificate problem. */
   troubled: z.array(
     z.object({
       host: z.string(),

@@ -47,7 +47,6 @@ export const listProjectsOf = (db: Tx, ownerId: string) =>
 export const listServicesOf = (db: Tx, ownerId: string) =>
   listRows(db, services, eq(services.ownerId, ownerId), asc(services.name))
 
-/** Marks all projects and services of a user for removal. */
 export function setAllDeleting(
   db: Tx,
   { ownerId, deletingAt, volumes }: { ownerId: string; deletingAt: Date; volumes: boolean },

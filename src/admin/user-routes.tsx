@@ -33,13 +33,10 @@ const userUpdateForm = z.object({
   disabled: flag().optional(),
 })
 
-/** Decides what happens to the projects and services of a deleted user. */
 const userRemovalForm = z.object({
   /** Defaults to `give`. */
   belongings: z.enum(['give', 'delete'], 'must be give or delete.').nullish(),
-  /** The new owner; defaults to the admin who deletes the user. */
   heirId: line('the id of a user', { max: 36 }).nullish(),
-  /** Deletes volumes, too. */
   volumes: flag().nullish(),
 })
 
@@ -91,7 +88,6 @@ export const userRoutes = (deps: RemovalDeps & TriggerDeps & { streams: Streams 
       return handOn(c, { heirId: heirId ?? userOf(c).id })
     })
 
-  /** Transfers everything to another user. */
   async function handOn(c: Context, { heirId }: { heirId: string }) {
     const by = userOf(c)
     const given = transferAll(deps, { id: c.req.param('id')!, by, heirId })

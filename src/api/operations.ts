@@ -70,7 +70,6 @@ export const parts: Record<string, string> = {
   Health: 'The server itself.',
 }
 
-/** All of them, by the part and the route of each. */
 export function listOperations(): { tag: string; route: string; operation: Operation }[] {
   const described = slices.map((operations) => operations())
   return Object.keys(parts).flatMap((tag) =>

@@ -7,7 +7,6 @@ type Described = OpenApiDocument['paths'][string][string]
 
 type ApiPageProps = {
   document: OpenApiDocument
-  /** The operation id or schema whose details are open when the page loads. */
   open: string | undefined
 }
 
@@ -53,7 +52,6 @@ export const ApiPage = ({ document, open }: ApiPageProps) => (
   </>
 )
 
-/** The details of an operation or schema; null for an unknown name. */
 export function ApiDetails({ document, open }: ApiPageProps) {
   const call = callsOf(document).find(({ described }) => described.operationId === open)
   if (call) return <CallDetails {...call.described} />
@@ -111,7 +109,6 @@ const CallDetails = ({ description, parameters, requestBody, responses }: Descri
   </>
 )
 
-/** A reference links to its schema. */
 const Json = ({ value }: { value: unknown }) => (
   <pre class="api-schema">
     {JSON.stringify(value, null, 2)

@@ -18,7 +18,6 @@ export type LiveDeps = {
 export const instanceStates = ['running', 'unhealthy', 'crash_looping', 'stopped'] as const
 
 export type LiveInstance = {
-  /** The name of its process. */
   process: string
   containerId: string | null
   state: (typeof instanceStates)[number]

@@ -15,7 +15,6 @@ type Props = {
   counting: Counting
 }
 
-/** The Metrics tab: usage and requests of an environment over the same time. */
 export const MetricsPage = ({ head, usage, traffic, counting }: Props) => {
   const path = metricsPath(head.environment)
   const { range, key } = traffic

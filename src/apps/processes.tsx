@@ -42,7 +42,6 @@ const logsOf = (environment: EnvironmentView['environment'], process: string[]) 
 
 type InstanceProps = {
   instance: ShownInstance
-  /** The path of its log. */
   logs: string
 } & Pick<EnvironmentView, 'hasTerminal' | 'wasStopped'>
 

@@ -63,7 +63,6 @@ import { Glance, glanceOf } from './glance.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
 import { MetricsPage } from './metrics-page.tsx'
 
-/** Environments of a project: their settings, state, logs and usage. */
 export const environmentRoutes = (
   deps: RemovalDeps & StreamDeps & ShownDeps & UsageDeps & TrafficDeps & Serving,
 ) => {

@@ -4,7 +4,6 @@ import { actions } from './actions.ts'
 import type { Action } from './actions.ts'
 import type { AuditEvent } from './store.ts'
 
-/** One sentence for each event. */
 export const EventList = ({ events }: { events: AuditEvent[] }) => (
   <ul class="rows">
     {events.map((event) => (

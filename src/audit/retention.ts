@@ -19,7 +19,6 @@ export function dropOldEvents(db: Tx) {
   deleteEventsBefore(db, new Date(Math.min(Date.now() - kept, oldest.getTime() + atOnce)))
 }
 
-/** Deletes old events now and every hour, until the signal aborts. */
 export const keepEvents = (
   { db, scheduler }: { db: Tx; scheduler: Scheduler },
   { signal }: { signal: AbortSignal },

@@ -16,7 +16,6 @@ import { SelectField } from '../web/fields-view.tsx'
 import { EventList } from './event-list.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
-/** Only for admins. */
 export const auditRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/settings/audit', requireAdmin, query(auditQuery), (c) => {
     const { filter, page } = c.req.valid('query')

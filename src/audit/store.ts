@@ -9,7 +9,6 @@ export type AuditEvent = typeof auditEvents.$inferSelect
 
 export type Filter = {
   actorId?: string | undefined
-  /** A part of the actor's email address. */
   actor?: string | undefined
   action?: string | undefined
   /** The object's kind or id, or a part of its name. */

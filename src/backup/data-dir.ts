@@ -24,7 +24,6 @@ export function refuseHalfRestored(dataDir: string) {
 export const isWhole = (dataDir: string) =>
   existsSync(join(dataDir, 'davit.db')) && !existsSync(join(dataDir, stagingName))
 
-/** Only accessible to its owner. */
 export function openDataDir(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })

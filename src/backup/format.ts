@@ -22,7 +22,6 @@ const manifest = z.object({
       name: z.enum(fileNames),
       /** In bytes. */
       size: z.number().int().nonnegative(),
-      /** The number of rows in each table of a database. */
       rows: z.record(z.string(), z.number()).nullable(),
     }),
   ),

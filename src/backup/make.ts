@@ -40,7 +40,6 @@ type BackupOptions = {
   withLogs: boolean
   /** Caddy's certificates as a tar archive; null omits them. */
   certificates?: AsyncIterable<Uint8Array> | null
-  /** Replaces an existing file. */
   force: boolean
   settings: Record<string, string>
 }

@@ -95,7 +95,6 @@ const writeSettings = (directory: string, { settings }: Manifest) =>
     { mode: 0o600 },
   )
 
-/** The only entries that an empty data directory may have. */
 const isNothing = (name: string) =>
   name === fillingName || /^(davit\.lock(-.*)?|lost\+found)$/.test(name)
 
@@ -133,7 +132,6 @@ export async function fillDataDir<Result>(
   }
 }
 
-/** Throws unless it is empty, or was left by a killed restore. */
 function refuseFull(dataDir: string) {
   const found = readdirSync(dataDir).filter((name) => !isNothing(name))
   if (found.length === 0 || found.includes(stagingName)) return

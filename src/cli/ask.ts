@@ -52,7 +52,6 @@ export async function askNew(what: string, hint: string): Promise<string> {
   return first
 }
 
-/** Reads the first line of a file, or of standard input (0). */
 export function firstLineOf(file: string | 0) {
   try {
     return asCaller(() => readFileSync(file, 'utf8')).split(/\r?\n/)[0]!

@@ -33,7 +33,6 @@ const loopback = '127.0.0.1'
 /** Milliseconds for the engine requests before a connection. */
 const engineLimit = 15_000
 
-/** Forwards a port of this machine to a service until it is interrupted. */
 export const connect: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
@@ -116,7 +115,6 @@ async function listenOn(take: (client: Socket) => Promise<void>, port: number) {
   return server
 }
 
-/** Relays a client's bytes to the target and back. The target's address is looked up for each connection. */
 const forward =
   (deps: LocalDeps, service: Service, target: Target) =>
   async (client: Socket): Promise<void> => {

@@ -116,7 +116,6 @@ async function planNamed(choice: Choice) {
   }
 }
 
-/** Aborts on a signal of the terminal or the system. */
 export function untilSignal(command: string) {
   const stop = new AbortController()
   const todo = `Run ${command} again to finish.`

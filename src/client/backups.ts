@@ -30,7 +30,6 @@ const options = {
 
 type Values = ReturnType<typeof readMany<typeof options>>['values']
 
-/** Lists, makes, tries and restores backups of services and environments. */
 export const backups: Command = async (args, env) => {
   const { values, words } = readMany(args, { usage, options })
   const [verb = 'list', id, file] = words

@@ -9,7 +9,6 @@ const timeoutMs = 30_000
 
 export type Call = {
   method?: string
-  /** Sent as JSON. */
   body?: object
   /** Sent as it is. */
   stream?: ReadableStream<Uint8Array>
@@ -17,7 +16,6 @@ export type Call = {
   signal?: AbortSignal
 }
 
-/** The API of one server, with the user's token. */
 export class Server {
   readonly url: string
   readonly token: string | null
@@ -48,7 +46,6 @@ export class Server {
     return answer as Answer
   }
 
-  /** All pages of a list. */
   async list<Item>(path: string): Promise<Item[]> {
     const items: Item[] = []
     for (let next = ''; ;) {

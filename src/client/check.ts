@@ -138,7 +138,6 @@ async function openLocal(file: string): Promise<{ path: string; directory: Local
   return { path, directory: { paths: [...entries.keys()], read, follow } }
 }
 
-/** Null for a text of more than `max` bytes, and for what is no file. */
 function textOf(path: string, max: number) {
   const found = lstatSync(path)
   if (found.isSymbolicLink()) return readlinkSync(path)

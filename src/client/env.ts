@@ -12,7 +12,6 @@ import type { AppEnvironment, Variable } from './types.ts'
 
 const usage = `davit env [list | set NAME[=VALUE]… [--secret | --plain] [--build] | set --file FILE | unset NAME…] ${targetUsage}`
 
-/** Lists, sets and removes the variables of an environment. */
 export const env: Command = async (args, environment) => {
   const {
     values,

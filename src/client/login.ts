@@ -73,7 +73,6 @@ type Taken = { token: string | null }
 
 type Started = { secret: string; code: string; interval: number; expiresIn: number }
 
-/** Waits until the login is allowed in a browser, and returns its token. */
 async function loginByBrowser(url: string): Promise<string> {
   const server = new Server({ url, token: null })
   const headers = await visitorHeaders(server)

@@ -81,7 +81,6 @@ async function findDeployment(server: Server, environment: AppEnvironment, numbe
 }
 
 /** In their order. */
-/** The newest lines of a log. */
 export async function lastLines(
   server: Server,
   path: string,

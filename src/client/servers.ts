@@ -8,7 +8,6 @@ import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { AppError } from '../platform/errors.ts'
 import { choose } from './choose.ts'
 
-/** A server with the token that was stored for it by `davit login`. */
 export type Login = { url: string; token: string }
 
 /** By the address of the server, without a slash at its end. */

@@ -69,7 +69,6 @@ function fromOf({ commit, upload, pulled }: Deployment) {
   return upload ? `${hash} uploaded${upload.dirty ? ', dirty' : ''}`.trim() : hash
 }
 
-/** Opens the app, or its page in Davit. */
 export const open: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit open [--page] ${targetUsage}`,

@@ -85,7 +85,6 @@ const namesOf = (projects: Project[]) =>
     ? 'There are none.'
     : `There are: ${projects.map(({ name }) => name).join(', ')}.`
 
-/** Remembers the project for this repository. */
 export async function linkTo(server: Server, project: Project) {
   if ((await askGit('rev-parse', '--git-dir')) === null) return
   await git(['config', linked.server, server.url])

@@ -28,7 +28,6 @@ export const askGit = (...args: string[]) =>
     () => null,
   )
 
-/** The folder of the repository around this one. */
 export async function repositoryRoot(folder?: string): Promise<string> {
   const root = await git(['rev-parse', '--show-toplevel'], folder).catch(() => '')
   if (root !== '') return root.trimEnd()
@@ -70,7 +69,6 @@ export type WorkingCopy = {
   branch: string | null
   /** Tracked files differ from the commit, or untracked ones are among them. */
   dirty: boolean
-  /** How many untracked files are left out. */
   leftOut: number
 }
 

@@ -274,7 +274,6 @@ const isOver = ({ state }: Container) =>
 const endOf = ({ finishedAt }: Container, seenAt: number) =>
   finishedAt === null ? undefined : Math.max(finishedAt.getTime(), seenAt) + 1
 
-/** True when the container's log driver doesn't support reading. */
 export const isUnreadable = (error: unknown) =>
   error instanceof Failure && error.code === 'logs_unavailable'
 

@@ -19,7 +19,6 @@ const usualLength = 4 * 2 ** 20
 /** Milliseconds in which the last lines of a removed container are stored. */
 const lastLines = 1000
 
-/** Reads the stored log of a container of an environment or service. */
 export function keptLog(
   deps: LogDeps,
   { id, name, createdAt }: Pick<Container, 'id' | 'name' | 'createdAt'>,

@@ -12,7 +12,6 @@ export const containerLogQuery = z.object({
   since: moment.optional(),
   /** Without following new lines. */
   until: moment.optional(),
-  /** The id of the last line that the client received. */
   after: z
     .string()
     .regex(lineId, 'must be the id of a line, such as 1234 or 2026-11-20T03:00:00.123456789Z.')

@@ -4,7 +4,6 @@ import { PieceMask } from '../logs/mask.ts'
 import type { Mask } from '../logs/mask.ts'
 import { ansiHtml } from '../web/ansi.ts'
 
-/** A line of a container, read from the engine or from the stored log. */
 export type Line = {
   /** The engine's timestamp, with a counter if several lines share it (`…Z/2`), or a stored line's number. */
   id: string

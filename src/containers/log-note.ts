@@ -4,7 +4,6 @@ import { sseEvent } from '../web/sse.ts'
 import { noteHtml } from './log-line.ts'
 import type { LineFormat } from './log-line.ts'
 
-/** The container's state, or `away` while the engine is unreachable. */
 type LogState = Container['state'] | 'away'
 type LogEnd = 'removed' | 'unreadable' | 'until'
 

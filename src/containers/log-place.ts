@@ -24,7 +24,6 @@ export class LogPlace {
     return new Date(Date.parse(this.#timestamp) - disorder)
   }
 
-  /** Returns the lines that come after the position. */
   take(lines: Line[]): Line[] {
     if (this.passed) return lines
     const at = lines.findIndex(({ id }) => id === this.#id)

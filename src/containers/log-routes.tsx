@@ -50,7 +50,6 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     return linesAsJson(c, { lines, json: lineJson, nextCursor: null })
   })
 
-/** A page of lines after or before a sequence number, for scrolling viewers. */
 async function page(c: Context, { source, wanted }: LogRequest) {
   const { limit = defaultTail } = wanted
   const isPlaced = wanted.limit !== undefined || wanted.after !== undefined

@@ -31,7 +31,6 @@ export type LogFound = Omit<LogWanted, 'tail'> & {
 
 export type LogPage = { lines: Line[]; previous: number | null; next: number | null }
 
-/** Lines, or a note between them, as SSE events. */
 export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 
 /** A log that can be read from the engine or from storage. */

@@ -117,7 +117,6 @@ const nowhere: OwnPlace = {
   service: null,
 }
 
-/** Where an event of a container belongs; null for one that has no owner. */
 export const eventPlace = ({ owner, project, environment, service }: OwnPlace) =>
   owner && {
     ownerId: owner.id,

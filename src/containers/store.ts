@@ -6,7 +6,6 @@ import { getRow, listRows } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
 import { web } from '../environments/processes.ts'
 
-/** Returns deployments with their environments by id, without unknown ids. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
   const rows = db
     .select({
@@ -54,7 +53,6 @@ export const listReleasesOf = (db: Db, containerIds: string[]) =>
     ),
   )
 
-/** Returns services by id, without unknown ids. */
 export function getServicePlaces(db: Db, serviceIds: string[]) {
   const rows = db
     .select({

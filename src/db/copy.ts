@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { explained, refuseUnsound } from './failures.ts'
 
-/** Number of rows by table. */
 export type Counts = Record<string, number>
 
 /** Copies a database that may be in use, its `-wal` included, as a consistent snapshot. Blocks no writers. */

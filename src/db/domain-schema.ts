@@ -12,7 +12,6 @@ export const appProtocols = ['http', 'h2c'] as const
 /** A user for basic authentication; the hash is bcrypt's. */
 export type DomainAccount = { username: string; hash: string }
 
-/** Domains of environments and services. */
 export const domains = sqliteTable(
   'domains',
   {
@@ -63,7 +62,6 @@ export type CertificateStatus = (typeof certificateStatuses)[number]
 /** DNS and certificate of a host, for all its owners. */
 export const certificates = sqliteTable('certificates', {
   host: text().primaryKey(),
-  /** Addresses that its name resolves to. */
   dnsFound: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   /** True when they are this server's; null when unknown. */
   dnsOk: flag(),

@@ -98,7 +98,6 @@ export const projects = sqliteTable(
     /** Commands of a build can reach a network. */
     buildNetwork: flag().notNull().default(true),
     autoDeploy: flag().notNull().default(true),
-    /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),
     /** The number of the newest deployment, which may have been deleted with its environment. */
     lastNumber: integer().notNull().default(0),

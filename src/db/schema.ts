@@ -116,7 +116,6 @@ export const runs = sqliteTable(
   {
     id: id(), // the same as its job's
     environmentId: environment(),
-    /** The deployment whose image it runs. */
     deploymentId: text().notNull(),
     /** The schedule that it is a run of, while that exists. */
     scheduleId: text().references(() => schedules.id, { onDelete: 'set null' }),

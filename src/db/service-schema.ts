@@ -51,7 +51,6 @@ export const services = sqliteTable(
   ],
 )
 
-/** Ports of this host on which services are published. */
 export const servicePorts = sqliteTable('service_ports', {
   port: integer().primaryKey(),
   /** The first one is the instance's address. */
@@ -64,7 +63,6 @@ export const servicePorts = sqliteTable('service_ports', {
   protocol: text({ enum: ['tcp', 'udp', 'both'] }).notNull(),
 })
 
-/** Private registries and their logins. */
 export const registries = sqliteTable(
   'registries',
   {

@@ -5,12 +5,10 @@ import { docPath } from '../web/components.tsx'
 import { assetPath } from '../web/static.ts'
 import { renderMarkdown } from './markdown.ts'
 
-/** A document of `assets/docs`, as Markdown and rendered. */
 export type Document = { name: string; title: string; markdown: string } & ReturnType<
   typeof renderMarkdown
 >
 
-/** An entry of the table of contents. */
 export type Entry = { name: string; title: string; about: string }
 
 /** Works in the repository and inside the executable. */
@@ -35,7 +33,6 @@ const read = (name: string) =>
     return { name, title: rendered.headings[0]!.title, markdown, ...rendered }
   })
 
-/** Undefined for an unknown name. */
 export const findDocument = (name: string) =>
   names.has(name) && name !== contentsName ? read(name) : undefined
 

@@ -1,11 +1,9 @@
 import { CopyButton } from '../web/copy.tsx'
 
-/** Resolves the target of a link. */
 type Link = (href: string) => string
 
 export type Heading = { id: string; level: number; title: string }
 
-/** A heading with the plain text up to the next one. */
 export type Section = Heading & { text: string }
 
 /**

@@ -9,7 +9,6 @@ export type SearchResult = {
   excerpt: string[]
 }
 
-/** Results that are listed. */
 const maxResults = 30
 
 /** Characters of an excerpt: before its first hit, and in total. */

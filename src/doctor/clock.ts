@@ -16,7 +16,6 @@ export async function checkClock(config: Config, { run = '/run' } = {}): Promise
   return [...judgeSync(join(run, 'systemd/timesync')), ...(await judgeAuthority(config))]
 }
 
-/** Empty if another program sets the clock: only systemd-timesyncd leaves such a file. */
 function judgeSync(folder: string) {
   if (!existsSync(folder)) return []
   return existsSync(join(folder, 'synchronized'))

@@ -27,7 +27,6 @@ export function openCurrent({ dataDir }: Pick<Config, 'dataDir'>): Current | nul
 export const planIn = (db: Db, config: Config) =>
   planOf({ db, config, secrets: { open: () => '' } })
 
-/** Reads the plan from the current database; null when there is none. */
 export function readPlan(config: Config) {
   using opened = openCurrent(config)
   return opened && { instanceId: opened.instanceId, ...planIn(opened.db, config) }

@@ -51,7 +51,6 @@ function judgeDatabase(what: string, path: string) {
   return [ok(what, `${path} is intact`)]
 }
 
-/** Checks that the key opens the secrets, and that no one else can read it. */
 function judgeKey(place: DataConfig, database: string) {
   const installation = installationIn(database)
   if (installation) checkKey(installation, openSecrets(place))

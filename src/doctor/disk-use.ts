@@ -24,7 +24,6 @@ const leastHistory = 2 * day
 /** A disk that could be full sooner is a finding. */
 const leastLeft = 14 * day
 
-/** Reports what uses the disk, its growth, and when it could be full. */
 export async function checkDiskUse(config: Config, docker: Docker): Promise<Finding[]> {
   const logs = join(config.dataDir, 'logs.db')
   using opened = existsSync(logs) ? openCurrent(config) : null

@@ -14,7 +14,6 @@ const atOnce = 10
 
 type Options = { nameServers?: string[] | null; signal?: AbortSignal }
 
-/** Checks that names resolve to this server. */
 export async function checkDomains(config: Config, options: Options = {}): Promise<Finding[]> {
   if (config.edge === 'direct') return []
   const hosts = readPlan(config)?.hosts ?? []

@@ -9,7 +9,6 @@ export const oldestApi = 1.41
 /** Milliseconds by which the two clocks may differ. */
 const mostDrift = 5000
 
-/** Checks that the engine responds, and reports how it isolates containers. */
 export async function checkEngine(docker: Docker): Promise<Finding[]> {
   const info = await docker.info({ signal: AbortSignal.timeout(15_000) })
   const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
@@ -89,7 +88,6 @@ function clock({ time }: EngineInfo) {
 
 type Fault = {
   part: 'Docker' | 'runc'
-  /** The affected versions, as a range of semantic versions. */
   versions: string
   /** The effect: the rest of a sentence that starts with the version. */
   does: string
@@ -150,7 +148,6 @@ export const knownFaults: Fault[] = [
   },
 ]
 
-/** Compares the versions of Docker and runc with the known faults. */
 export function judgeFaults({ version, runc }: Pick<EngineInfo, 'version' | 'runc'>): Finding[] {
   const installed = { Docker: version, runc }
   const names = `Docker ${version}${runc === null ? '' : `, runc ${runc}`}`

@@ -19,7 +19,6 @@ export const findingJson = ({ what, is, todo }: Finding) => ({
 /** Milliseconds after which a check is abandoned: hanging is a finding too. */
 const timeoutMs = 30_000
 
-/** Runs a check. A Failure becomes a finding. */
 export async function runCheck(
   what: string,
   work: () => Promise<Finding[]> | Finding[],

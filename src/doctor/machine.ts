@@ -47,7 +47,6 @@ export function checkMemory(): Finding[] {
   ]
 }
 
-/** Checks the disk of a folder; empty if the folder can't be read. */
 export async function checkDisk(whose: string, folder: string): Promise<Finding[]> {
   const space = await spaceOf(folder)
   if (!space) return []

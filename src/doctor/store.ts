@@ -3,7 +3,6 @@ import { max } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { auditEvents, deployments, sessions, users } from '../db/schema.ts'
 
-/** The time of the newest row that has one; null in a new database. */
 export function newestTime(db: Db): Date | null {
   const columns = [
     [auditEvents, auditEvents.createdAt],

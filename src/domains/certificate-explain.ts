@@ -17,11 +17,9 @@ type About = {
   host: string
   /** Its name for users. */
   authority: string
-  /** Addresses of this server. */
   expected: string[]
 }
 
-/** Takes the address of an authority's directory; null is Let's Encrypt. */
 export function authorityName(directory: string | null) {
   const host = directory === null ? '' : new URL(directory).host
   return host === '' || host.endsWith('.letsencrypt.org') ? 'Let’s Encrypt' : host

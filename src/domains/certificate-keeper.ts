@@ -100,7 +100,6 @@ export class CertificateKeeper {
     this.look([host])
   }
 
-  /** Runs until the signal. Resolves when all work has ended. */
   async run({ signal }: { signal: AbortSignal }) {
     resumePending(this.#kept.db)
     while (!signal.aborted) {

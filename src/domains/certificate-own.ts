@@ -143,7 +143,6 @@ function openChain(text: string): X509Certificate[] {
 
 type Block = { label: string; pem: string }
 
-/** Text around the blocks is ignored. */
 function blocksIn(text: string): Block[] {
   const blocks: Block[] = []
   let open: { label: string; lines: string[] } | null = null

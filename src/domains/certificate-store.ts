@@ -41,7 +41,6 @@ export function keepCertificates(db: Db, hosts: ReadonlySet<string>, now: Date) 
 /** Maximum milliseconds until a check: a later one was stored while the clock was ahead. */
 export const longestWait = 7 * 86_400_000
 
-/** Hosts to check now, longest overdue first, and the time when the others are due. */
 export function listByTime(db: Db, now: Date) {
   const rows = listRows(db, certificates, undefined, asc(certificates.nextTryAt))
   const last = new Date(now.getTime() + longestWait)

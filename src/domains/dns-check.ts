@@ -8,9 +8,7 @@ export type DnsCheck = {
   expected: string[]
   /** Addresses that it resolves to. */
   found: string[]
-  /** Null when unknown. */
   ok: boolean | null
-  /** Null when nothing is wrong with it. */
   trouble: { message: string; hint: string } | null
   /** True when an authority would reach this server by it, as far as known: a certificate needs that. */
   mayAsk: boolean

@@ -1,6 +1,5 @@
 import { Resolver } from 'node:dns/promises'
 
-/** The addresses of a name; `problem` says why there are none. */
 export type Answer = {
   addresses: string[]
   problem: 'missing' | 'failed' | 'silent' | null

@@ -8,7 +8,6 @@ import type { DomainOwner } from './owner.ts'
 
 type Props = {
   of: DomainOwner
-  /** Null for a new one. */
   domain: ShownDomain | null
   /** Addresses that its name should resolve to. */
   expected: string[]

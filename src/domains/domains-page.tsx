@@ -14,7 +14,6 @@ export const DomainsPage = ({
   head,
   ...view
 }: AddressesView & {
-  /** Null for a service. */
   head: EnvironmentHead | null
 }) => {
   const { of } = view

@@ -10,7 +10,6 @@ export type DomainOwner =
 export const holderIn = (of: DomainOwner): Holder =>
   of.kind === 'environment' ? { environmentId: of.environment.id } : { serviceId: of.service.id }
 
-/** The path of the page that lists them; forms post to it. */
 export const listPath = (of: DomainOwner) =>
   of.kind === 'environment'
     ? `/envs/${of.environment.id}/domains`

@@ -28,7 +28,6 @@ export function addressesOf(deps: AddressDeps, of: DomainOwner) {
   return {
     of,
     domains,
-    /** Its automatic name under DAVIT_DOMAIN. */
     byItself: byItself(deps, of, expected),
     byPort: portOf(deps, of),
     expected,

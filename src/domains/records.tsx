@@ -3,13 +3,10 @@ import { CopyButton } from '../web/copy.tsx'
 
 type Props = {
   host: string
-  /** Addresses that the name should resolve to. */
   addresses: string[]
-  /** Addresses that it resolves to. */
   found?: string[]
 }
 
-/** The records to enter at a DNS provider, with copy buttons. */
 export const DnsRecords = ({ host, addresses, found = [] }: Props) => {
   const missing = addresses.filter((address) => !found.includes(address))
   if (missing.length === 0) return null

@@ -31,7 +31,6 @@ export function isInCircle(
     return place !== null
   }
 
-  /** Null when the request is served, or leaves these hosts. */
   function next({ host, path }: RedirectAddress): RedirectAddress | null {
     const prefix = prefixOf(path)
     // the longest prefix wins, ignoring case

@@ -52,7 +52,6 @@ export type Problem = {
   records: string[]
 }
 
-/** Null without a known problem. */
 export function problemOf({ host, dns, certificate, https }: ShownDomain): Problem | null {
   const error = certificate?.error ?? null
   if (dns.ok === false) {

@@ -46,7 +46,6 @@ export const updateDomain = (tx: Tx, id: string, changes: DomainChanges): Domain
 export const deleteDomain = (tx: Tx, id: string) =>
   tx.delete(domains).where(eq(domains.id, id)).run()
 
-/** Indexed by host. */
 export const getCertificates = (db: Tx, hosts: string[]): Map<string, Certificate> =>
   new Map(
     listRows(db, certificates, inArray(certificates.host, hosts)).map((row) => [row.host, row]),

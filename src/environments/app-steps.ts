@@ -13,5 +13,4 @@ export type AppStep = (typeof appSteps)[AppJob]
 
 export const isAppJob = (kind: Job['kind']): kind is AppJob => kind in appSteps
 
-/** Null for other work. */
 export const stepOfJob = ({ kind }: Job): AppStep | null => (isAppJob(kind) ? appSteps[kind] : null)

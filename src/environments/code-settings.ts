@@ -22,13 +22,11 @@ export function withCode(environment: Environment, code: CodeSettings | null): E
   }
 }
 
-/** The columns that the settings of a commit change. */
 export const codeColumns = [...fields, 'codeSettings', 'ownSettings'] as const
 
 export const isFromCode = ({ ownSettings }: Pick<Environment, 'ownSettings'>, name: string) =>
   Object.hasOwn(ownSettings, name)
 
-/** The file of the live commit, and all that it sets; null without one. */
 export const fromCode = ({ codeSettings }: Pick<Environment, 'codeSettings'>) =>
   codeSettings && { file: codeSettings.file, settings: Object.keys(codeSettings.settings) }
 

@@ -3,7 +3,7 @@ import type { CodeSettings, Process } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Rules } from '../projects/davit-file.ts'
 import type { Mistake } from '../projects/davit-text.ts'
-import { buildForm } from '../projects/forms.ts'
+import { buildForm } from '../projects/build-form.ts'
 import { camelCase, snakeCase } from '../web/body.ts'
 import { asSent } from '../web/json-schema.ts'
 import { withCode } from './code-settings.ts'
@@ -38,10 +38,8 @@ const davitForm = z
     ) as CodeSettings['settings']
   })
 
-/** Where the settings are to be used. */
 type EnvironmentContext = { environment: Environment; edge: { isOn: boolean } }
 
-/** What the settings must fit to; without an environment only to each other. */
 export const davitRules = (
   place?: EnvironmentContext,
 ): Required<Rules<CodeSettings['settings']>> => ({

@@ -52,7 +52,6 @@ type Stored = Pick<
   Environment,
   (EnvironmentField & keyof Environment) | 'codeSettings' | 'ownSettings'
 > & {
-  /** The hosts of its domains. */
   domains: string[]
 }
 

@@ -20,7 +20,6 @@ type Props = {
   children: Child
 }
 
-/** The frame of all pages of an environment. Its header follows what runs. */
 export const EnvironmentFrame = ({ head, tab, children }: Props) => (
   <>
     <Head head={head} doc={tabs.find((one) => one.tab === tab)!.doc} />
@@ -121,7 +120,6 @@ type ChangesNoteProps = {
   children: Child
 }
 
-/** Says when changes on this page take effect, and how to apply them. */
 export const ChangesNote = ({ environment, children }: ChangesNoteProps) => (
   <div class="section-head">
     <p class="muted">

@@ -32,7 +32,6 @@ export const hostPort = whole('a port of this server', { min: 1024, max: 65535 }
   'is used by Docker Engines. Choose another port.',
 )
 
-/** A name, or a pattern of names. */
 const followed = (what: string) => line(what, { max: 250 }).superRefine(unless(refuseRefPattern))
 
 const nextDeployment = 'with the next deployment'

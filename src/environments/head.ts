@@ -35,9 +35,7 @@ export function headOf(
     environment,
     project,
     isDeleting,
-    /** Null when nothing was deployed. */
     state: step ?? (current && stateOf(current, instances)),
-    /** The deployment that is queued or running. */
     deployment: deploying ? getDeployment(db, deploying.id) : null,
     planned: getPlanned(db, environment.id),
     freeze: getNextFreeze(db, environment.id),

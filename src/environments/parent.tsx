@@ -5,7 +5,6 @@ import { headOf, lookOf } from './head.ts'
 import type { HeadDeps } from './head.ts'
 import { liveEnvironment, ownEnvironment } from './own-environment.ts'
 
-/** For resources of `/envs/:envId/…`, on a tab of the environment. */
 export const ofEnvironment = (tab: Tab): Parent<HeadDeps> => ({
   find(deps, c, { isChange }) {
     const { environment, project } = (isChange ? liveEnvironment : ownEnvironment)(deps, c)

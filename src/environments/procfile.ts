@@ -8,7 +8,6 @@ import type { ProcfileLine } from '../platform/procfile.ts'
 import { joinWords, scriptOf } from '../platform/shell-words.ts'
 import { command } from '../web/fields.ts'
 
-/** `note` names skipped lines. */
 export type Procfile = { entries: ProcfileEntry[]; note: string | null }
 
 /**
@@ -34,14 +33,12 @@ export function readProcfile(text: string): Procfile {
   return { entries: [...entries.values()], note: noteOf(ignored) }
 }
 
-/** `most` limits the processes, `mostNamed` the lines in a note. */
 const maxProcesses = 20
 const mostNamed = 5
 
 const releaseCommand = command()
 const onlyProcess = processes()
 
-/** Returns the error for an invalid line. */
 function readLine({ name, command: given }: ProcfileLine): ProcfileEntry | string {
   if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) return 'isn’t “name: command”'
   const asked = inShell(given)
@@ -69,7 +66,6 @@ function noteOf(ignored: string[]) {
 
 type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile' | 'ownSettings'>
 
-/** An environment's settings after applying its repository's Procfile. */
 export type ProcfileOffer = Pick<Environment, 'processes' | 'releaseCommand'> & {
   /** The names of the Procfile's processes. */
   names: string[]

@@ -16,7 +16,6 @@ import { environmentPath, settingsPath } from './views.tsx'
 
 type Props = {
   head: EnvironmentHead
-  /** The hosts of its domains. */
   domains: string[]
   others: Pick<Environment, 'id' | 'name'>[]
   /** A project keeps at least one. */

@@ -6,7 +6,6 @@ import type { Environment } from './store.ts'
 export const sharePath = (key: Pick<Environment, 'id' | 'projectId'>) =>
   `${environmentPath(key)}/share`
 
-/** What ends the share of a deployment; `path` is its own. */
 export const ShareActions = ({ path }: { path: string }) => (
   <div class="actions">
     <PostForm action={`${path}/promote`}>

@@ -40,14 +40,12 @@ export function getMain(db: Db, environmentId: string) {
   return isShared ? getDeployment(db, current.watch!.before) : current
 }
 
-/** Matches the live deployment of an environment, even while it is stopped. */
 export const isCurrent = (environmentId: string) =>
   and(
     eq(deployments.environmentId, environmentId),
     inArray(deployments.status, ['running', 'stopped']),
   )
 
-/** The address of its live deployment; null when none is running. */
 export const getLiveUrl = (db: Db, environmentId: string) =>
   db
     .select({ url: deployments.url })
@@ -55,7 +53,6 @@ export const getLiveUrl = (db: Db, environmentId: string) =>
     .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'running')))
     .get()?.url ?? null
 
-/** For changes: throws when the environment is being deleted. */
 export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
   const environment = findEnvironment(db, key)
   refuseDeleting(environment)
@@ -82,7 +79,6 @@ export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerI
       .get(),
   )
 
-/** Like `findOwnEnvironment`; throws when the environment is being deleted. */
 export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: string }) {
   const own = findOwnEnvironment(db, key)
   refuseDeletingProject(own.project)
@@ -132,7 +128,6 @@ export const listEnvironmentsBeingDeleted = (db: Db) =>
 export const pageOfEnvironments = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
   listPage(db, environments, eq(environments.projectId, projectId), page)
 
-/** By environment id. */
 export const countVariables = (db: Db, projectId: string) =>
   new Map(
     db
@@ -198,7 +193,6 @@ const duplicates: Duplicates = {
   ],
 }
 
-/** True when it is the only one of its project that isn't being deleted. */
 export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
   const { projectId: project, id: other, deletingAt } = environments
   const others = and(eq(project, projectId), ne(other, id), isNull(deletingAt))

@@ -111,7 +111,6 @@ type VariablesTextProps = {
 
 type Props = {
   head: EnvironmentHead
-  /** The stored variables. */
   text: string
   draft: Draft
   shown: VariablesTextProps | null

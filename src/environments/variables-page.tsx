@@ -89,7 +89,6 @@ const VariableRow = ({
   replaced,
 }: {
   variable: Variable
-  /** The variable that this one overrides. */
   replaced: GivenVariable | undefined
 }) => (
   <li id={`variable-${variable.id}`} class="row variable-row">

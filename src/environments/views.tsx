@@ -8,7 +8,6 @@ type EnvironmentLinksProps = {
   variables?: number
 }
 
-/** Links to the logs, the variables with their number if known, and the runs. */
 export const EnvironmentLinks = ({ environment, variant, variables }: EnvironmentLinksProps) => (
   <>
     <ButtonLink
@@ -40,7 +39,6 @@ export const promotePath = (key: Key) => `${environmentPath(key)}/promote`
 
 export const metricsPath = (key: Key) => `${environmentPath(key)}/metrics`
 
-/** Redirects people to the environment's one metrics page, for the same time range. */
 export const toMetrics = (c: Context, key: Key) =>
   c.redirect(metricsPath(key) + new URL(c.req.url).search, 303)
 

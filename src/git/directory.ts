@@ -29,7 +29,6 @@ export type OpenDirectory = Directory & {
 
 type Opening = { snapshot: Snapshot; signal: AbortSignal; log: Log }
 
-/** All files of a commit, those of its submodules too. */
 export async function openRepository(tools: GitTools, { snapshot, signal, log }: Opening) {
   const { mirror, commit } = snapshot
   const listed = await listTree({ tools, mirror, alternates: [], signal }, commit.hash)
@@ -156,7 +155,6 @@ async function mergeSubmodules(
   return { entries, alternates: [...new Set(alternates)] }
 }
 
-/** By the path of the submodule. */
 async function readUrls(
   tools: GitTools,
   { repository, signal }: { repository: Repository; signal: AbortSignal },

@@ -78,10 +78,8 @@ export async function distrustMirrors({ mirror, alternates }: Stores) {
   }
 }
 
-/** `alternates` are the object folders of the mirrors that belong to `mirror`. */
 type Stores = { mirror: string; alternates: string[] }
 
-/** Removes the mirrors of all keys; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
   const remote = readStored(url)
   if (remote === null) return false

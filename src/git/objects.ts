@@ -6,7 +6,6 @@ import { distrustMirrors, isDamage } from './mirror.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
 
-/** Reads from one mirror, and from those of its submodules. */
 export type Objects = {
   tools: GitTools
   mirror: string

@@ -115,7 +115,6 @@ export async function findRemoteHead(
   return hash ? { branch: branch ?? 'HEAD', hash } : null
 }
 
-/** Returns the output of `git ls-remote`. */
 export const listRemoteRefs = (
   tools: GitTools,
   { kinds, ...options }: { remote: Remote; kinds: ('heads' | 'tags')[]; signal: AbortSignal },
@@ -199,7 +198,6 @@ function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
   }
 }
 
-/** Turns git's errors about a remote into Failures. */
 export const explained = (error: unknown, remote: Remote) =>
   error instanceof GitError
     ? explainGit(error, { where: locationOf(remote), opened: remote.keys.kind })

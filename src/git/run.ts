@@ -34,7 +34,6 @@ export type GitCommand = {
   log?: (line: string) => void
 }
 
-/** Has the last lines of git's output. */
 export class GitError extends Error {
   constructor(
     readonly command: string,
@@ -48,7 +47,6 @@ export class GitError extends Error {
   }
 }
 
-/** Runs git and returns its output; throws GitError, or the signal's reason. */
 export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buffer> {
   const { transfer, command: longest } = setup.deadlines
   const git = startGit(setup, command, command.transfer ? transfer : longest)

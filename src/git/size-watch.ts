@@ -15,7 +15,6 @@ type Watched = {
 
 const code = 'repository_too_large'
 
-/** Aborts a fetch once the mirror is larger than a repository may be. */
 export async function underSize<T>(
   { mirror, where, limits, signal }: Watched,
   fetch: (signal: AbortSignal) => Promise<T>,

@@ -93,7 +93,6 @@ async function read(tools: GitTools, { url, signal }: Look): Promise<Tip> {
   }
 }
 
-/** The hashes of regular files, by path. */
 async function listFiles(
   tools: GitTools,
   { mirror, paths, signal }: { mirror: string; paths: string[]; signal: AbortSignal },

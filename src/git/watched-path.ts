@@ -28,7 +28,6 @@ export type WatchedFiles = {
   pattern: string
   /** Null when the pattern can be saved. */
   refusal: string | null
-  /** Null while unknown. */
   count: number | null
   /** Only the first ones. */
   files: string[]

@@ -14,7 +14,6 @@ import type { Item } from './inventory.ts'
 import type { Server } from './server.ts'
 import { listTroubledDomains, listTroubledNames } from './store.ts'
 
-/** A problem that a user should look at. */
 export type Attention = {
   look: Look
   name: string

@@ -24,7 +24,6 @@ import { rowsOf } from './rows.ts'
 import { engineState } from './server.ts'
 import type { ServerMeter } from './server.ts'
 
-/** An empty installation redirects to the registration of its first account. */
 export const landingRoutes = (deps: AdmissionDeps) =>
   factory.createApp().get('/', (c) => {
     if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)

@@ -6,7 +6,6 @@ import { isServing } from '../map/states.ts'
 import type { Item } from './inventory.ts'
 import { listShown } from './store.ts'
 
-/** An item with what its row shows. */
 export type Row = Item & {
   /** The address of an app while it runs. */
   url: string | null

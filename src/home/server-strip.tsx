@@ -4,7 +4,6 @@ import { version } from '../platform/root.ts'
 import { bytes, counted, percent } from '../web/units.ts'
 import type { Engine, Server } from './server.ts'
 
-/** The server's load in one line, and whether its engine responds. */
 export const ServerStrip = ({
   server: { busy, load, processors, memory, disk },
   engine,

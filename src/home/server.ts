@@ -46,7 +46,6 @@ export class ServerMeter {
     this.#db = db
   }
 
-  /** Measures processor use until the signal aborts. */
   run(scheduler: Scheduler, { signal }: { signal: AbortSignal }) {
     const failed = 'the use of the processors was not measured'
     return scheduler.repeat(interval, () => this.#measure(), { signal, failed })
@@ -92,7 +91,6 @@ export class ServerMeter {
 /** Ticks of all processors since the server's start. */
 export type Ticks = { idle: number; all: number }
 
-/** Null when /proc/stat contains none. */
 export function ticksIn(stat: string): Ticks | null {
   const line = /^cpu +(\d[\d ]*)$/m.exec(stat)
   if (!line) return null

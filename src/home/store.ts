@@ -80,7 +80,6 @@ export const listOwnServices = (db: Db, ownerId: string) =>
 /** Domains that are checked for one page, at most. */
 const mostDomains = 200
 
-/** True for a host with a DNS or certificate problem. */
 const isTroubled = or(
   eq(certificates.dnsOk, false),
   eq(certificates.status, 'failed'),

@@ -197,7 +197,6 @@ const RowView = (row: Row) => (
 
 const underway = ['waiting', 'pending', 'cloning', 'building', 'deploying']
 
-/** Links to a deployment that is under way. */
 const State = ({ look, latest }: Row) =>
   latest && underway.includes(latest.status) ? (
     <a class="status-link" href={deploymentPath(latest)}>

@@ -7,16 +7,13 @@ import type { Row, Table } from './due-store.ts'
 
 export type Timed<Of extends Table> = {
   table: Of
-  /** Stores what runs; null for a row that is being deleted. */
   begin: (row: Row<Of>, due: { isMissed: boolean }) => Begun<Of> | null
   /** Said in Davit's log when that throws. */
   failed: string
 }
 
 type Begun<Of extends Table> = {
-  /** Why nothing runs. */
   problem?: Row<Of>['problem']
-  /** Runs after the commit. */
   after?: () => void
 }
 

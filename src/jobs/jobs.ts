@@ -87,7 +87,6 @@ export class Jobs {
     }
   }
 
-  /** True when this process runs a job of the subject. */
   isRunning(subjectId: string) {
     return this.#running.values().some(({ job }) => job.subjectId === subjectId)
   }
@@ -107,7 +106,6 @@ export class Jobs {
     return (await Promise.all(ids.map((id) => this.#cancel(id, by)))).includes(true)
   }
 
-  /** Cancels jobs for a user. Throws or rejects with `conflict` when there is nothing to cancel. */
   cancelFor(by: string, ids: string[], { refusal }: { refusal: () => string }) {
     const refuse = () => {
       throw new AppError('conflict', refusal())
@@ -146,7 +144,6 @@ export class Jobs {
     for (const { resolve } of this.#waiters.values()) resolve()
   }
 
-  /** Resolves when nothing is running. */
   async idle() {
     while (this.#running.size > 0) await Promise.all(this.#running.values().map(({ done }) => done))
   }

@@ -10,7 +10,6 @@ export type SlotUse = {
 }
 
 export type SlotCalls = {
-  /** Releases its slot early. */
   releaseSlot: () => void
   /** Lends its slot to others while it waits for a remote side, until `takeSlot`. */
   lendSlot: () => void

@@ -23,7 +23,6 @@ export const backupsOf = (workloadId: string) => `backups of ${workloadId}`
 /** The subject of the test restores of a backup. */
 export const proofsOf = (backupId: string) => `proofs of ${backupId}`
 
-/** Undefined once it has ended. */
 export const getJob = (db: Tx, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 
 /** Ids of all queued or running jobs on these subjects or for that owner. */
@@ -38,17 +37,14 @@ export const listJobIds = (db: Tx, of: { subjectIds: string[] } | { ownerId: str
 export const getJobOf = (db: Tx, subjectId: string): Job | undefined =>
   getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
-/** All queued or running jobs on the subject, oldest first. */
 export const listJobsOf = (db: Tx, subjectId: string): Job[] =>
   listRows(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
-/** Ids of all queued or running jobs of a kind with this input. */
 export const listJobsWith = (db: Tx, { kind, input }: Pick<Job, 'kind' | 'input'>) =>
   listValues(db, jobs.id, and(eq(jobs.kind, kind), eq(jobs.input, input ?? '')))
 
 export const hasJob = (db: Tx, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
-/** Jobs that may start when a slot is free, oldest first. */
 export function listStartable(db: Tx): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
@@ -62,13 +58,11 @@ export function listStartable(db: Tx): Job[] {
   )
 }
 
-/** Jobs that were started or cancelled, oldest first. */
 export function listUnsettled(db: Tx): Job[] {
   const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))
   return listRows(db, jobs, isUnsettled, asc(jobs.id))
 }
 
-/** Marks it as running; undefined when it was cancelled meanwhile. */
 export const claimJob = (db: Tx, id: string): Job | undefined =>
   db
     .update(jobs)

@@ -17,7 +17,6 @@ import { listLinks } from './store.ts'
 
 type ChoiceQuery = { ownerId: string; environmentId: string }
 
-/** Lists the owner's services, and templates, databases first. */
 export async function choicesFor(
   { db }: { db: Db },
   { catalogue, ownerId, environmentId }: ChoiceQuery & { catalogue: Catalogue },

@@ -23,7 +23,6 @@ type EffectiveOptions = {
   project: Pick<Project, 'name'>
   environment: Pick<Environment, 'id' | 'name'>
   deployment: { commitHash: string | null; branch: string | null }
-  /** The app's address; null without a port. */
   url: string | null
   /** The variables set by hand, unless the current ones apply. */
   own?: OpenVariable[] | undefined
@@ -33,7 +32,6 @@ type EffectiveOptions = {
 export type Effective = {
   variables: EffectiveVariable[]
   joins: string[]
-  /** Keys whose link's service no longer provides the variable. */
   missing: { key: string; provides: string; service: string }[]
 }
 

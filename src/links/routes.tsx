@@ -245,7 +245,6 @@ const newLinkQuery = z.object({
   template: template.optional(),
 })
 
-/** A link to an existing service, or to one created from a template with its fields. */
 const linkForm = z.looseObject({
   ...serviceForm.shape,
   name: serviceForm.shape.name.nullish(),

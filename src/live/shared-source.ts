@@ -13,12 +13,10 @@ export class SharedSource<Message> {
     this.#open = open
   }
 
-  /** Open sources. */
   get size() {
     return this.#sources.size
   }
 
-  /** Of open sources. */
   keys() {
     return this.#sources.keys()
   }

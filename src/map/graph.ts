@@ -42,7 +42,6 @@ export type MapNode = {
   href: string
   /** Empty for all but apps. */
   processes: MapProcess[]
-  /** Recent requests through the edge; null where they aren't counted. */
   traffic: Rate | null
 }
 

@@ -8,7 +8,6 @@ import type { Reach } from './part.ts'
 /** Only the user's own; `project` is null for services and their domains. */
 const node = () =>
   z.object({
-    /** The id of the domain, environment or service. */
     id: z.string(),
     kind: z.enum(['domain', 'app', 'service']),
     name: z.string(),

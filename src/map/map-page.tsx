@@ -15,7 +15,6 @@ type Project = { id: string; name: string }
 type MapPageProps = {
   graph: MapGraph
   projects: Project[]
-  /** Null shows all projects. */
   project: Project | null
   /** The chosen node with its dependents and dependencies. */
   reach: Reach | null
@@ -75,7 +74,6 @@ const ProjectChoice = ({ projects, project }: Pick<MapPageProps, 'projects' | 'p
   </form>
 )
 
-/** Counts the nodes, and those that need attention. */
 const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) => {
   const nodes = project
     ? graph.nodes.filter((node) => node.project?.id === project.id)

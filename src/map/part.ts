@@ -5,17 +5,14 @@ export type Holder = { node: MapNode; domains: MapNode[]; hidden: number }
 
 export type Group = { project: { id: string; name: string }; apps: Holder[] }
 
-/** The content of one page of a map. */
 export type Part = {
   groups: Group[]
   services: Holder[]
-  /** Edges between nodes on the page. */
   edges: MapEdge[]
   /** The start of the next page; null for the last. */
   next: number | null
   /** The environments that use each service, on this page or not. */
   users: Map<string, MapNode[]>
-  /** The services that each environment uses. */
   uses: Map<string, MapNode[]>
 }
 

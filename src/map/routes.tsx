@@ -23,7 +23,6 @@ const mapQuery = z.object({
   from: whole('where the page begins', { min: 0, max: 100_000 }).default(0),
 })
 
-/** The map as a drawing, a list, or JSON. */
 export const mapRoutes = (deps: MapDeps) =>
   factory.createApp().get('/map', query(mapQuery), (c) => {
     const { project: projectId, focus, from } = c.req.valid('query')

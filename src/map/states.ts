@@ -5,7 +5,6 @@ import type { Look } from '../web/status-badge.tsx'
 import type { Owned } from './store.ts'
 import { counted } from '../web/units.ts'
 
-/** A process of an app; `running` counts its healthy containers. */
 export type MapProcess = { name: string; running: number; wanted: number; look: Look }
 
 type Instance = Owned['instances'][number]
@@ -74,7 +73,6 @@ function lookOfLive(processes: MapProcess[], current: Deployments['current']): L
     : lookOfStatus('unhealthy')
 }
 
-/** True if requests reach an app or service in that state. */
 export const isServing = ({ word }: Look) =>
   ['Running', 'Unhealthy'].includes(word) || word === crashLooping.word
 

@@ -5,7 +5,6 @@ import { listRows } from '../db/queries.ts'
 import { domains, instances, links, projects, servicePorts, services } from '../db/schema.ts'
 import { listEnvironmentStates } from '../deployments/overview-store.ts'
 
-/** Projects of a user that aren't being deleted, by name. */
 export const listProjectNames = (db: Db, ownerId: string) =>
   db
     .select({ id: projects.id, name: projects.name })
@@ -64,7 +63,6 @@ export function listOwned(db: Db, ownerId: string) {
   }
 }
 
-/** Live containers of these environments, oldest first. */
 export const listLive = (db: Db, environmentIds: string[]) =>
   db
     .select({

@@ -12,7 +12,6 @@ export const isolated = (name: string) =>
 export const fullName = ({ kind, name, project }: MapNode) =>
   kind === 'app' ? `${isolated(project!.name)} / ${isolated(name)}` : isolated(name)
 
-/** State, note and traffic of a node. */
 export const factsOf = ({ look, note, traffic }: MapNode) =>
   [look.word, note, rateText(traffic)].filter((fact) => fact !== null && fact !== '')
 

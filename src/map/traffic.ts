@@ -8,7 +8,6 @@ export type Rate = { perMinute: number; errorShare: number }
 /** Minutes that the rates cover, including the current one. */
 const minutes = 5
 
-/** Recent traffic by app or service, or by one of its hosts or ports. */
 export function readRates(
   { logDb, edge }: { logDb: LogDb; edge: { mode: string } },
   { apps, services }: Pick<Owned, 'apps' | 'services'>,

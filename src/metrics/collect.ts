@@ -34,11 +34,8 @@ export type MetricDeps = LiveDeps & {
 
 /** What a visitor may see. */
 export type Scope = {
-  /** Null for all users. */
   userId: string | null
-  /** Null for all projects and services. */
   projectId: string | null
-  /** The server and Davit itself. */
   hasServer: boolean
 }
 
@@ -145,7 +142,6 @@ function addContainers(
   }
 }
 
-/** Null of none. */
 function sum<One>(all: One[], valueOf: (one: One) => number) {
   return all.length === 0 ? null : all.reduce((total, one) => total + valueOf(one), 0)
 }

@@ -41,7 +41,6 @@ const choices = () => ({
   zone: timeFields.zone,
 })
 
-/** The fields of each kind are its sender's. */
 export const channelForm = (config: Config) => {
   const ofSenders = Object.entries(senders).map(([kind, { title, fields }]) => [
     kind,
@@ -56,7 +55,6 @@ export const channelForm = (config: Config) => {
   )
 }
 
-/** Undefined for the browser, which needs no service. */
 export const senderOf = (kind: string) =>
   kind === 'browser' ? undefined : senders[kind as 'webhook']
 
@@ -98,7 +96,6 @@ type ChoicesProps = {
   projects: { id: string; name: string }[]
 }
 
-/** What depends on the user. */
 export const Choices = ({ c, row, projects }: ChoicesProps) => {
   const isAdmin = userOf(c).role === 'admin'
   const kinds = eventKindsFor(isAdmin)

@@ -11,7 +11,6 @@ export type Channel = typeof channels.$inferSelect
 
 export const sealedFields = ['webhookUrl', 'secret', 'token', 'userKey', 'password'] as const
 
-/** With its owner. */
 export const getChannel = (db: Db, id: string) =>
   db
     .select({ channel: channels, owner: users })

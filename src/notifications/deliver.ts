@@ -74,7 +74,6 @@ export const noticeHandler = (deps: DeliverDeps): Handler => ({
 
 const deleted = new SendFailure('deleted', 'The channel was deleted.', '', { retry: false })
 
-/** Opens the secrets of a channel, and sends it a message. */
 export async function sendTo(
   { secrets, config: { allowHosts }, lookup, pages }: DeliverDeps,
   channel: Channel,

@@ -24,7 +24,6 @@ export const kindNames: Record<Kind, string> = {
   admin_granted: 'Server: new admin',
 }
 
-/** Only admins are told of these. */
 export const serverKinds: readonly Kind[] = [
   'disk_low',
   'memory_low',

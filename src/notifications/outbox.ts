@@ -48,7 +48,6 @@ export type Handler = {
     message: Claimed,
     signal: AbortSignal,
   ) => Promise<{ answer: string; store?: (tx: Tx) => void }>
-  /** After each attempt that failed. The last was given up. */
   failed?: (message: Claimed, reason: string, of: { isLast: boolean }) => void
   /** Stays in the log when it was sent. */
   isKept: boolean
@@ -96,7 +95,6 @@ export class Outbox {
     expedite(this.#db, lane)
   }
 
-  /** Sends until the signal. */
   async run({ signal }: { signal: AbortSignal }) {
     let isRecovered = false
     await this.#scheduler.keep(

@@ -19,7 +19,6 @@ const interval = 3_600_000
 export const dropOldNotices = (db: Db, now = Date.now()) =>
   deleteOldEvents(db, { before: new Date(now - kept), most: maxPerRun, atOnce })
 
-/** Deletes old events now and every hour, until the signal aborts. */
 export const keepNotices = (
   { db, scheduler }: { db: Db; scheduler: Scheduler },
   { signal }: { signal: AbortSignal },

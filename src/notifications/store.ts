@@ -66,7 +66,6 @@ export const listChannelsOf = (tx: Tx, ownerId: string | null) =>
     .all()
     .map(({ channel }) => channel)
 
-/** The channels that were told of an event, or will be. */
 export const listTold = (tx: Tx, eventId: string) =>
   listValues(tx, outbox.channelId, and(eq(outbox.eventId, eventId)))
 

@@ -164,7 +164,6 @@ function containerItems({ projects, environments, services, containers }: Own): 
   }))
 }
 
-/** Results that are listed. */
 const maxResults = 20
 
 /**

@@ -65,7 +65,6 @@ export const containerLimits = {
 /** For each environment. */
 export const processLimits = {
   processes: 20,
-  /** For each process. */
   replicas: 20,
   /** Replicas of all processes: during a roll-out the network must hold the old and the new ones. */
   instances: 30,
@@ -99,7 +98,6 @@ const said: Record<Limited, string> = {
   runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }
 
-/** Throws when `count` is already the maximum. */
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
   const message = whyNoMore(what)
@@ -108,5 +106,4 @@ export function refuseMore(what: Limited, count: number) {
     : new AppError('conflict', message)
 }
 
-/** The sentence that explains the limit. */
 export const whyNoMore = (what: Limited) => said[what].replace('%', String(limits[what]))

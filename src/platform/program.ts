@@ -21,10 +21,8 @@ export type ProgramName = (typeof programs)[number]
 export type Program = {
   /** Passed as a list; no shell reads it. Untrusted text must not be able to become an option. */
   argv: [ProgramName, ...string[]]
-  /** The file to run, if it isn't the one in PATH. */
   file?: string
   cwd?: string
-  /** Its whole environment. */
   env: Record<string, string>
   /** Its whole input, or `stream` to write it while the program runs. */
   input?: Uint8Array<ArrayBuffer> | 'stream' | undefined
@@ -33,11 +31,9 @@ export type Program = {
   deadline: number
   /** Milliseconds without error output after which it is ended. */
   silence?: number | undefined
-  /** The error when it is ended after this many milliseconds. */
   timedOut?: (milliseconds: number) => Error
   /** Milliseconds that it may take to end before it is killed. */
   grace?: number
-  /** Called for each line of its error output. */
   onLine?: (line: string) => void
 }
 

@@ -31,7 +31,6 @@ export function signedToken(claims: Record<string, unknown>, key: string) {
 /** SHA-256 in hex, for storing a token in the database. */
 export const hashToken = (token: string) => encodeHexLowerCase(sha256(bytesOf(token)))
 
-/** Compares two texts in constant time. */
 export const sameSecret = (a: string, b: string) =>
   constantTimeEqual(sha256(bytesOf(a)), sha256(bytesOf(b)))
 

@@ -12,7 +12,6 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** Number of callers that wait. */
   get waiting() {
     return this.#waiting.size
   }

@@ -46,7 +46,6 @@ export const publicUrl = z.string().transform((text, context) => {
 export const isPlainUrl = (text: string) =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).pathname === '/'
 
-/** The URL of a `release.json`. */
 export const releaseIndex = z
   .string()
   .refine(

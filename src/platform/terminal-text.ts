@@ -6,7 +6,6 @@
 /** Control characters and those that change the direction of text; line breaks and tabs are kept. */
 const orders = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu
 
-/** Replaces control characters and keeps the lines. */
 export const inLines = (text: string) => text.replaceAll(orders, '\ufffd')
 
 /** Joins the lines too, so that the text can't look like a message of Davit. */

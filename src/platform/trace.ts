@@ -34,13 +34,11 @@ export class Trace {
   #step: Span | null = null
   #isEnded = false
 
-  /** Begins a step, which ends the one before. */
   enter(name: string) {
     this.#endStep()
     this.#step = this.#begin({ kind: 'step', name })
   }
 
-  /** Returns what ends it. */
   begin(label: Label): (failed?: boolean) => void {
     const span = this.#begin(label)
     return (failed = false) => {

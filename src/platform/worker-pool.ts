@@ -43,7 +43,6 @@ export class WorkerPool {
     this.#turns = new Semaphore(size)
   }
 
-  /** Number of threads at this moment. */
   get threads() {
     return this.#threads.size
   }

@@ -56,14 +56,12 @@ export const keyOf = (path: Path) =>
     '',
   )
 
-/** Undefined when the path doesn't exist. */
 export const valueAt = (tree: Tree, path: Path): Tree | undefined =>
   path.reduce<Tree | undefined>((node, part) => {
     if (node instanceof Map) return node.get(String(part))
     return Array.isArray(node) ? node[Number(part)] : undefined
   }, tree)
 
-/** Converts a tree for zod. */
 export function plain(tree: Tree): unknown {
   if (Array.isArray(tree)) return tree.map(plain)
   if (!(tree instanceof Map)) return tree

@@ -58,7 +58,6 @@ export async function readDavitFile<Settings>(
   return first
 }
 
-/** Null without settings. */
 export async function checkDavitText<Settings>(
   given: DavitText,
   { schema, unknown, check = () => [] }: Rules<Settings>,

@@ -13,7 +13,6 @@ export type DeploymentItem = {
   environment: Pick<typeof environments.$inferSelect, 'name'>
   /** The deployment that built its image, if another one did; null once that was deleted. */
   imageNumber: number | null
-  /** Shown in lists of several projects. */
   project?: Pick<Project, 'name'>
 }
 

@@ -6,12 +6,12 @@ import type { Config } from '../config.ts'
 import type { OpenDirectory } from '../git/directory.ts'
 import { composeFilesIn } from '../git/missing-path.ts'
 import { Failure } from '../platform/errors.ts'
-import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import { SchemaFields } from '../web/schema-fields.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import type { FoundService } from './stack-view.tsx'
 import { readDavitFile } from './davit-file.ts'
-import { buildForm, steersBuilder } from './forms.ts'
+import { buildForm, buildSettings, steersBuilder } from './build-form.ts'
 import { openKeys } from './keys.ts'
 import { problemOf, surveyRepository } from './plan-build.ts'
 import type { RemovalDeps } from './remove.ts'
@@ -118,7 +118,6 @@ export const DetectionForm = ({
 }) => {
   if (project.composeFile !== null) return <Services project={project} />
   if (code?.settings.build) return <FromCode {...{ project, code }} />
-  const { install, build, start, version, directory, packages, spa } = project.buildSettings
   return (
     <SettingsForm
       id="detection"
@@ -128,63 +127,10 @@ export const DetectionForm = ({
       draft={draft}
     >
       <Look project={project} />
-      <div class="field-row">
-        <TextField
-          name="build_settings.version"
-          label="Version"
-          value={version}
-          placeholder="24"
-          hint="Of the language."
-          code
-        />
-        <TextField
-          name="build_settings.directory"
-          label="Output directory"
-          value={directory}
-          placeholder="dist"
-          hint="Where the build leaves the files of a static site."
-          code
-        />
-      </div>
-      <TextField
-        name="build_settings.install"
-        label="Install command"
-        value={install}
-        placeholder="npm ci"
-        code
-      />
-      <TextField
-        name="build_settings.build"
-        label="Build command"
-        value={build}
-        placeholder="npm run build"
-        code
-      />
-      <TextField
-        name="build_settings.start"
-        label="Start command"
-        value={start}
-        placeholder="node server.js"
-        code
-      />
-      <TextArea
-        name="build_settings.packages"
-        label="System packages"
-        value={packages?.join('\n') ?? ''}
-        placeholder="libvips42"
-        hint="Names of Debian’s packages, one per line. They are installed for the build and the app."
-        code
-      />
-      <SelectField
-        name="build_settings.spa"
-        label="Single-page app"
-        value={spa === undefined ? '' : spa ? '1' : '0'}
-        options={[
-          { value: '', label: 'As found' },
-          { value: '1', label: 'Yes: unknown paths get index.html' },
-          { value: '0', label: 'No' },
-        ]}
-        hint="Of a static site."
+      <SchemaFields
+        schema={buildSettings}
+        prefix="build_settings."
+        values={project.buildSettings}
       />
     </SettingsForm>
   )

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import type { Settings } from '../detection/plan.ts'
 import { AppError } from '../platform/errors.ts'
 import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
@@ -11,7 +10,8 @@ import type { ImageReference } from '../registries/image-registry.ts'
 import { parseReference } from '../registries/image-registry.ts'
 import { parseImage } from '../registries/tag-pattern.ts'
 import { privateRegistry } from '../runtime/images/private-names.ts'
-import { flag, line, lines, pairs, whole } from '../web/fields.ts'
+import { flag, line, lines } from '../web/fields.ts'
+import { field } from '../web/schema-fields.tsx'
 
 /** A function, as the allowed repositories depend on the settings. */
 export const repositoryUrl = (config: Config) =>
@@ -51,9 +51,9 @@ const imageChoice = line('the reference of an image', { max: 500 }).refine(
 )
 
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
-const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
+export const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
-const composeFile = insidePath('the path of a Compose file')
+export const composeFile = insidePath('the path of a Compose file')
 
 const origin = (config: Config) => ({
   repositoryUrl: repositoryUrl(config).nullish(),
@@ -69,7 +69,6 @@ type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>> & {
 /** Checked even if the rest of the body is invalid. */
 const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && !!value }
 
-/** A source and its repository must be set together. */
 const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
   schema
     .refine(({ sourceId, repository }) => !sourceId || !!repository, {
@@ -99,7 +98,7 @@ const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
     })
 
 /** A path or a pattern in the repository; everything below a match matches too. */
-const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
+export const watchPath = line('a path or a pattern such as src/**', { max: 500 }).superRefine(
   (path, context) => unless(whyNotWatched)(path, context),
 )
 
@@ -109,11 +108,28 @@ export function whyNotWatched(path: string): string | null {
   return why && `The line “${path.slice(0, 80)}” ${why}`
 }
 
-/** Where an app is in its repository, and which changes are about it. */
-const place = {
-  contextDir: insidePath('a directory of the repository').nullish(),
-  watchPaths: lines(watchPath, { max: 100 }).nullish(),
-}
+/** Where the app is in its repository, and which changes are about it. */
+export const placeForm = z.object({
+  contextDir: field(insidePath('a directory of the repository').nullish(), {
+    label: 'Directory',
+    placeholder: '.',
+    hint: 'Of the app in the repository. Leave empty for its root.',
+    code: true,
+  }),
+  watchPaths: field(lines(watchPath, { max: 100 }).nullish(), {
+    label: 'Watched paths',
+    placeholder: 'apps/web',
+    hint: 'One per line. Only a push that changes one of them deploys. Leave empty to deploy on every push.',
+    code: true,
+    isLong: true,
+  }),
+  composeFile: field(composeFile.nullish(), {
+    label: 'Compose file',
+    placeholder: 'compose.yaml',
+    hint: 'Its path in the repository, to run all of its services. Leave empty to run one image.',
+    code: true,
+  }),
+})
 
 export const projectForm = (config: Config) =>
   paired(
@@ -121,9 +137,7 @@ export const projectForm = (config: Config) =>
       name,
       ...origin(config),
       branch: branchName.nullish(),
-      ...place,
-      composeFile: composeFile.nullish(),
-      /** The button "Create and deploy". */
+      ...placeForm.shape,
       deploy: flag().nullish(),
     }),
   )
@@ -173,74 +187,6 @@ export const argumentName = name200.regex(
   'must have names of letters, digits and underscores that don’t start with a digit.',
 )
 
-/** A line of a Dockerfile's RUN, so nothing in it may start another form of one. */
-const shellLine = (what: string) =>
-  line(what, { max: 2000 })
-    .refine((text) => !text.endsWith('\\'), 'can’t end in a backslash.')
-    .refine(
-      (text) => !/^(\[|--)/.test(text),
-      'must be a shell command: it can’t start with [ or --.',
-    )
-    .refine((text) => !text.includes('<<'), 'can’t have a here-document. Use a script.')
-
-const versionText = line('a version such as 22 or 3.13', { max: 40 }).regex(
-  /^[\w.~^<>=| *-]+$/,
-  'must be a version such as 22 or 3.13.',
-)
-
-const packageName = line('a package of Debian', { max: 100 }).regex(
-  // One that ends in a hyphen would be removed.
-  /^[a-z0-9][a-z0-9+.-]*[a-z0-9+.]$/,
-  'must be names of Debian’s packages, such as libpq5.',
-)
-
-/** Of a repository without a Dockerfile; the whole of it is replaced. */
-export const buildSettings = z
-  .strictObject(
-    {
-      install: shellLine('a command that installs the dependencies').nullish(),
-      build: shellLine('a command that builds the app').nullish(),
-      start: shellLine('a command that starts the app').nullish(),
-      version: versionText.nullish(),
-      directory: insidePath('the directory of the built files').nullish(),
-      packages: lines(packageName, { max: 50 }).nullish(),
-      spa: flag().nullish(),
-    },
-    {
-      error: ({ code }) =>
-        code === 'unrecognized_keys'
-          ? 'has an unknown key. The keys are install, build, start, version, directory, packages and spa.'
-          : 'must be an object.',
-    },
-  )
-  .transform((given) => {
-    const isSet = ([, value]: [string, unknown]) =>
-      value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)
-    return Object.fromEntries(Object.entries(given).filter(isSet)) as Settings
-  })
-
-export const buildForm = z.object({
-  dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
-  contextDir: place.contextDir,
-  composeFile: composeFile.nullish(),
-  composeService: line('the name of a service', { max: 63 }).nullish(),
-  buildArgs: pairs(
-    argumentName.refine((key) => !steersBuilder(key), {
-      error: ({ input }) => steeringRefusal(String(input)),
-    }),
-    { max: 100 },
-  ).nullish(),
-  buildSettings: buildSettings.nullish(),
-  buildNetwork: flag().nullish(),
-  gitDirectory: flag().nullish(),
-  autoDeploy: flag().nullish(),
-  watchPaths: place.watchPaths,
-  /** Of a project that deploys an image. */
-  checkTag: flag().nullish(),
-  keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
-  webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
-})
-
 /** The patterns while they are typed; errors are shown beside them. */
 export const watchedFilesQuery = z.object({
   watchPaths: lines(line('a path or a pattern', { max: 500 }), { max: 100 }).optional(),
@@ -262,13 +208,3 @@ export const newProjectQuery = placeQuery.extend({
 })
 
 export const removalForm = z.object({ volumes: flag().nullish() })
-
-/**
- * True for build arguments that control the builder instead of the Dockerfile. Builders exclude proxies from
- * layer cache keys, so content from one user's proxy would be cached for everyone. Names with BUILDKIT_
- * select the frontend and the caches.
- */
-export const steersBuilder = (name: string) => /_proxy$/i.test(name) || /^buildkit_/i.test(name)
-
-export const steeringRefusal = (name: string) =>
-  `A build argument can’t be named ${name}: names that end with _PROXY or start with BUILDKIT_ change how all builds on this server work.`

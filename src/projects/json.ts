@@ -88,7 +88,6 @@ export const project = componentOf('Project', () => ({
 }))
 
 export const watchedFiles = componentOf('WatchedFiles', () => ({
-  /** Null when no commit has been deployed. */
   commit: z.string().nullable(),
   items: z.array(
     z.object({

@@ -31,7 +31,6 @@ export function sharedDeployKey(
   }
 }
 
-/** The credentials for the project's repository: its source's token, or its own key. */
 export function openKeys(
   { db, secrets }: { db: Db; secrets: Secrets },
   project: Pick<Project, 'id' | 'ownerId' | 'sourceId' | 'deployKeyPrivate'>,

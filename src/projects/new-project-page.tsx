@@ -1,8 +1,10 @@
 import type { Source } from '../git/store.ts'
 import { PageHead } from '../web/components.tsx'
-import { TextArea, TextField } from '../web/fields-view.tsx'
+import { TextField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, Form } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
+import { SchemaFields } from '../web/schema-fields.tsx'
+import { placeForm } from './forms.ts'
 import { FromLinks, NoSource, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
 
@@ -41,7 +43,7 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
     }
   >
     <RepositoryFields from={from} draft={draft} sources={sources} />
-    {from !== 'image' && <AppPlace />}
+    {from !== 'image' && <SchemaFields schema={placeForm} names={['contextDir', 'watchPaths']} />}
     <TextField
       name="name"
       label="Name"
@@ -49,15 +51,7 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
       namedBy="repository_url repository image context_dir"
       autocomplete="off"
     />
-    {from !== 'image' && (
-      <TextField
-        name="compose_file"
-        label="Compose file"
-        placeholder="compose.yaml"
-        hint="Its path in the repository, to run all of its services. Leave empty to run one image."
-        code
-      />
-    )}
+    {from !== 'image' && <SchemaFields schema={placeForm} names={['composeFile']} />}
     <section class="note">
       <h2>What happens next</h2>
       <ol>
@@ -73,24 +67,4 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
       </ol>
     </section>
   </Form>
-)
-
-/** For a repository with several apps. */
-const AppPlace = () => (
-  <>
-    <TextField
-      name="context_dir"
-      label="Directory"
-      placeholder="."
-      hint="Of the app in the repository. Leave empty for its root."
-      code
-    />
-    <TextArea
-      name="watch_paths"
-      label="Watched paths"
-      placeholder="apps/web"
-      hint="One per line. Only a push that changes one of them deploys. Leave empty to deploy on every push."
-      code
-    />
-  </>
 )

@@ -16,7 +16,6 @@ type ProjectFrameProps = {
   children: Child
 }
 
-/** The frame of all pages of a project: its name, its tabs, and the deploy button. */
 export const ProjectFrame = ({ project, tab, environments, children }: ProjectFrameProps) => (
   <>
     <PageHead
@@ -92,7 +91,6 @@ export const SourceLink = ({
     </span>
   )
 
-/** A link if a browser can open the address. */
 const RepositoryLink = ({ url }: { url: string }) =>
   /^https?:\/\//.test(url) && url !== sampleUrl ? (
     <a class="repository" href={url} rel="noreferrer" dir="ltr">

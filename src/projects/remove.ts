@@ -88,7 +88,6 @@ export async function removeLogs(
     await removeLogsOf(logDb, id)
 }
 
-/** Removes the mirrors of all repositories it was deployed from, unless another project needs them. */
 async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {
   const removed: Removed[] = []
   for (const url of listOwnRepositories(db, id))

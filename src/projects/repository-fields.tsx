@@ -5,7 +5,6 @@ import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-/** The kind of source: one of a provider's repositories, an address, or an image. */
 export type From = 'source' | 'address' | 'image'
 
 type Props = {
@@ -44,7 +43,6 @@ export const FromLinks = ({ path, from }: { path: string; from: From }) => (
   </nav>
 )
 
-/** Repository and branch, chosen from lists or typed, or the image. */
 export const RepositoryFields = (props: Props) => {
   if (props.from === 'image') return <ImageField {...props} />
   if (props.from === 'address') return <AddressFields {...props} />

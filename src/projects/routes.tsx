@@ -19,7 +19,6 @@ import { bodyOrQuery, query } from '../web/query.ts'
 import { show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import {
-  buildForm,
   detectionQuery,
   placeQuery,
   projectUpdateForm,
@@ -27,6 +26,7 @@ import {
   watchedFilesQuery,
   whyNotWatched,
 } from './forms.ts'
+import { buildForm } from './build-form.ts'
 import { whereSet } from './davit-file.ts'
 import { DetectionForm, detectProject } from './detection.tsx'
 import type { FindStack } from './detection.tsx'
@@ -206,7 +206,6 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
     })
     .route('/', webhookRoutes(deps))
 
-  /** Throws when a setting would change that the commits of all environments set. */
   function refuseShared(project: Project, changes: z.output<typeof buildForm>) {
     const code = sharedCode(db, project.id)
     if (code?.settings.build && changes.buildSettings !== undefined)

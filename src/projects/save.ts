@@ -86,7 +86,6 @@ export async function changeProject(
   return updateProject(deps.db, id, { webhookId: null })
 }
 
-/** Throws while there are settings that have no effect where an image is deployed. */
 function refuseForImage(db: Db, { id, composeFile, composeService }: Project) {
   if (composeFile ?? composeService)
     throw invalidField('image', 'can’t be deployed with a Compose file. Clear that first.')

@@ -19,7 +19,6 @@ type ProjectValues = typeof projects.$inferInsert
 export const findProject = (db: Db, { id, ownerId }: Pick<Project, 'id' | 'ownerId'>) =>
   found('project', getRow(db, projects, and(eq(projects.id, id), eq(projects.ownerId, ownerId))))
 
-/** For changes: throws when the project is being deleted. */
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
   const project = findProject(db, key)
   refuseDeleting(project)
@@ -35,7 +34,6 @@ export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'del
 export const listProjects = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, projects, eq(projects.ownerId, ownerId), page)
 
-/** All projects of a user with their newest deployment, which the index of each finds. */
 export const listDeployedProjects = (db: Db, ownerId: string) =>
   db
     .select({
@@ -108,7 +106,6 @@ export function listOwnRepositories(db: Db, projectId: string) {
   return [...new Set(used(eq))].filter((url) => url !== '' && !shared.has(url))
 }
 
-/** The commit that was deployed last from the project's repository; null when none was fetched. */
 export const lastCommit = (db: Db, { id, repositoryUrl }: Pick<Project, 'id' | 'repositoryUrl'>) =>
   db
     .select({ hash: deployments.commitHash })
@@ -124,7 +121,6 @@ export const lastCommit = (db: Db, { id, repositoryUrl }: Pick<Project, 'id' | '
     .limit(1)
     .get()?.hash ?? null
 
-/** The owner's other projects of this repository, oldest first. */
 export const listSiblings = (db: Db, project: Pick<Project, 'id' | 'ownerId' | 'repositoryUrl'>) =>
   project.repositoryUrl === ''
     ? []
@@ -181,7 +177,6 @@ export const listNamedImages = (
     ),
   )
 
-/** Those of deployments to the project's other environments. */
 export const listImagesBeside = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId: string },
@@ -232,7 +227,6 @@ export function sharedCode(db: Db, projectId: string): SharedCode {
   }
 }
 
-/** The environments that can be deployed. */
 export const listTargets = (db: Db, projectId: string) =>
   db
     .select({ id: environments.id, name: environments.name })

@@ -18,7 +18,6 @@ export const activityOf = ({ project, latest }: Item) => ({
   rank: latest ? toneRanks[lookOfStatus(latest.status).tone] : 4,
 })
 
-/** The text that a search matches. */
 export const textOf = ({ project }: Item) =>
   `${project.name} ${project.image ?? project.repositoryUrl}`
 

@@ -76,7 +76,6 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
   )
 }
 
-/** The response to the form replaces the panel. */
 const replacing = ({ id }: Project) => ({
   action: `/projects/${id}/webhook`,
   replaces: '#webhook-panel',

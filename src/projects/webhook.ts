@@ -26,7 +26,6 @@ export type Webhook = {
   sharedWith: Pick<Project, 'id' | 'name'> | null
 }
 
-/** Asks the provider. */
 export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhook> =>
   inWords(async () => {
     const { project } = options
@@ -149,7 +148,6 @@ function openPlace(deps: WebhookDeps, { project, signal }: Options): WebhookTarg
 const addressFor = ({ url }: Config, provider: ProviderName) =>
   url && `${url.origin}/webhooks/${provider}`
 
-/** Webhooks with this address that belong to the project or to no one. */
 async function findReplaceable(
   { db }: WebhookDeps,
   {

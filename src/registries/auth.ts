@@ -6,7 +6,6 @@ import { unsealed } from '../resources/store.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
 import { getRegistryOf } from './store.ts'
 
-/** Docker Hub has another address for logins. */
 export const serverAddress = (host: string) =>
   host === dockerHub ? 'https://index.docker.io/v1/' : host
 

@@ -1,4 +1,3 @@
-/** The registry of image names without a host. */
 export const dockerHub = 'docker.io'
 
 const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']

@@ -99,7 +99,6 @@ export class RemoteRepository {
     return digest && digestPattern.test(digest) ? digest : (await this.manifest(tag)).digest
   }
 
-  /** The manifest of a tag or a digest, with the digest of its bytes. */
   async manifest(tag: string): Promise<{ digest: string; json: unknown }> {
     const found = await this.#ask(`manifests/${tag}`, { accept: manifests })
     const bytes = new Uint8Array(await found.arrayBuffer())

@@ -17,7 +17,6 @@ export type ImageChoice = {
   pattern: string | null
 }
 
-/** Null when invalid. */
 export function parseImage(text: string): ImageChoice | null {
   const [, name = text, pattern = null] = /^([^*]*):([^:/@]*\*[^:/@]*)$/.exec(text) ?? []
   const reference = parseReference(name)
@@ -33,7 +32,6 @@ export function isTag(image: string) {
   return pattern === null && reference.digest === null
 }
 
-/** The image with this tag in place of its own, written as it was entered. */
 export const withTag = (image: string, tag: string) =>
   `${image.replace(/@[^/]*$/, '').replace(/:[^/]*$/, '')}:${tag}`
 

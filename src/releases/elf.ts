@@ -12,7 +12,6 @@ export type Elf = {
 
 const architectures: Record<number, Elf['arch']> = { 62: 'x64', 183: 'arm64' }
 
-/** Reads the header of a 64-bit Linux executable; null for any other file. */
 export function readElf(path: string): Elf | null {
   const file = openSync(path, 'r')
   try {

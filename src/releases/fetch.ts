@@ -39,7 +39,6 @@ export const download = (url: URL, { allowHosts, signal }: Asking, options: Down
     onlyHttps: url.protocol === 'https:',
   })
 
-/** Downloads a short text; null when the server doesn't have it. */
 export async function textAt(url: URL, asking: Asking): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   const take = async (chunk: Uint8Array) => void chunks.push(chunk)
@@ -57,7 +56,6 @@ const index = z.object({
   files: z.record(z.string().max(64), z.string().regex(/^[\w.-]{1,200}$/)),
 })
 
-/** Reads a `release.json`: a version, and its executables by target. */
 export async function readIndex(url: URL, asking: Asking): Promise<z.infer<typeof index>> {
   const text = await textAt(url, asking)
   const read = text && index.safeParse(jsonOrNull(Buffer.from(text).toString()))

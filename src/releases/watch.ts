@@ -29,7 +29,6 @@ export class ReleaseWatch {
     this.#found = found
   }
 
-  /** The newest version if it is newer than this one; else null. */
   get newer(): string | null {
     const newest = this.#config.releases === null ? null : (this.#known?.version ?? null)
     return newest !== null && compareVersions(newest, version) > 0 ? newest : null

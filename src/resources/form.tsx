@@ -26,7 +26,6 @@ type Props = {
   /** The chosen kind, and whether the user may choose those of admins. */
   kind: string | undefined
   isAdmin: boolean
-  /** The one that is changed. */
   row: { name: string | null; stored: { id: string; [column: string]: unknown } } | undefined
 }
 

@@ -12,7 +12,6 @@ export type Row = {
   title?: Child
   /** Names the row in its buttons' labels, if it has no name. */
   label?: string
-  /** A logo before the name. */
   mark?: Child
   /** A state after the name. */
   badge?: Child
@@ -24,7 +23,6 @@ export type Row = {
   below?: Child
   /** Shown before the remove button. */
   actions?: Child
-  /** The confirmation before it is removed. */
   question?: string
   /** Can be neither changed nor removed. */
   isKept?: boolean
@@ -37,7 +35,6 @@ export const past = {
 
 type Words = {
   noun: string
-  /** The label of its kind, if it has one. */
   kind: string | undefined
   made: 'Add' | 'Create'
   verb: string
@@ -109,7 +106,6 @@ export const ResourceList = ({ path, title, about, empty, action, rows, ...props
   </SettingsList>
 )
 
-/** Opens the dialog that creates one. */
 export const NewButton = ({ path, noun }: { path: string; noun: string }) => (
   <ButtonLink icon="plus" opens={`${path}/new`}>
     New {noun}

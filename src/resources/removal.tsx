@@ -7,7 +7,6 @@ import type { Crumb } from '../web/components.tsx'
 import { flag } from '../web/fields.ts'
 import { show } from '../web/respond.tsx'
 
-/** Either value confirms a removal. */
 export const removalQuery = z.object({ confirm: flag().optional(), force: flag().optional() })
 
 type Used = {

@@ -20,7 +20,6 @@ export type Creation = {
   id: string
   /** JSON that is only available now, such as a secret. */
   extra?: object
-  /** Replaces the dialog of its form. */
   dialog?: () => JSX.Element
   once?: Once
 }
@@ -37,7 +36,6 @@ type Once = {
 export type Parent<Deps> = {
   /** Throws unless it is the user's; for a change also while it is being deleted. */
   find: (deps: Deps, c: Context<Env>, use: { isChange: boolean }) => { id: string; name: string }
-  /** Its page around the list. */
   view: (deps: Deps, c: Context<Env>, list: { title: string; list: () => JSX.Element }) => View
 }
 
@@ -47,16 +45,12 @@ type By<Stored> = {
   signal: AbortSignal
   /** True for an API token, which may do less than a person. */
   isToken: boolean
-  /** Only for a change: the row before it. */
   row?: Stored
 }
 
-/** What a check found out. */
 type Found<Stored> = {
-  /** Columns that no field has. */
   columns?: object
   extra?: object
-  /** Replaces the dialog of its form. */
   dialog?: (row: Stored) => JSX.Element
   once?: Once
 }
@@ -102,7 +96,6 @@ export type Resource<
   neverSent?: readonly string[]
   /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
   unique?: Record<string, string>
-  /** Only these keys of a row are returned; see `rowJson`. */
   json: () => ZodObject
   about: Child
   empty: { title: string; text: Child }
@@ -137,7 +130,6 @@ export type Resource<
     /** Added to the summary in the API document. */
     note?: string
   }
-  /** Without it, a row can't be changed. */
   change?: {
     submit?: string
     note?: string

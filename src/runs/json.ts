@@ -31,7 +31,6 @@ export const run = componentOf('Run', () => ({
   finishedAt: time.nullable(),
 }))
 
-/** An error says why there is no exit code, or what it means. */
 export function runJson(row: Run) {
   const { errorCode: code, errorMessage: message, errorHint: hint } = row
   return shown(run, { ...row, error: code ? { code, message: message ?? '', hint } : null })

@@ -29,7 +29,6 @@ type PageProps = Props & {
   chosen: Chosen
 }
 
-/** One run: a terminal while it has one, else its live log. */
 export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   const { run } = of
   const path = `${runPath(run)}/logs`
@@ -66,7 +65,6 @@ export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   )
 }
 
-/** The state of a run, and its actions. */
 export const RunStatusSection = ({ project, environment, run, isCancelling }: Props) => (
   <Live
     as="section"

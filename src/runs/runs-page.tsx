@@ -16,7 +16,6 @@ export const runsPath = (environmentId: string) => `/envs/${environmentId}/runs`
 export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>) =>
   `${runsPath(environmentId)}/${id}`
 
-/** A command in one line, in shell syntax. */
 export const commandLine = ({ command }: Pick<Run, 'command'>) =>
   typeof command === 'string' ? command : joinWords(command)
 
@@ -37,7 +36,6 @@ type RunsPageProps = {
   refusal: string | null
 }
 
-/** The one-off commands of an environment, and the form for the next one. */
 export const RunsPage = ({ head, items, nextCursor, draft, refusal }: RunsPageProps) => (
   <EnvironmentFrame head={head} tab="runs">
     {refusal ? (

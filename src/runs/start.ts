@@ -41,7 +41,6 @@ export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
     )
 }
 
-/** The deployment whose image runs commands. Throws when nothing is live or its image was removed. */
 export async function findImage(
   { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
   { id, name }: Pick<Environment, 'id' | 'name'>,

@@ -18,7 +18,6 @@ export const isEnded = (status: RunStatus) => !active.includes(status)
 
 export const unfinished = inArray(runs.status, active)
 
-/** Its log, with the secrets of its environment masked. */
 export const logOf = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>): LogKey => ({
   sourceId: environmentId,
   logId: id,
@@ -40,7 +39,6 @@ export const getStatus = (db: Db, id: string): RunStatus =>
 export const pageOfRuns = (db: Db, { environmentId, ...page }: { environmentId: string } & Page) =>
   listPage(db, runs, eq(runs.environmentId, environmentId), page)
 
-/** A run with its environment and project; undefined once its environment was deleted. */
 export const getRunIn = (db: Db, id: string) =>
   db
     .select({ run: runs, environment: environments, project: projects, deployment: deployments })
@@ -81,7 +79,6 @@ export const setRunning = (db: Db, id: string) =>
 export type RunEnd = Pick<Run, 'status'> &
   Partial<Pick<Run, 'exitCode' | 'errorCode' | 'errorMessage' | 'errorHint'>>
 
-/** Also ends its job. Returns false when it has already ended. */
 export const endRun = (db: Db, id: string, end: RunEnd) =>
   db.transaction((tx) => {
     endJob(tx, id)

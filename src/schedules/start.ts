@@ -19,7 +19,6 @@ export type ScheduleDeps = { db: Db; jobs: Jobs; scheduler: Scheduler }
 /** Runs of one schedule that may wait for each other. */
 const mostWaiting = 10
 
-/** Starts what is due, until the signal. */
 export const keepSchedules = (deps: ScheduleDeps, { signal }: { signal: AbortSignal }) =>
   keepDue(deps, timed(deps), { signal })
 

@@ -9,7 +9,6 @@ export { schedules }
 
 export type Schedule = typeof schedules.$inferSelect
 
-/** Undefined once it, its environment or its project is being deleted. */
 export const getScheduleIn = (db: Db, id: string) =>
   db
     .select({ schedule: schedules, environment: environments, project: projects })
@@ -27,7 +26,6 @@ export const listUnfinished = (db: Tx, id: string) =>
 export const getLastRun = (db: Db, id: string): Run | null =>
   getRow(db, runs, eq(runs.scheduleId, id), desc(runs.id)) ?? null
 
-/** Those whose last run failed, or which had nothing to run, with that run. */
 export function listFailing(db: Db, environmentId: string) {
   const latest = db
     .select({ id: max(runs.id).as('latest_id') })

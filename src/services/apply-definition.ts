@@ -22,7 +22,6 @@ import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, sealValues, unsealDefinition } from './stored-definition.ts'
 
-/** A running job on an instance. */
 export type Doing = { service: Service; work: Work; progress: PullProgress; log: LogWriter }
 
 /**

@@ -32,7 +32,6 @@ import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
-/** A backup before a change. */
 export type BackupFirst = {
   isOffered: (service: Service) => boolean
   /** Stores it, and returns its id. Throws when it isn't known to where. */

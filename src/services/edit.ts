@@ -23,7 +23,6 @@ import { definitionOf, readFile } from './stored-definition.ts'
 
 type Input = (typeof serviceUpdateForm)['_output']
 
-/** A proposed change and its consequences. */
 export type Edit = {
   before: Definition
   after: Definition
@@ -63,7 +62,6 @@ export async function editOf(
   return { before, after, changes, remakes, volumes: volumesAfter(deps, { before, stack }) }
 }
 
-/** The volumes of the file, and those that only the images of its containers declare. */
 function volumesAfter(deps: ServiceDeps, { before, stack }: { before: Definition; stack: Stack }) {
   const { id } = before
   const live = openComponents(deps.secrets, getLiveRelease(deps.db, id)) ?? []

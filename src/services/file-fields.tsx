@@ -187,7 +187,6 @@ const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) =>
   )
 }
 
-/** Lists the containers, ports and volumes of an instance. */
 const WhatIsMade = ({ services, ports, volumes }: Outline) =>
   services.length > 0 && (
     <section class="note">
@@ -215,7 +214,6 @@ const WhatIsMade = ({ services, ports, volumes }: Outline) =>
     </section>
   )
 
-/** Lists differences between the file and what Davit does. */
 const Notes = ({ notes }: Pick<Outline, 'notes'>) =>
   notes.length > 0 && (
     <details class="note">

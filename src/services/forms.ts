@@ -54,7 +54,6 @@ export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: servic
 export const serviceUpdateForm = z.looseObject({
   ...ownServiceForm.shape,
   name: serviceName.optional(),
-  /** Previews the changes without applying them. */
   preview: flag().nullish(),
   /** Makes a backup first; by default where the version changes and there is a target. */
   backupFirst: flag().nullish(),
@@ -111,7 +110,6 @@ export const typedValues = (
   return new Map(hasEnv ? [[dotenv, typed.env as string], ...values] : values)
 }
 
-/** A variable with the name of a form field could never be set. */
 export function refuseClashes(variables: Variables) {
   const clash = askedFor(variables).find(({ name }) => fields.has(camelCase(name)))
   if (clash)

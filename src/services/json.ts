@@ -106,7 +106,6 @@ export const connection = componentOf('Connection', () => ({
   connection: z.array(z.object({ label: z.string(), value: z.string().nullable() })),
 }))
 
-/** The effect of a change. */
 export const difference = componentOf('Difference', () => ({
   changes: z.array(
     z.object({
@@ -141,7 +140,6 @@ function portJson<Host>({ target, containerPort, protocol, host }: ShownPort<Hos
   return { service: target, container, protocol, host }
 }
 
-/** With its service in the file. */
 const containerJson = (container: ContainerSummary, service: Service) => ({
   ...containerFieldsJson(container, { service }),
   part: partOf(container),

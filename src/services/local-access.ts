@@ -25,10 +25,8 @@ export type LocalDeps = {
 
 export type Target = { component: string; port: number }
 
-/** Maximum of services that an error lists by name. */
 const maxNamed = 10
 
-/** Finds a service by id or name, of any owner. The error lists the existing ones. */
 export function serviceNamed(
   { db }: Pick<LocalDeps, 'db'>,
   { name, owner }: { name: string; owner: string | null },

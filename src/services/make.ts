@@ -28,7 +28,6 @@ import { sealValues } from './stored-definition.ts'
 
 export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
-/** A parsed file with a user's input. */
 export type NewService = {
   owner: User
   /** A name of the catalogue, or `ownFile`. */

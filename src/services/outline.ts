@@ -33,7 +33,6 @@ export function outlineOf(template: Template, values: Values = new Map()): Outli
   }
 }
 
-/** The names of an instance's volumes on the engine. */
 export const volumeNames = (stack: Stack, serviceId: string) =>
   volumesOf(stack).map((volume) => volumeNameOf(serviceId, volume))
 

@@ -7,7 +7,6 @@ import type { Template } from './compose/template.ts'
 /** Takes the place of a template's name for a user's own file. */
 export const ownFile = 'compose'
 
-/** The files that were read last, by their text. */
 const known = new Map<string, Template>()
 const maxKnown = 8
 

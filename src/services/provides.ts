@@ -41,7 +41,6 @@ export function providesOf(
 type Reach = {
   /** The proposed names by component; the main one's is first. */
   hosts: Map<string, string>
-  /** All names in use there. */
   names: string[]
   /** The first port that each component exposes. */
   exposed: Map<string, number | undefined>

@@ -152,7 +152,6 @@ type Failed = {
   failure: Failure
   /** It starts again what a restart has stopped: crashes may have left it half done, or it was cancelled. */
   isBack: boolean
-  /** The volumes that existed before. */
   volumes?: string[] | undefined
   signal: AbortSignal
 }
@@ -224,7 +223,6 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
     if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
 }
 
-/** Throws unless the backup that was to be made first has succeeded. */
 export function refuseWithoutBackup(db: Db, id: string) {
   const backup = getBackupEnd(db, id)
   if (backup?.status === 'succeeded') return

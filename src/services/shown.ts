@@ -19,7 +19,6 @@ export type ShownService = {
   ports: ServicePort[]
   /** Its first domain, else the address of its first port. */
   url: string | null
-  /** The hosts of its domains. */
   domains: string[]
   places: Places
   /** Null while the engine doesn't respond. */

@@ -89,7 +89,6 @@ export const insertService = (
     taken,
   )
 
-/** Replaces the ports if given. */
 export const updateService = (
   db: Db,
   id: string,
@@ -153,7 +152,6 @@ export const moveService = (
 
 export type LinkedEnvironment = { id: string; name: string; projectId: string; project: string }
 
-/** Sorted by project and environment. */
 export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnvironment[] =>
   db
     .select({

@@ -103,7 +103,6 @@ function openValues({ secrets }: Deps, { id, name, values }: Service): Map<strin
 /** The additional data of definitions that are already stored. */
 const sealedForJob = (serviceId: string) => `service before ${serviceId}`
 
-/** Encrypts the new definition for its job. */
 export const sealDefinition = ({ secrets }: Pick<Deps, 'secrets'>, definition: Stored) =>
   secrets.seal(textOf(definition), sealedForJob(definition.id))
 

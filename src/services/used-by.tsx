@@ -44,7 +44,6 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
   </ul>
 )
 
-/** Maximum of environments that an error lists by name. */
 const maxNamed = 20
 
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {

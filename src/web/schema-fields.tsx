@@ -82,6 +82,8 @@ type Props = {
   schema: ZodType
   /** Puts the cursor into the first text field. */
   autofocus?: boolean
+  /** Of an object inside of the form, such as `build_settings.`. */
+  prefix?: string
   /** All that are shown, in the order of the schema, if omitted. */
   names?: readonly string[]
   /** The stored values. */
@@ -90,10 +92,17 @@ type Props = {
   more?: Record<string, Partial<FieldLook>>
 }
 
-export const SchemaFields = ({ schema, autofocus, names, values = {}, more = {} }: Props) => {
+export const SchemaFields = ({
+  schema,
+  autofocus,
+  prefix = '',
+  names,
+  values = {},
+  more = {},
+}: Props) => {
   const known = new Map(looksOf(schema))
   const shown = (names ?? [...known.keys()]).map((name) => ({
-    name,
+    name: prefix + snakeCase(name),
     look: { ...known.get(name)!, ...more[name] },
     required: !more[name]?.isKept && !shapeOf(schema)[name]!.safeParse(undefined).success,
     value: values[name],
@@ -174,7 +183,7 @@ const SchemaField = ({ name, look, required, autofocus, value: stored }: FieldPr
   } = look
   const { hint, rows, secret, ...line } = text
   const value = textOf(stored ?? initial)
-  const shown = { name: snakeCase(name), label: labelOf(look), hint, value }
+  const shown = { name, label: labelOf(look), hint, value }
   if (isFlag) return <Checkbox {...shown} value={value === 'true' || value === '1'} />
   if (options && isMany)
     return <Checkboxes {...shown} values={value?.split('\n') ?? []} options={options} />

@@ -68,7 +68,6 @@ export class BodyReader {
     }
   }
 
-  /** Waits until there is memory for a large body. */
   async #inTurn<Result>(
     { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
     work: (place: BodyMemory) => Promise<Result>,
@@ -87,7 +86,6 @@ export class BodyReader {
   }
 }
 
-/** Null at the end. */
 async function readNext(
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
   signal: AbortSignal,

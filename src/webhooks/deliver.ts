@@ -6,7 +6,6 @@ import type { Push } from './push.ts'
 import { countReports, forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Delivery, Receiver } from './store.ts'
 
-/** The push of a delivery, or the reason why it has none. */
 export type Content =
   { push: Push } | { push: null; decision: 'refused' | 'ignored'; reason: string }
 

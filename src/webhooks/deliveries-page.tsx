@@ -20,7 +20,6 @@ import type { Project } from '../projects/store.ts'
 type DeliveriesPageProps = {
   project: Project
   environments: { id: string; name: string }[]
-  /** Null for a project that builds. */
   image: ImageState | null
   receivers: Receiver[]
   secret?: string | null

@@ -60,7 +60,6 @@ export function deployPush(
   return { queued, reason: why, isFull: true }
 }
 
-/** Null when none is frozen. */
 function saidOf(environments: Environment[], queued: Queued[]) {
   const isHeld = ({ id }: Environment) =>
     queued.some(({ deployment }) => deployment.environmentId === id && deployment.freeze !== null)

@@ -32,7 +32,6 @@ export const delivery = componentOf('Delivery', () => ({
   createdAt: time,
 }))
 
-/** With the URLs that providers send webhooks to. */
 export const deliveryList = component('DeliveryList', () =>
   listOf(delivery()).extend({
     receivers: z.array(z.object({ provider: z.enum(gitProviders), url: z.url() })),

@@ -20,7 +20,6 @@ const maxRepository = 64 * 1024
 const maxHere = 16 * 1024
 
 export type Payload = {
-  /** Null when the body names no repository. */
   names: RepositoryNames | null
   /** Null when the body describes no push. Expensive: only call it for signed bodies. */
   readPush: () => Promise<Push | null>
@@ -128,7 +127,6 @@ export async function membersIn(
   let isBegun = false
   let inString = false
   let from = 0
-  /** Null while the name is read. */
   let name: string | null = null
   for (let at = 0, steps = 1; at < json.length; at++, steps++) {
     if (steps % slice === 0) await pause()

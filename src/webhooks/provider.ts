@@ -22,17 +22,13 @@ export type Provider = {
   /** Names the event; `pushEvents` are its values for pushes to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
-  /** Those about the checks of a commit. */
   checkEvents: string[]
   signatureHeaders: string[]
   /** The first one present has the sender's id of the delivery, which is the same for a repeat. */
   idHeaders: string[]
   /** True when the signature was made with the project's secret. */
   isSignedWith: (secret: string, received: Received) => Promise<boolean>
-  /** The top-level member for the repository, and its fields with names. */
   repository: { member: string; fullName: string; addresses: string[] }
-  /** The top-level members that are read. */
   members: string[]
-  /** Null when the body describes no push. */
   readPush: (payload: object) => Push | null
 }

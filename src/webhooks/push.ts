@@ -8,7 +8,6 @@ export type Push = {
   after: string
   /** The commit of a tag, if the provider sends it; null otherwise. */
   tagged: string | null
-  /** Null when the provider doesn't send it. */
   defaultBranch: string | null
   message: string | null
   /** The reason, as a sentence, when the push asks for no deployment; otherwise null. */
@@ -19,10 +18,8 @@ export type Push = {
   paths: string[] | null
 }
 
-/** Null for a tag or another ref. */
 export const branchOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/heads/')
 
-/** Null for a branch or another ref. */
 export const tagOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/tags/')
 
 const nameOf = ({ ref }: Pick<Push, 'ref'>, prefix: string) =>

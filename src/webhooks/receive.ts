@@ -29,7 +29,6 @@ export type ReceiveDeps = {
   checks: CheckWatch
 }
 
-/** `reason` explains the outcome for all of a delivery's projects. */
 export type Outcome = { deployments: Deployment[]; reason: string }
 
 /** A secret of no project: the check takes as long as with a real one. */

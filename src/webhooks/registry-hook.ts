@@ -100,7 +100,6 @@ export function receiverOf({ db, secrets }: HookDeps, secret: string): Receiver 
   return receiver
 }
 
-/** Null for a body that no known registry sends. */
 export async function noticeIn(body: Buffer, mediaType: string): Promise<Notice | null> {
   if (body.length > maxNotice) throw new AppError('too_large', 'The body is larger than 1 MiB.')
   const json = mediaType === form ? await formField(body, 'payload') : body
@@ -115,7 +114,6 @@ type Choice = { ref: string } & (
   | { tag: null; refusal: { decision: 'refused' | 'ignored'; reason: string } }
 )
 
-/** The newest of the reported tags that the project follows. */
 function choose({ project }: Receiver, { tags }: Notice): Choice {
   const { reference } = parseImage(project.image!)!
   const nameOf = ({ path, tag }: Notice['tags'][number]) => plain(`${path}:${tag}`, 300)

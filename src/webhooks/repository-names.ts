@@ -20,7 +20,6 @@ export type RepositoryAddress = { host: string; path: string }
 /** In characters. No address is longer, and the sender isn't verified yet. */
 const text = z.string().max(2000).nullish().catch(null)
 
-/** Null when the object has no such names. */
 export function namesIn(
   object: unknown,
   { fullName, addresses }: { fullName: string; addresses: string[] },
@@ -48,7 +47,6 @@ export function repositoryAddressOf(address: string): RepositoryAddress | null {
   }
 }
 
-/** Normalises a path for comparison. */
 export const plainPath = (path: string) =>
   withoutTrailing(path.replace(/^\/+/, ''), '/')
     .replace(/\.git$/i, '')
@@ -56,7 +54,6 @@ export const plainPath = (path: string) =>
 
 const withoutUser = (address: string) => address.replace(/^(https?:\/\/)[^/@]*@/i, '$1')
 
-/** `exact` means that the project's address is one that the delivery names. */
 export type Named = Candidate & { exact: boolean }
 
 /**

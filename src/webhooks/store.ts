@@ -32,13 +32,11 @@ export type Candidate = Pick<
 export const listCandidates = (db: Db, paths: string[]): Candidate[] =>
   prepared(db).candidates.all({ paths: JSON.stringify(paths) })
 
-/** Has the current settings; null when the project was deleted. */
 export function getReceiver(db: Db, id: string): Receiver | null {
   const found = prepared(db).receiver.get({ id })
   return found ? { project: found.project, isOwnerDisabled: found.disabledAt !== null } : null
 }
 
-/** Undefined when the project already has this delivery. */
 export const insertDelivery = (db: Db, values: DeliveryValues) =>
   db.insert(deliveries).values(values).onConflictDoNothing().returning().get()
 
@@ -100,7 +98,6 @@ export const listMade = (db: Db, ids: string[]) =>
 
 export type CreatedDeployment = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
 
-/** Null for a project without a source. */
 export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>
   (sourceId && listValues(db, gitSources.provider, eq(gitSources.id, sourceId))[0]) || null
 

@@ -23,7 +23,6 @@ type Watching = {
   environments: Pick<Environment, 'id' | 'codeSettings'>[]
 }
 
-/** Returns the ids of environments that watch paths, none of which are in the push. */
 export async function untouchedBy(
   push: Pick<Push, 'paths'> | null,
   all: Watching[],

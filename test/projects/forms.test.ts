@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { followPath } from '../../src/git/tree-paths.ts'
-import { buildForm, projectForm, projectUpdateForm } from '../../src/projects/forms.ts'
+import { projectForm, projectUpdateForm } from '../../src/projects/forms.ts'
+import { buildForm } from '../../src/projects/build-form.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {

@@ -17,7 +17,6 @@ type Disk = {
   isFull: boolean
 }
 
-/** Shows disk usage by kind as bars relative to the largest, and the free space. */
 export const DiskChart = ({ shares, owners, at, space, isFull }: Disk) => (
   <Live id="disk-use" class="disk">
     {isFull && <ErrorAlert title={full.title} detail={full.detail} />}

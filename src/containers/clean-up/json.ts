@@ -32,7 +32,6 @@ const outcome = () =>
     bytes: z.int(),
   })
 
-/** The progress of a running clean-up. */
 export const cleanUpRun = component('CleanUpRun', () =>
   outcome().extend({
     by: z.string(),

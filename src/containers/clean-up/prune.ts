@@ -89,7 +89,6 @@ const bare = ({ kind, id, name, bytes }: Thing): Thing => ({ kind, id, name, byt
 const whyLeft = (error: unknown) =>
   error instanceof Failure ? error.message : 'the clean-up was aborted before it'
 
-/** The bytes freed, or the reason why it is kept. */
 type Taken = { bytes: number | null } | { reason: string }
 
 const gone: Taken = { reason: 'it had already been removed' }

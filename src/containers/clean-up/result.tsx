@@ -9,7 +9,6 @@ import { prunePath } from './page.tsx'
 import { Things } from './things.tsx'
 import { ButtonLink } from '../../web/form.tsx'
 
-/** Also shows a clean-up that is still running. */
 export const PruneResult = ({ run }: { run: CleanUp | null }) => {
   const isBusy = run !== null && run.finishedAt === null
   return (

@@ -51,7 +51,6 @@ export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
 export const isAnotherDavits = (facts: Facts, labels: Labels) =>
   areDavits(labels) && !isOurs(facts, labels)
 
-/** What apps and services currently need from the engine. */
 export type Needs = {
   /** Names by id. */
   projects: Map<string, string>
@@ -70,7 +69,6 @@ type NeededEnvironment = {
   containerIds: Set<string>
   /** Those of the version before, which a rollback starts again. */
   keptIds: Set<string>
-  /** True while a deployment to it is queued or running. */
   busy: boolean
 }
 
@@ -175,7 +173,6 @@ const listAlive = (db: Db) =>
 const isIn = <Status extends string>(statuses: readonly Status[], status: string) =>
   (statuses as readonly string[]).includes(status)
 
-/** Returns container ids by deployment, without an entry for an unknown deployment. */
 export function listDeployed(db: Db, ids: string[]) {
   const known = db.select({ id: deployments.id }).from(deployments)
   const found = known.where(inArray(deployments.id, ids)).all()
@@ -195,7 +192,6 @@ export function databaseBytes({ $client }: Opened) {
   return read('page_count') * read('page_size')
 }
 
-/** Email addresses by project or service id. */
 export const ownersOf = (db: Db) =>
   new Map(
     [projects, services].flatMap((table) =>

@@ -8,7 +8,6 @@ import type { Judged } from './plan.ts'
 export const few = 5
 const maxShown = 100
 
-/** As much of an item as is known where it is listed. */
 type Listed = Thing & Partial<Pick<Judged, 'owner' | 'reason'>>
 
 /** Groups items by kind: a row with count and total size that expands to the items. */

@@ -35,7 +35,6 @@ export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 
   </>
 )
 
-/** Rendered by terminal.js. */
 export const TerminalView = ({
   path,
   starting,
@@ -43,7 +42,6 @@ export const TerminalView = ({
   once = false,
   children,
 }: {
-  /** The path of the WebSocket. */
   path: string
   /** Shown until there is output. */
   starting: string

@@ -11,7 +11,6 @@ const control = z.object({
   resize: z.tuple([z.int().min(1).max(1000), z.int().min(1).max(1000)]).optional(),
   /** Bytes drawn so far. Once a client reports this, no more than a window beyond it is sent. */
   drawn: z.int().min(0).optional(),
-  /** The input ends here. */
   end: z.literal(true).optional(),
 })
 
@@ -30,13 +29,11 @@ const takenStep = 16 * 1024
 /** Close codes of WebSockets (RFC 6455, section 7.4.1). */
 const codes = { ended: 1000, notAllowed: 1008, badMessage: 1007, restart: 1012, failed: 1011 }
 
-/** The reason as a message, and the exit code, if any. */
 export type TerminalEnd = { text: string; exitCode: number | null }
 
 type Options<Opened> = {
   /** The signal aborts when the client has left or may no longer stay. */
   open: (signal: AbortSignal) => Promise<Opened>
-  /** Called once the output has ended. */
   ended: (opened: Opened) => Promise<TerminalEnd>
   /** False once the user has lost access. */
   isAllowed: () => boolean

@@ -120,7 +120,6 @@ const StatsCharts = ({
   memoryLimit,
 }: {
   history: History
-  /** Null when unknown. */
   memoryLimit: number | null
 }) => {
   if (history.samples.length === 0) return <p class="stats-note">{nothing[history.range]}</p>

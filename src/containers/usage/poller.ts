@@ -42,7 +42,6 @@ export class UsagePoller {
     this.#interval = interval
   }
 
-  /** The number of watched containers. */
   get size() {
     return this.#watched.size
   }
@@ -53,7 +52,6 @@ export class UsagePoller {
     return measured?.usage ? { usage: measured.usage, time: measured.reading.readAt } : null
   }
 
-  /** The counters at the last measurement; null before that. */
   reading(id: string): StatsReading | null {
     return this.#measured.get(id)?.reading ?? null
   }

@@ -11,7 +11,6 @@ import { samplesJson } from './shown.ts'
 /** Older containers have hardly any samples left within a week. */
 const newest = 200
 
-/** What the containers of one process, or of all processes, use together. */
 export type Use = {
   /** Null unless one is running and was measured. */
   now: { containers: number; cpu: number; memory: number; memoryLimit: number } | null
@@ -69,7 +68,6 @@ function together(usages: ContainerUsage[]): Use['now'] {
   }
 }
 
-/** Adds up the samples of each time. */
 function summed(samples: Sample[]): Sample[] {
   const byTime = new Map<number, Sample>()
   for (const { time, cpu, memory, received, sent, read, written, pids } of samples) {

@@ -4,7 +4,6 @@ import type { Bounds, Point, Range } from '../../web/plot.ts'
 import { getLastSampleTime, listSamples, spans } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 
-/** The seconds of one sample in each range. */
 const spanOf: Record<Range, number> = { hour: spans.fine, day: spans.minute, week: spans.coarse }
 
 export type History = Bounds & { samples: Sample[] }
@@ -43,7 +42,6 @@ export class HistoryNews {
     this.#seen = getLastSampleTime(logDb, containerId)
   }
 
-  /** Null when nothing was added since the last call. */
   read() {
     const last = getLastSampleTime(this.#logDb, this.#containerId)
     if (last === this.#seen) return null

@@ -107,7 +107,6 @@ export const getLastMemory = (logDb: LogDb, containerId: string) =>
     .limit(1)
     .get()?.memory ?? null
 
-/** Null when the container has no sample. */
 export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
   logDb
     .select({ time: max(samples.time) })

@@ -21,7 +21,6 @@ const wholeFine = 3600
 
 type SamplerDeps = { docker: Docker; logDb: LogDb; usage: UsagePoller }
 
-/** Records the usage of every running container until the signal aborts. */
 export function sampleUsage(
   deps: SamplerDeps & { scheduler: Scheduler },
   { signal }: { signal: AbortSignal },

@@ -66,6 +66,5 @@ async function read(
   })
 }
 
-/** Encodes `owner/name` for a path. */
 export const pathOf = (repository: string) =>
   repository.split('/').map(encodeURIComponent).join('/')

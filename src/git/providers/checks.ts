@@ -16,7 +16,6 @@ type List = CheckQuery & {
   schema: z.ZodType<Check[]>
 }
 
-/** Reads an object with one page of a list after the other, until one is empty. */
 async function readPages({ api, path, what, perPage, schema }: List): Promise<Check[]> {
   const found: Check[] = []
   for (let page = 1; page <= maxPages; page++) {

@@ -19,7 +19,6 @@ const maxPages = 2_000
 const maxItems = 20_000
 const maxText = 2_000_000
 
-/** The result is cut off at the time limit. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
   const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
   const hurried = { ...api, signal: AbortSignal.any([api.signal, deadline]) }

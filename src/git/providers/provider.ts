@@ -6,7 +6,6 @@ export type Access = {
   /** Without a trailing slash, such as `https://github.com`. */
   baseUrl: string
   token: string
-  /** Private hosts that DAVIT_ALLOW_HOSTS allows. */
   allow: string[]
   signal: AbortSignal
   /** For tests; `timeout` is in milliseconds. */
@@ -14,7 +13,6 @@ export type Access = {
   timeout?: number
 }
 
-/** The API of one provider with one owner's token. */
 export type Api = Pick<Access, 'ownerId' | 'allow' | 'signal' | 'lookup' | 'timeout'> & {
   title: string
   /** The host that people see. */
@@ -37,7 +35,6 @@ export type Repository = {
   /** `owner/name`; GitLab may have nested groups before the name. */
   fullName: string
   cloneUrl: string
-  /** Null in a repository without a commit. */
   defaultBranch: string | null
   private: boolean
 }
@@ -75,11 +72,9 @@ export type Provider = {
   title: string
   /** The public host; null for software that is always self-hosted. */
   baseUrl: string | null
-  /** Opens its API for other calls. */
   open(access: Access): Api
   /** Returns missing scopes; throws when the token is refused. */
   whoIs(access: Access): Promise<TokenOwner>
-  /** Lists all repositories that the token's owner has access to. */
   listRepositories(access: Access): Promise<Listing<Repository>>
   listBranches(access: Access, options: Named): Promise<Listing<Ref>>
   listTags(access: Access, options: Named): Promise<Listing<Ref>>
@@ -89,7 +84,6 @@ export type Provider = {
   cloneUrl(baseUrl: string, options: Named): string
   /** The user name and password with which git clones. */
   credential(token: string): { username: string; password: string }
-  /** The webhook is for pushes; deliveries are signed with the secret. */
   createWebhook(access: Access, options: Named & { url: string; secret: string }): Promise<Webhook>
   /** Null when no webhook posts to the URL. */
   findWebhook(access: Access, options: Named & { url: string }): Promise<Webhook | null>

@@ -14,14 +14,12 @@ import type {
 } from './provider.ts'
 import { unlessGone } from './provider-error.ts'
 
-/** The differences between the REST APIs of providers. */
 export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   api: (baseUrl: string, token: string) => Pick<Api, 'base' | 'headers'>
   whoIs: (api: Api) => Promise<TokenOwner>
   /** The user name for cloning with a token. */
   username: string
   firstPage: string
-  /** The path of the list of repositories that the token's owner has access to. */
   repositories: string
   /** The words for a repository and for that list in messages. */
   noun: string
@@ -33,7 +31,6 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   ref: z.ZodType<Ref>
   hook: z.ZodType<Webhook>
   newHook: (hook: { url: string; secret: string }) => object
-  /** Of the commit at the path. */
   checks: (asked: { api: Api; path: string; what: string }) => Promise<Check[]>
   /** The provider's names for the context of a commit status, and for a failed one. */
   status: { context: string; failure: string }

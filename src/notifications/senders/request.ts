@@ -35,7 +35,6 @@ const usual: Record<number, string> = {
 /** Too early, too many, or the server’s own fault. */
 const passes = (status: number) => [408, 425, 429].includes(status) || status >= 500
 
-/** Sends a request, and returns the body of a response that accepts it. Follows no redirect. */
 export async function call(deps: SendDeps, { title, url, method = 'POST', ...request }: Call) {
   const { fetch = pinnedFetch, allowHosts, signal, lookup, ca } = deps
   const { body, headers, hints = {}, mayPass = passes } = request

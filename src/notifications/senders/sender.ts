@@ -17,7 +17,6 @@ export type Message = {
   /** What the reader can do about it. */
   todo: string | null
   url: string
-  /** What the link does, in an e-mail. */
   button?: string
   at: Date
   /** Of an e-mail: the recipients who don't have it yet. */
@@ -52,7 +51,6 @@ export type Sender<Fields extends ZodRawShape = ZodRawShape> = {
   ): Promise<{ status: string }>
 }
 
-/** Infers the types of the fields. */
 export const senderOf = <Fields extends ZodRawShape>(sender: Sender<Fields>) => sender
 
 export class SendFailure extends Failure {

@@ -9,9 +9,7 @@ import type { Health, Service, Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { startOrder } from './order.ts'
 
-/** What the instance adds to its file. */
 export type InstanceContext = {
-  /** The id of the instance, which is part of its volumes' names. */
   id: string
   /** The user's name for it, which makes container names readable. */
   name: string
@@ -38,7 +36,6 @@ export type Published = {
 /** Threads count too, and databases have hundreds. */
 const defaultPids = 1024
 
-/** Returns containers in their start order. Throws `forbidden` for dangers that aren't allowed. */
 export function planContainers(stack: Stack, context: InstanceContext): Component[] {
   refuseDangers(stack.dangers, context.allowed ?? [])
   return startOrder(stack).map(({ service: name, waits }) => {

@@ -4,7 +4,6 @@ import { Source } from '../../platform/yaml-source.ts'
 import { insideOf } from './build.ts'
 import { Field } from './field.ts'
 
-/** A Compose file of a repository; its path is from the root. */
 export type ComposeFile = { path: string; tree: Tree; source: Source }
 
 type Keys = Map<string, Tree>
@@ -101,7 +100,6 @@ function countOf(tree: Tree): number {
   return below.reduce((sum: number, value) => sum + countOf(value), 1)
 }
 
-/** Moves the relative paths of a service into the directory of the main file. */
 function rebased(service: Keys, directory: string): Keys {
   const own = new Map(service)
   own.delete('extends')

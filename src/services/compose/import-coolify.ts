@@ -135,7 +135,6 @@ function exposed(
   return [...found.values()]
 }
 
-/** The first port in `expose` or `ports`. */
 function declaredPort(service: Field): number | null {
   for (const entry of [...service.get('expose').items(), ...service.get('ports').items()]) {
     const target = entry.isMap ? entry.get('target') : entry

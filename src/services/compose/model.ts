@@ -7,7 +7,6 @@ export type Stack = {
   name: string | null
   /** In the order of the file. */
   services: Map<string, Service>
-  /** The named volumes, by their names in the file. */
   volumes: string[]
   /** What only an admin can allow; nearly always empty. */
   dangers: Danger[]
@@ -22,7 +21,6 @@ export type Service = {
   /** Null for a service whose image is pulled. */
   build: Build | null
   replicas: number
-  /** Null means the image's own. */
   command: string[] | null
   /** Null means the image's own, an empty list means none. */
   entrypoint: string[] | null
@@ -31,7 +29,6 @@ export type Service = {
   expose: number[]
   volumes: VolumeMount[]
   tmpfs: { path: string; options: string }[]
-  /** Files to write into the container before it starts. */
   files: ContainerFile[]
   dependsOn: Dependency[]
   links: { service: string; alias: string }[]

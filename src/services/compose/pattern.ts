@@ -56,7 +56,6 @@ const refused = (pattern: string, complaint: string, cause?: unknown) =>
     cause,
   })
 
-/** Finds the end of the group after the `^`. */
 function closing(pattern: string, rest: string) {
   const end = closesAt(rest.slice(2), ')')
   if (end === -1) throw refused(pattern, 'opens a group that is never closed')

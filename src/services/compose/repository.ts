@@ -33,11 +33,9 @@ export type StackQuestion = {
 type Limits = { memoryMb: number; cpus: number }
 
 export type StackPlan = Stack & {
-  /** The service with the addresses; null when it has to be chosen. */
   web: string | null
   /** The services that could have them. */
   choices: string[]
-  /** The port on which it listens; null when the file has none. */
   port: number | null
   /** Required variables that have no value. */
   unset: string[]
@@ -53,7 +51,6 @@ class Needed extends Error {
 /** One-off containers and request lines have these names. */
 const reserved = ['release', 'run', 'access']
 
-/** The name of the component that has the addresses. */
 const web = 'web'
 
 /** It is part of the tag of its image. */

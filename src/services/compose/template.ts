@@ -233,7 +233,6 @@ const passedOn = (root: Field) => [
     }),
 ]
 
-/** The variables whose values are configs or secrets. */
 const heldBy = (field: Field) =>
   field.entries().flatMap(([, held]) => held.get('environment').or([], (name) => [name.text()]))
 
@@ -285,7 +284,6 @@ export const undeclared = () => ({
   backup: null,
 })
 
-/** The description of a file without one. */
 export const unknownAbout = (name: string): About => ({
   name,
   description: '',

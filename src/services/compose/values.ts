@@ -95,7 +95,6 @@ const alphabets: Record<Alphabet, string> = {
   symbols: `${lower.toUpperCase()}${lower}${digits}-_.~!*+=`,
 }
 
-/** Maximum depth of variables that depend on each other. */
 const maxDepth = 100
 /** In characters, for all composed values together: a few may double each other many times. */
 const maxComposed = 4 * 1024 * 1024
