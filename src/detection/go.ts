@@ -99,8 +99,9 @@ export const go: Rule = {
           usesC || extra.length > 0 ? 'FROM debian:trixie-slim' : 'FROM alpine:3.24',
           installPackages(extra),
           'WORKDIR /app',
-          'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
-          'COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /usr/local/lib/zoneinfo.zip',
+          // Of the image, as they wouldn't be there before the program is built else.
+          `COPY --from=${version.image} /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/`,
+          `COPY --from=${version.image} /usr/local/go/lib/time/zoneinfo.zip /usr/local/lib/zoneinfo.zip`,
           'ENV ZONEINFO=/usr/local/lib/zoneinfo.zip PORT=8080',
           'COPY --from=build /out/app ./',
           ...data.map((name) => copy([joined(folder, name)], `./${name}`)),

@@ -3,6 +3,7 @@ import type { Served } from './node-frameworks.ts'
 import type { PackageManager } from './package-manager.ts'
 import type { Settings } from './plan.ts'
 import {
+  after,
   buildArguments,
   started,
   copy,
@@ -44,16 +45,16 @@ const installed = (options: TextOptions) => {
   const install = manager.install(settings.install)
   return [
     ...before,
-    ...(needsCode ? ['COPY . .', install] : [...manifestsOf(options), install, 'COPY . .']),
+    ...(needsCode ? ['COPY . .', install] : [...withManifests(options, install), 'COPY . .']),
     ...(before.length > 0 ? [] : buildArguments(buildVariables)),
     ...(needsCode ? [] : hooks.needed.map((name) => run(manager.runScript(name)))),
   ]
 }
 
-/** What an installation without the code reads. */
-const manifestsOf = ({ manager, hooks }: TextOptions) => [
+/** An installation without the code. */
+const withManifests = ({ manager, hooks }: TextOptions, install: string) => [
   copy(manager.manifests, './'),
-  hooks.names.length === 0 ? null : run(manager.withoutScripts(hooks.names)),
+  after(hooks.names.length === 0 ? [] : [manager.withoutScripts(hooks.names)], install),
 ]
 
 /** Settings of a package manager may name one, such as the token of a registry. */
@@ -67,8 +68,7 @@ export const variablesOfInstall = ({
 
 const installedAlone = (options: TextOptions, install: string) => [
   ...variablesOfInstall(options),
-  ...manifestsOf(options),
-  install,
+  ...withManifests(options, install),
 ]
 
 /** Of the stage that installed them; what a build writes there is dropped. */

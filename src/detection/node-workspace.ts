@@ -7,6 +7,7 @@ import { dependenciesOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 import type { Workspace } from './plan.ts'
 import {
+  after,
   buildArguments,
   started,
   copy,
@@ -14,6 +15,7 @@ import {
   installPackages,
   run,
   staticStage,
+  together,
 } from './text.ts'
 import { inFolder, inside, named } from './workspaces.ts'
 import type { Membership } from './workspaces.ts'
@@ -55,16 +57,17 @@ export function memberText(options: MemberOptions): string {
     folder,
     ...hooksOf(workspace.files.json(pathIn(folder, 'package.json')), settings.build),
   }))
-  const manifests = [
-    ...how.manifests,
-    ...hooks.flatMap(({ folder, names }) =>
-      names.length === 0 ? [] : [run(inFolder(folder, manager.withoutScripts(names)))],
-    ),
-  ]
+  const withoutHooks = hooks.flatMap(({ folder, names }) => {
+    if (names.length === 0) return []
+    const line = inFolder(folder, manager.withoutScripts(names))
+    return folder === '' ? line : `(${line})`
+  })
+  const withManifests = (install: string | null) =>
+    install === null ? [] : [...how.manifests, after(withoutHooks, install)]
   const build = [
     'FROM base AS build',
     ...before,
-    ...(how.needsCode ? ['COPY . .', how.install] : [...manifests, how.install, 'COPY . .']),
+    ...(how.needsCode ? ['COPY . .', how.install] : [...withManifests(how.install), 'COPY . .']),
     ...(before.length > 0 ? [] : buildArguments(options.buildVariables)),
     ...(how.needsCode
       ? []
@@ -82,7 +85,7 @@ export function memberText(options: MemberOptions): string {
       : dockerfile(
           first,
           how.prune,
-          [...build, together(builds.commands)],
+          [...build, builds.commands.length === 0 ? null : run(together(builds.commands))],
           staticStage(`/app/${site}`, { spa, from: 'build' }),
         )
   }
@@ -110,14 +113,16 @@ export function memberText(options: MemberOptions): string {
           ...build,
           // A comment at the end of the user's own would hide what follows.
           ...(settings.build === undefined
-            ? [together([...builds.commands, ...then])]
+            ? [[...builds.commands, ...then]]
+                .filter(({ length }) => length > 0)
+                .map((all) => run(together(all)))
             : [...builds.commands, ...then].map((line) => run(line))),
           only || isApart || options.keepsDevelopment || settings.install !== undefined
             ? null
             : manager.name === 'npm' && manager.prune,
         ]
       : null,
-    only || !isApart ? null : ['FROM base AS modules', ...before, ...manifests, how.production],
+    only || !isApart ? null : ['FROM base AS modules', ...before, ...withManifests(how.production)],
     [
       `FROM ${version.image}`,
       installPackages(packages),
@@ -144,9 +149,6 @@ export function memberText(options: MemberOptions): string {
 /** What was built, without dependencies: to remove them from each package would take longer. */
 const gathered = (left: string[]) =>
   `mkdir /out && tar -c --exclude=node_modules ${left.map((path) => `--exclude=./${path} `).join('')}. | tar -x -C /out`
-
-const together = (commands: string[]) =>
-  commands.length === 0 ? null : run(commands.join(' && \\\n    '))
 
 const pathIn = (folder: string, path: string) =>
   folder === '' ? path : path === '.' ? folder : `${folder}/${path}`
@@ -255,11 +257,15 @@ export function buildsOf({
   const runner = isScripted(directory) ? (turboOf(member, manager) ?? nxOf(member, manager)) : null
   if (runner) return { ...runner, commands: [runner.build], reason: runner.build }
   const built = needed.filter(isScripted)
+  const all = manager.runAll?.(directory, 'build')
   const own = isScripted(directory) ? manager.runScript('build') : build
-  const commands = [
-    ...built.map((folder) => `(${inFolder(folder, manager.runScript('build'))})`),
-    ...(own === null ? [] : [`(${inFolder(directory, own)})`]),
-  ]
+  const commands =
+    all !== undefined && built.length > 0 && isScripted(directory)
+      ? [all]
+      : [
+          ...built.map((folder) => `(${inFolder(folder, manager.runScript('build'))})`),
+          ...(own === null ? [] : [`(${inFolder(directory, own)})`]),
+        ]
   const after = built.length === 0 ? '' : `, after ${named(built)}`
   return { env: null, commands, leaves: [], reason: own === null ? null : `${own}${after}` }
 }

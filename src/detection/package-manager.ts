@@ -26,6 +26,8 @@ export type PackageManager = {
   /** Removes what only the build needed; null where that would remove what hooks and the build wrote too. */
   prune: string | null
   runScript: (name: string) => string
+  /** Runs it for a package of a workspace, after those that it needs. */
+  runAll?: (directory: string, name: string) => string
   /** Runs a program of a dependency. */
   execute: (line: string) => string
 }
@@ -130,6 +132,7 @@ const managers: Record<
         cache,
       ),
       runScript: (name) => `pnpm run ${name}`,
+      runAll: (directory, name) => `pnpm --filter '{${directory}}...' run ${name}`,
       execute: (line) => `pnpm exec ${line}`,
     }
   },

@@ -12,6 +12,7 @@ import {
   ignored,
   installPackages,
   run,
+  together,
 } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
@@ -123,14 +124,14 @@ export const php: Rule = {
               front === null
                 ? null
                 : `COPY --from=front /app/${front.directory} ./${front.directory}`,
-              hasComposer && !needsCode
-                ? `RUN ${isApart ? `touch ${before} && ` : ''}composer dump-autoload --no-dev --optimize --no-scripts`
-                : null,
+              hasComposer && !needsCode && !isApart ? run(autoload) : null,
               ...(settings.build === undefined
                 ? []
                 : [...buildArguments(buildVariables), run(settings.build)]),
               isApart
-                ? run([...written, 'mkdir /out', ...gathered].join(' && '))
+                ? run(
+                    together([`touch ${before}`, autoload, ...written, 'mkdir /out', ...gathered]),
+                  )
                 : written.length === 0
                   ? null
                   : run(written[0]!),
@@ -166,6 +167,8 @@ export const php: Rule = {
     }
   },
 }
+
+const autoload = 'composer dump-autoload --no-dev --optimize --no-scripts'
 
 const before = '/tmp/before-autoload'
 

@@ -89,7 +89,9 @@ export const rust: Rule = {
           'FROM debian:trixie-slim',
           installPackages([...(usesTls ? ['ca-certificates', 'libssl3'] : []), ...extra]),
           'WORKDIR /app',
-          usesTls ? null : 'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/',
+          usesTls
+            ? null
+            : `COPY --from=${version.image} /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/`,
           'ENV PORT=8080',
           'COPY --from=build /out/app ./',
           ...dataFolders

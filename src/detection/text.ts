@@ -24,6 +24,13 @@ export const copy = (paths: string[], to: string, flags = '') => {
 export const run = (command: string, caches: string[] = []) =>
   ['RUN', ...caches.map((target) => `--mount=type=cache,target=${target}`), command].join(' ')
 
+/** Does these first, in the same step. */
+export const after = (commands: string[], step: string) =>
+  step.replace(/^RUN (--\S+ )*/, (start) => start + commands.map((each) => `${each} && `).join(''))
+
+/** In one step, as each takes its time to begin. */
+export const together = (commands: string[]) => commands.join(' && \\\n    ')
+
 /** Names of the system's packages are checked when settings are saved, and those of rules are constants. */
 export const installPackages = (packages: string[]) =>
   packages.length === 0

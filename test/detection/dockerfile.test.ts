@@ -115,7 +115,7 @@ describe('a written Dockerfile', () => {
       /-scripts\n\nFROM base\nCOPY --from=build --chown=www-data:www-data \/var\/www\/html \.$/m,
     ],
     ['no packages', { 'composer.json': '{}' }, /-scripts\n\nFROM base\nCOPY --from=build/],
-    ['certificates without a package', rust(), /^COPY --from=build \/etc\/ssl\S+ \S+$/m],
+    ['certificates without a package', rust(), /^COPY --from=rust:\S+ \/etc\/ssl\S+ \S+$/m],
     ['those of OpenSSL', rust('openssl = "1"'), /install .* ca-certificates libssl3 /],
   ])('has %s', (_, texts, lines) => {
     expect(plan(texts).dockerfile).toMatch(lines)

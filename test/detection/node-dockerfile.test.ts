@@ -30,7 +30,7 @@ describe('a Dockerfile for package.json', () => {
     const { dockerfile } = plan(node({ ...server, scripts: { ...server.scripts, ...scripts } }))
     expect(dockerfile).toMatch(runs)
     expect(dockerfile).toContain(
-      `COPY package.json package-lock.json ./\nRUN npm pkg delete scripts.${Object.keys(scripts)[0]}\n`,
+      `/root/.npm npm pkg delete scripts.${Object.keys(scripts)[0]} && npm ci`,
     )
     expect(dockerfile.includes('FROM base AS modules')).toBe(isApart)
   })
