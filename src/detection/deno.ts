@@ -2,16 +2,7 @@ import { objectOf, stringOf, webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 export const deno: Rule = {
@@ -81,11 +72,8 @@ export const deno: Rule = {
               ...end,
             ],
           ),
-      dockerignore: ignored(),
-      settings: effective(
-        { version: version.version, start, ...(build !== null && { build }) },
-        settings,
-      ),
+      ignore: [],
+      settings: { version: version.version, start, ...(build !== null && { build }) },
       links: linksOfPackages(
         (name) =>
           new RegExp(`npm:${name.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[@"]`).test(imports),

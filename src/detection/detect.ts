@@ -15,6 +15,7 @@ import { python } from './python.ts'
 import { ruby } from './ruby.ts'
 import { rust } from './rust.ts'
 import { site } from './sites.ts'
+import { effective, ignored } from './text.ts'
 import { workspacesOf } from './workspaces.ts'
 
 /**
@@ -108,9 +109,14 @@ function planOf(
   const { paths } = place.files
   const plan = recognise({ ...place, settings, buildVariables })
   if (!plan) throw notRecognized(paths)
-  const { context = place.directory, reasons } = plan
-  const all = [...reasons, ...unused(paths)]
-  return { ...plan, context, reasons: all.map((reason) => reason.slice(0, maxReason)) }
+  const { context = place.directory, reasons, ignore, settings: found, ...rest } = plan
+  return {
+    ...rest,
+    context,
+    reasons: [...reasons, ...unused(paths)].map((reason) => reason.slice(0, maxReason)),
+    dockerignore: ignored(ignore),
+    settings: effective(found, settings),
+  }
 }
 
 function recognise(options: Options): Found | null {

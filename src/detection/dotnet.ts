@@ -1,15 +1,7 @@
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 export const dotnet: Rule = {
@@ -75,8 +67,8 @@ export const dotnet: Rule = {
           ...started(start, 8080),
         ],
       ),
-      dockerignore: ignored('**/bin', '**/obj', '.vs'),
-      settings: effective({ version: version.version, build, start }, settings),
+      ignore: ['**/bin', '**/obj', '.vs'],
+      settings: { version: version.version, build, start },
       links: linksOfPackages(has, project),
       releaseCommand: null,
     }

@@ -1,16 +1,7 @@
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 export const elixir: Rule = {
@@ -80,8 +71,8 @@ export const elixir: Rule = {
           ...started(start, 4000),
         ],
       ),
-      dockerignore: ignored('_build', 'deps', 'priv/static/assets'),
-      settings: effective({ version: version.version, build, start }, settings),
+      ignore: ['_build', 'deps', 'priv/static/assets'],
+      settings: { version: version.version, build, start },
       links: linksOfPackages(has, 'mix.exs'),
       releaseCommand:
         hasRelease !== undefined && module !== undefined

@@ -4,16 +4,7 @@ import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import { inFolder, joined, membershipIn } from './workspaces.ts'
 
@@ -109,8 +100,8 @@ export const go: Rule = {
           ...started(start, 8080),
         ],
       ),
-      dockerignore: ignored('vendor/**/testdata', 'bin'),
-      settings: effective({ version: version.version, build, start }, settings),
+      ignore: ['vendor/**/testdata', 'bin'],
+      settings: { version: version.version, build, start },
       links: linksOfPackages(has, 'go.mod'),
       releaseCommand: null,
     }

@@ -3,15 +3,7 @@ import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { Version } from './versions.ts'
 import { inFolder, joined, membershipIn } from './workspaces.ts'
@@ -115,8 +107,8 @@ export const java: Rule = {
           ...started(start, 8080),
         ],
       ),
-      dockerignore: ignored('target', 'build', '.gradle', '.idea'),
-      settings: effective({ version: version.version, build, start }, settings),
+      ignore: ['target', 'build', '.gradle', '.idea'],
+      settings: { version: version.version, build, start },
       links: linksOfPackages((name) => words.has(name), file),
       releaseCommand: null,
     }

@@ -1,62 +1,19 @@
+import { list } from './text.ts'
+
 /** Where the app object may be; these are read. */
-export const appFiles = [
-  'main.py',
-  'app.py',
-  'app/main.py',
-  'app/__init__.py',
-  'src/main.py',
-  'src/app.py',
-  'server.py',
-  'api.py',
-  'api/main.py',
-  'wsgi.py',
-  'run.py',
-  'application.py',
-  'backend/main.py',
-]
+export const appFiles = list(`
+  main.py app.py app/main.py app/__init__.py src/main.py src/app.py server.py api.py api/main.py
+  wsgi.py run.py application.py backend/main.py`)
 
 /** Files that rules read: by name at the top, or below it by pattern. */
 const names = new Set([
-  ...[
-    'package.json',
-    'pnpm-lock.yaml',
-    'pnpm-workspace.yaml',
-    'yarn.lock',
-    '.nvmrc',
-    '.node-version',
-    '.bun-version',
-    '.tool-versions',
-  ],
-  ...['angular.json', 'deno.json', 'deno.jsonc', '.deno-version', '.dvmrc', 'Procfile'],
-  ...[
-    'requirements.txt',
-    'pyproject.toml',
-    'Pipfile',
-    '.python-version',
-    'runtime.txt',
-    'alembic.ini',
-    ...appFiles,
-  ],
-  ...[
-    'go.mod',
-    'Cargo.toml',
-    'rust-toolchain',
-    'rust-toolchain.toml',
-    'Gemfile',
-    'Gemfile.lock',
-    '.ruby-version',
-  ],
-  ...[
-    'composer.json',
-    '.php-version',
-    'pom.xml',
-    'build.gradle',
-    'build.gradle.kts',
-    '.java-version',
-    '.sdkmanrc',
-    'system.properties',
-  ],
-  'mix.exs',
+  ...appFiles,
+  ...list(`
+    package.json pnpm-lock.yaml pnpm-workspace.yaml yarn.lock .nvmrc .node-version .bun-version
+    .tool-versions angular.json deno.json deno.jsonc .deno-version .dvmrc Procfile requirements.txt
+    pyproject.toml Pipfile .python-version runtime.txt alembic.ini go.mod Cargo.toml rust-toolchain
+    rust-toolchain.toml Gemfile Gemfile.lock .ruby-version composer.json .php-version pom.xml
+    build.gradle build.gradle.kts .java-version .sdkmanrc system.properties mix.exs`),
 ])
 const patterns =
   /^((next|svelte|vite|react-router)\.config\.\w+|[\w/]*settings(\/(base|production|__init__))?\.py|([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj)$/
@@ -76,18 +33,18 @@ const maxFiles = 60
 const maxOthers = 1000
 
 /** What joins packages, or describes one of several. */
-const describing = new Set([
-  ...['package.json', 'pnpm-workspace.yaml', 'turbo.json', 'nx.json', 'Cargo.toml', 'go.work'],
-  ...['go.mod', 'pyproject.toml', 'pom.xml', 'build.gradle', 'build.gradle.kts'],
-  ...['settings.gradle', 'settings.gradle.kts'],
-])
+const describing = new Set(
+  list(`
+    package.json pnpm-workspace.yaml turbo.json nx.json Cargo.toml go.work go.mod pyproject.toml
+    pom.xml build.gradle build.gradle.kts settings.gradle settings.gradle.kts`),
+)
 
 /** What an app has at its top. */
-const showing = new Set([
-  ...['package.json', 'go.mod', 'Cargo.toml', 'pyproject.toml', 'requirements.txt', 'Pipfile'],
-  ...['manage.py', 'Gemfile', 'composer.json', 'pom.xml', 'build.gradle', 'build.gradle.kts'],
-  ...['mix.exs', 'deno.json', 'deno.jsonc', 'Dockerfile'],
-])
+const showing = new Set(
+  list(`
+    package.json go.mod Cargo.toml pyproject.toml requirements.txt Pipfile manage.py Gemfile
+    composer.json pom.xml build.gradle build.gradle.kts mix.exs deno.json deno.jsonc Dockerfile`),
+)
 
 /**
  * The names of folders that may be an app's of several. They are written into Dockerfiles, so they have the

@@ -10,7 +10,7 @@ import { dependenciesOf, packageManagerOf } from './package-manager.ts'
 import type { PackageManager } from './package-manager.ts'
 import { buildsOf, ignoredOthers, memberText } from './node-workspace.ts'
 import type { Found, Options, Rule } from './plan.ts'
-import { effective, ignored } from './text.ts'
+import {} from './text.ts'
 import { chooseVersion } from './versions.ts'
 import type { VersionRequest } from './versions.ts'
 import { membershipIn } from './workspaces.ts'
@@ -95,20 +95,17 @@ function planNode(options: Options): Found {
               lasting.some((kind) => Object.keys(objectOf(manifest[kind])).length > 0),
             served: served as Exclude<Served, { directory: string }>,
           }),
-    dockerignore: ignored(
+    ignore: [
       ...['.next', 'npm-debug.log*'],
       // Frameworks read public values there; secrets are in .env.local. Files that are only served lack them.
       ...(site && build === null ? [] : ['!.env', '!.env.production']),
       ...(member ? ['**/.next', '**/.turbo', ...ignoredOthers(member, manager)] : []),
-    ),
-    settings: effective(
-      {
-        version: version.version,
-        ...(build !== null && { build }),
-        ...(site ? site : { start: (served as { start: string }).start }),
-      },
-      settings,
-    ),
+    ],
+    settings: {
+      version: version.version,
+      ...(build !== null && { build }),
+      ...(site ? site : { start: (served as { start: string }).start }),
+    },
     links: member ? linksOfMember(member) : linksOfPackages(has, 'package.json'),
     releaseCommand: releaseOf({ manifest, manager }),
   }

@@ -8,8 +8,6 @@ import {
   command,
   copy,
   dockerfile,
-  effective,
-  ignored,
   installPackages,
   run,
   together,
@@ -148,15 +146,12 @@ export const php: Rule = {
             ]
           : null,
       ),
-      dockerignore: ignored(
+      ignore: [
         ...['vendor', 'storage/logs/*', 'var/cache/*', 'var/log/*', '.php-version'],
         // They hold the defaults without which it doesn't start; secrets are in .env.local.
         ...(framework === 'Symfony' ? ['!.env', '!.env.prod'] : []),
-      ),
-      settings: effective(
-        { version: version.version, directory: root, ...(hasComposer && { install }) },
-        settings,
-      ),
+      ],
+      settings: { version: version.version, directory: root, ...(hasComposer && { install }) },
       links: linksOfPackages(has, 'composer.json'),
       releaseCommand:
         framework === 'Laravel'

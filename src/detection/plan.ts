@@ -83,8 +83,12 @@ export type Rule = {
   plan: (options: Options) => Found | null
 }
 
-/** Without a context it is the directory itself. */
-export type Found = Omit<Plan, 'context'> & Partial<Pick<Plan, 'context'>>
+export type Found = Omit<Plan, 'context' | 'dockerignore'> & {
+  /** Without one it is the directory itself. */
+  context?: string
+  /** Lines of its .dockerignore beside the usual ones. */
+  ignore: string[]
+}
 
 /** It is this kind, and can't be built as it is. */
 export const lacking = (what: string, fix: string) => new Failure('not_recognized', what, fix)

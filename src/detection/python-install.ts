@@ -25,10 +25,10 @@ export function installerOf(files: Files, project: JsonObject): Installer {
       ...ofProject,
       reason: 'uv from uv.lock',
       manifests: ['pyproject.toml', 'uv.lock'],
-      install: [
-        'python -m venv /opt/uv && /opt/uv/bin/pip install uv',
-        `/opt/uv/bin/uv sync --active --locked --no-dev --no-install-project${hasFolders(project) ? ' --no-editable' : ''}`,
-      ],
+      install: by(
+        'uv',
+        `sync --active --locked --no-dev --no-install-project${hasFolders(project) ? ' --no-editable' : ''}`,
+      ),
       needsCode: hasFolders(project),
     }
   if (has('poetry.lock'))
@@ -36,20 +36,14 @@ export function installerOf(files: Files, project: JsonObject): Installer {
       ...ofProject,
       reason: 'Poetry from poetry.lock',
       manifests: ['pyproject.toml', 'poetry.lock'],
-      install: [
-        'python -m venv /opt/poetry && /opt/poetry/bin/pip install poetry',
-        '/opt/poetry/bin/poetry install --only main --no-root --no-interaction',
-      ],
+      install: by('poetry', 'install --only main --no-root --no-interaction'),
     }
   if (has('pdm.lock'))
     return {
       ...ofProject,
       reason: 'PDM from pdm.lock',
       manifests: ['pyproject.toml', 'pdm.lock'],
-      install: [
-        'python -m venv /opt/pdm && /opt/pdm/bin/pip install pdm',
-        '/opt/pdm/bin/pdm sync --prod --no-self --no-editable',
-      ],
+      install: by('pdm', 'sync --prod --no-self --no-editable'),
     }
   if (has('Pipfile'))
     return {
@@ -58,10 +52,7 @@ export function installerOf(files: Files, project: JsonObject): Installer {
         ? 'Pipenv from Pipfile.lock'
         : 'Pipenv from Pipfile, without a lock file: each build may get other versions',
       manifests: ['Pipfile', ...(has('Pipfile.lock') ? ['Pipfile.lock'] : [])],
-      install: [
-        'python -m venv /opt/pipenv && /opt/pipenv/bin/pip install pipenv',
-        `PIPENV_VERBOSITY=-1 /opt/pipenv/bin/pipenv ${has('Pipfile.lock') ? 'sync' : 'install'}`,
-      ],
+      install: by('pipenv', has('Pipfile.lock') ? 'sync' : 'install', 'PIPENV_VERBOSITY=-1 '),
     }
   if (has('requirements.txt')) {
     // It may name other lists, and this directory itself.
@@ -89,6 +80,12 @@ export function installerOf(files: Files, project: JsonObject): Installer {
   return { from: 'its files', reason: 'no list of packages', manifests: [], install: [] }
 }
 
+/** By a program of Python that is apart from the app's packages. */
+const by = (program: string, words: string, variables = '') => [
+  `python -m venv /opt/${program} && /opt/${program}/bin/pip install ${program}`,
+  `${variables}/opt/${program}/bin/${program} ${words}`,
+]
+
 /** Whether packages that uv installs are folders of the repository. */
 function hasFolders(project: JsonObject) {
   const { workspace, sources } = objectOf(objectOf(project['tool'])['uv'])
@@ -106,10 +103,7 @@ export function installerOfMember({ workspace, directory }: Membership): Install
     from: 'pyproject.toml',
     reason: `uv from ${locked === '' ? 'pyproject.toml, without its lock file: each build may get other versions' : 'uv.lock'}`,
     manifests: [],
-    install: [
-      'python -m venv /opt/uv && /opt/uv/bin/pip install uv',
-      `/opt/uv/bin/uv sync --active${locked} --no-dev --no-editable --package ${name}`,
-    ],
+    install: by('uv', `sync --active${locked} --no-dev --no-editable --package ${name}`),
     needsCode: true,
   }
 }

@@ -5,17 +5,7 @@ import { appFiles } from './manifests.ts'
 import type { Found, Options, Rule } from './plan.ts'
 import { installerOf, installerOfMember } from './python-install.ts'
 import { collectStatic, frameworks, startOf } from './python-start.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  notUsed,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, notUsed, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import { normalName } from './workspace-kinds.ts'
 import { inFolder, membershipIn } from './workspaces.ts'
@@ -130,7 +120,7 @@ function planPython(options: Options): Found {
         ...started(served.start, 8000),
       ],
     ),
-    dockerignore: ignored(
+    ignore: [
       '__pycache__',
       '**/__pycache__',
       '*.pyc',
@@ -138,11 +128,8 @@ function planPython(options: Options): Found {
       'venv',
       '.pytest_cache',
       '.mypy_cache',
-    ),
-    settings: effective(
-      { version: version.version, start: served.start, ...(build !== null && { build }) },
-      settings,
-    ),
+    ],
+    settings: { version: version.version, start: served.start, ...(build !== null && { build }) },
     links: linksOfPackages(has, installer.from),
     releaseCommand:
       framework?.name === 'Django'

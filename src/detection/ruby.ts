@@ -4,16 +4,7 @@ import { linksOfPackages } from './links.ts'
 import { packageManagerOf } from './package-manager.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 /** `ruby '>= 3.2', '< 3.5'`, also on several lines. `~> 3.3` is any 3 from 3.3 on, `~> 3.3.1` any 3.3. */
@@ -124,7 +115,7 @@ export const ruby: Rule = {
           ...started(start, 3000),
         ],
       ),
-      dockerignore: ignored(
+      ignore: [
         'log/*',
         'tmp/*',
         'storage/*',
@@ -132,11 +123,8 @@ export const ruby: Rule = {
         'vendor/bundle',
         'config/master.key',
         'config/credentials/*.key',
-      ),
-      settings: effective(
-        { version: version.version, start, ...(build !== null && { build }) },
-        settings,
-      ),
+      ],
+      settings: { version: version.version, start, ...(build !== null && { build }) },
       links: linksOfPackages((name) => has(name), 'Gemfile.lock'),
       releaseCommand: isRails ? 'bin/rails db:prepare' : null,
     }

@@ -3,16 +3,7 @@ import type { Files, JsonObject } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import {
-  buildArguments,
-  started,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-} from './text.ts'
+import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import { inFolder, joined, membershipIn } from './workspaces.ts'
 
@@ -101,8 +92,8 @@ export const rust: Rule = {
           ...started(start, 8080),
         ],
       ),
-      dockerignore: ignored('target'),
-      settings: effective({ version: version.version, build, start }, settings),
+      ignore: ['target'],
+      settings: { version: version.version, build, start },
       links: linksOfPackages((name) => has(name), 'Cargo.toml'),
       releaseCommand: null,
     }

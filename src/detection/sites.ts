@@ -1,15 +1,6 @@
 import type { Files } from './files.ts'
 import type { Found, Options, Rule } from './plan.ts'
-import {
-  buildArguments,
-  copy,
-  dockerfile,
-  effective,
-  ignored,
-  installPackages,
-  run,
-  staticStage,
-} from './text.ts'
+import { buildArguments, copy, dockerfile, installPackages, run, staticStage } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 /** Generators of sites that need no package.json, then plain files. */
@@ -154,15 +145,15 @@ function planSite({ name, directory: usual, prepare }: Site, options: Options): 
             ],
             staticStage(directory === '.' ? '/app' : `/app/${directory}`, { spa, from: 'build' }),
           ),
-    dockerignore: ignored(
+    ignore: [
       'Dockerfile',
       '.dockerignore',
       '.gitignore',
       '.github',
       // Files that are only served may be there too.
       ...(made === null ? ['!node_modules', '!**/node_modules'] : [usual]),
-    ),
-    settings: effective({ directory, spa, ...(build !== null && { build }) }, settings),
+    ],
+    settings: { directory, spa, ...(build !== null && { build }) },
     links: [],
     releaseCommand: null,
   }

@@ -4,6 +4,9 @@ import type { Settings } from './plan.ts'
 
 type Line = string | null | undefined | false
 
+/** Names that are written with spaces between them. */
+export const list = (text: string) => text.trim().split(/\s+/)
+
 /** Joins the lines of stages; stages are separated by an empty line. */
 export const dockerfile = (...stages: (Line[] | null)[]) =>
   stages
@@ -99,7 +102,7 @@ export const notUsed = (files: string[]) =>
     : `; ${files.join(' and ')} ${files.length === 1 ? 'isn’t' : 'aren’t'} used`
 
 /** What no image needs; files of secrets that may lie about are left out too. */
-export const ignored = (...more: string[]) =>
+export const ignored = (more: string[]) =>
   [
     ...['.git', '.env', '.env.*', '!.env.example', '**/.DS_Store', 'node_modules'],
     ...['**/node_modules', ...more],
