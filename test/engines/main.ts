@@ -4,6 +4,7 @@ import { askEngine } from '../support/machine/engine.ts'
 import { withLock } from '../support/machine/lock.ts'
 import { chooseTests } from './engines.ts'
 import { testAgainst } from './run.ts'
+import { engineFolder } from './servers.ts'
 
 // `npm run test:engines [-- VERSION … | ends] [FILE …] [--option …]`: what builds on the behaviour of
 // the engine, against each that Davit supports or those that are named. The counts come last, as those
@@ -11,8 +12,7 @@ import { testAgainst } from './run.ts'
 
 const say = (line: string) => console.error(`\n${line}`)
 
-/** Outlives checkouts: making a root takes minutes. */
-const folder = join(process.env.XDG_CACHE_HOME || '/var/cache', 'davit-test-engines')
+const folder = engineFolder
 
 const { Version: own } = (await (await askEngine('/version')).json()) as { Version: string }
 const { chosen, tests } = chooseTests(Bun.argv.slice(2), own)

@@ -20,7 +20,13 @@ type Options = {
   root?: string
   /** What it keeps lies in there, in a folder of its own. */
   within?: string
+  /** The name of its machine, in place of this one's. */
+  hostname?: string
+  /** Prepares its machine before it starts, and again after a crash. */
+  prepare?: (machine: Machine) => Promise<void>
 }
+
+type Machine = Awaited<ReturnType<typeof aHost>>
 
 const patience = 30_000 // ms
 
@@ -35,6 +41,8 @@ export async function startPrivateEngine({
   listen = () => [],
   root,
   within = tmpdir(),
+  hostname = '',
+  prepare,
 }: Options = {}) {
   checkMachine()
   await using undo = new AsyncDisposableStack()
@@ -44,7 +52,9 @@ export async function startPrivateEngine({
   await mkdir(dataRoot)
   if (diskMb) undo.use(await aDisk(dataRoot, diskMb))
   undo.defer(() => removeGroups(basename(directory)))
-  const host = undo.use(await aHost())
+  let host = await aHost(hostname)
+  undo.defer(() => host[Symbol.asyncDispose]())
+  await prepare?.(host)
   const socket = join(directory, 'docker.sock')
   const pidFile = join(directory, 'docker.pid')
   const log = join(directory, 'dockerd.log')
@@ -67,9 +77,13 @@ export async function startPrivateEngine({
     dataRoot,
     log,
     /** Where its containers' published ports are reached: a `DAVIT_PUBLISH_ADDRESS`. */
-    address: host.address,
+    get address() {
+      return host.address
+    },
     /** Runs the argv that follows among its processes and networks. */
-    inside: host.inside,
+    get inside() {
+      return host.inside
+    },
 
     /** Starts it; resolves when it answers. */
     async start() {
@@ -96,6 +110,21 @@ export async function startPrivateEngine({
     async stop(name: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
       await signal(name.slice(3))
       await process!.exited
+    },
+
+    /** The power goes: each process and network of its machine is gone at once; its disk stays. */
+    async crash() {
+      await host[Symbol.asyncDispose]()
+      await process!.exited
+    },
+
+    /** Starts the machine after a crash, at the same addresses, and the engine. */
+    async boot() {
+      host = await aHost(hostname)
+      await prepare?.(host)
+      for (const name of [pidFile, join(directory, 'exec')])
+        await rm(name, { recursive: true, force: true })
+      await engine.start()
     },
 
     /** It takes connections from then on, and answers none. */
@@ -128,14 +157,17 @@ const ownPlace = (directory: string) => ({
 
 /**
  * Runs the argv that follows in that root, as the whole machine that it sees: by `pivot_root`, since in
- * a root by chroot an engine can't import images. What it writes beside its own folder is lost.
+ * a root by chroot an engine can't import images, and with a /sys that has the bridges of its own
+ * network. What it writes beside its own folder is lost.
  */
 function inRoot(root: string, directory: string) {
   const script = `
     set -e
     mkdir -p "$2/upper" "$2/work"
     mount -t overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" engine /mnt
-    for place in /proc /sys /dev /tmp "$2"; do
+    mkdir -p /mnt/sys
+    mount -t sysfs engine /mnt/sys
+    for place in /proc /sys/fs/cgroup /dev /tmp "$2"; do
       mkdir -p "/mnt$place"
       mount --rbind "$place" "/mnt$place"
     done

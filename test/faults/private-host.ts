@@ -5,11 +5,12 @@ import { lastLine, run } from '../support/machine/command.ts'
  * Namespaces of processes, mounts and networks, with one wire to the machine. They are held by a
  * process that reads from us: when we are gone, however, it ends, and all that is in them with it.
  */
-export async function aHost() {
+export async function aHost(hostname = '') {
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
-  const apart = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--net']
+  const apart = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--net', '--uts']
   // A shell as the first process takes in the orphans; it needs something to do after the reading.
-  const holding = ['sh', '-c', 'echo held; cat; true']
+  const named = hostname ? `hostname ${hostname}; ` : ''
+  const holding = ['sh', '-c', `${named}echo held; cat; true`]
   const holder = Bun.spawn(['unshare', ...apart, '--propagation', 'slave', ...holding], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -19,7 +20,7 @@ export async function aHost() {
   const { value } = await holder.stdout.getReader().read()
   if (!value) throw new Error('The test can not make namespaces of its own.')
   const pid = await firstChild(holder.pid)
-  const inside = ['nsenter', '--target', pid, '--pid', '--mount', '--net', '--']
+  const inside = ['nsenter', '--target', pid, '--pid', '--mount', '--net', '--uts', '--']
   const address = await wire(inside, pid)
 
   return {
