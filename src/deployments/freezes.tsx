@@ -7,6 +7,7 @@ import {
   isToCome,
   nextChange,
 } from '../environments/freeze-store.ts'
+import type { Freeze } from '../environments/freeze-store.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { ofEnvironment } from '../environments/parent.tsx'
 import type { ChangeFeed } from '../live/change-feed.ts'
@@ -63,11 +64,20 @@ export const freeze = resource({
       </>,
     ],
   }),
+  refuse(db, { id, ownerId: environmentId, values }) {
+    const { from, until } = values as Pick<Freeze, 'from' | 'until'>
+    const other = getOverlapping(db, { id, environmentId, from, until })
+    if (other)
+      throw conflictField(
+        'from',
+        `overlaps the freeze from ${inUtc(other.from)} until ${inUtc(other.until)}. Change that one.`,
+      )
+  },
   create: {
     verb: 'Create',
     details: ({ from, until }) => ({ from: inUtc(from), until: inUtc(until) }),
     form: (_: HeadDeps & { scheduler: Scheduler }) => freezeForm,
-    async check({ db }, input, { ownerId, row }) {
+    async check(_, input, { row }) {
       const now = Date.now()
       const at = (text: string) => readMoment(text, input.zone ?? 'UTC')!
       const asked = input.from ? at(input.from) : new Date(now)
@@ -79,12 +89,6 @@ export const freeze = resource({
       if (until.getTime() <= now) throw invalidField('until', 'must be in the future.')
       if (until <= from) throw invalidField('until', 'must be after the start.')
       if (until.getTime() - now > longest) throw invalidField('until', 'must be within a year.')
-      const other = getOverlapping(db, { id: row?.id ?? '', environmentId: ownerId, from, until })
-      if (other)
-        throw conflictField(
-          'from',
-          `overlaps the freeze from ${inUtc(other.from)} until ${inUtc(other.until)}. Change that one.`,
-        )
       return { columns: { from, until } }
     },
   },

@@ -21,12 +21,7 @@ export const getNextFreeze = (db: Db, environmentId: string): Freeze | null =>
 /** Another one of these times. */
 export const getOverlapping = (
   db: Db,
-  {
-    id = '',
-    environmentId,
-    from,
-    until,
-  }: Omit<Freeze, 'id' | 'reason' | 'createdAt'> & { id?: string },
+  { id, environmentId, from, until }: Omit<Freeze, 'reason' | 'createdAt'>,
 ) =>
   getRow(
     db,

@@ -96,6 +96,8 @@ export type Resource<
   neverSent?: readonly string[]
   /** What is said of a duplicate, by the last column of the unique index: the field at fault. */
   unique?: Record<string, string>
+  /** Throws for what other rows refuse, in the transaction that stores one. */
+  refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void
   json: () => ZodObject
   about: Child
   empty: { title: string; text: Child }

@@ -140,7 +140,7 @@ export function resourceRoutes<
   async function changed(c: Context) {
     const { values } = await checked(c, c.get('input'), find(c))
     const before = find(c) // it may have been removed meanwhile
-    changeOwned(deps, resource, { id: before.id, values })
+    changeOwned(deps, resource, { id: before.id, ownerId: ownerOf(c), values })
     resource.stored?.(deps)
     const after = find(c)
     const names = changedFields(resource, { before, after, sent: c.get('sent') })

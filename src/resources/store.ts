@@ -44,6 +44,8 @@ export type Stored = {
   sealed?: readonly string[]
   /** By the last column of a unique index. */
   unique?: Record<string, string>
+  /** Throws for what other rows refuse. It runs in the transaction that stores the row. */
+  refuse?: (db: Db, row: { id: string; ownerId: string; values: object }) => void
 }
 
 /** A row with its sealed fields in clear. Throws when one was sealed with another secret key. */
@@ -65,7 +67,7 @@ type Values = { [field: string]: unknown }
 
 export function insertOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
-  { kind, most, sealed = [], unique = {}, ...rows }: Rows<Table> & Stored,
+  { kind, most, sealed = [], unique = {}, refuse, ...rows }: Rows<Table> & Stored,
   { ownerId, values }: { ownerId: string; values: Values },
 ): string {
   const { table, owner } = rows
@@ -78,23 +80,29 @@ export function insertOwned<Table extends ResourceTable>(
     ...{ id, ...withDefaults(table, values as never), ...Object.fromEntries(owned) },
     ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }),
   }
-  refuseDuplicate(unique, () => db.insert(table).values(row).run())
+  const check = () => refuse?.(db, { id, ownerId, values })
+  write(db, { unique, check }, () => db.insert(table).values(row).run())
   return id
 }
 
 /** Null restores a column's default. */
 export function changeOwned<Table extends ResourceTable>(
   { db, secrets }: { db: Db; secrets?: Secrets },
-  { kind, sealed = [], unique = {}, table }: Rows<Table> & Stored,
-  { id, values }: { id: string; values: Values },
+  { kind, sealed = [], unique = {}, refuse, table }: Rows<Table> & Stored,
+  { id, ownerId, values }: { id: string; ownerId: string; values: Values },
 ) {
   const changes = { ...values, ...sealedIn(values, { secrets, sealed, as: sealedAs(kind, id) }) }
-  refuseDuplicate(unique, () => changeRow(db, table, id, changes as never))
+  const check = () => refuse?.(db, { id, ownerId, values })
+  write(db, { unique, check }, () => changeRow(db, table, id, changes as never))
 }
 
-function refuseDuplicate(unique: Record<string, string>, write: () => void) {
+function write(
+  db: Db,
+  { unique, check }: { unique: Record<string, string>; check: () => void },
+  store: () => void,
+) {
   try {
-    write()
+    db.transaction(() => (check(), store()), { behavior: 'immediate' })
   } catch (error) {
     const columns = /^UNIQUE constraint failed: (.+)$/.exec((error as Error).message)?.[1]
     const field = camelCase(columns?.split('.').at(-1) ?? '')

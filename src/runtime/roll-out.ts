@@ -18,7 +18,7 @@ import { startAgain, startAndGate } from './steps/start.ts'
 import { getLiveRelease, listLiveInstances, makeLive, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
-import { lastFirst, networkNameOf } from './workload.ts'
+import { isUp, lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
 /**
@@ -118,8 +118,12 @@ async function switchOver(run: RollOutRun, before: Release) {
       )
     const { old, waiting } = conflictingContainers(run, made, { ...prepared, ...difference })
     isWatched = Boolean(run.watch) && before !== undefined && old.length === 0
-    if (run.watch === 'required' && !isWatched)
-      throw shareImpossible('The version before must stop before this one can start.')
+    if (run.watch === 'required') {
+      if (!isWatched)
+        throw shareImpossible('The version before must stop before this one can start.')
+      if (!(await isAnyUp(run)))
+        throw shareImpossible('No version runs that would get the other requests.')
+    }
     if (old.length > 0) {
       // containers that don't need old ones' ports or volumes pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
@@ -232,6 +236,12 @@ function conflictingContainers(
   const waits = ({ component }: CreatedContainer) =>
     exclusiveResources(component).some((thing) => freed.has(thing))
   return { old, waiting: old.length === 0 || old.some(givesAddress) ? made : made.filter(waits) }
+}
+
+/** Whether the live release runs: its containers may have been stopped or removed by hand. */
+async function isAnyUp(run: RollOutRun) {
+  const live = listLive(run, run.workload).map(({ id }) => run.docker.inspectContainer(id))
+  return (await Promise.all(live)).some((container) => container !== null && isUp(container))
 }
 
 const previous = ({ length }: Placed[]) =>

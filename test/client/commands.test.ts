@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { aLaptop, withServer } from './laptop.ts'
+import { appBehindEdge } from '../deployments/simulated-edge.ts'
+import { aLaptop, withServer, withServerOf } from './laptop.ts'
 
 describe('the project of a folder', () => {
   test('is found by its remote however that is written, and by the folder of a monorepo', async () => {
@@ -138,6 +139,26 @@ test('deploy --share says why it can’t have one, and promote and cancel need o
     expect((await davit(['deploy', ...args])).status, args.join(' ')).toBe(2)
   expect((await davit(['promote'])).status).toBe(1)
   expect((await davit(['cancel'])).status).toBe(1)
+})
+
+test('deploy --share ends with what it gets, promote gives it all, and cancel takes one back', async () => {
+  const { ada, project, davit, write } = await withServerOf(appBehindEdge())
+  expect((await davit(['deploy'])).status).toBe(0)
+  const statuses = async () =>
+    (await ada.get(`/projects/${project.id}/deployments`)).json.items.map(
+      ({ status, watch }: any) => [status, watch?.share?.percent, watch?.end],
+    )
+  await write({ 'www/index.html': 'second' })
+  const shared = await davit(['deploy', '--share', '10', '--sticky'])
+  expect([shared.status, shared.stderr]).toEqual([0, expect.stringContaining('10 % of the req')])
+  expect((await statuses())[0]).toEqual(['running', 10, null])
+  expect((await davit(['promote'])).status).toBe(0)
+  expect((await statuses())[0]).toEqual(['running', undefined, null])
+  expect((await davit(['deploy', '--share', '50'])).status).toBe(0)
+  expect((await davit(['cancel'])).status).toBe(0)
+  expect((await statuses()).map(([status]: string[]) => status)).toEqual([
+    ...['cancelled', 'running', 'superseded'],
+  ])
 })
 
 test('deploy in a freeze needs a note', async () => {

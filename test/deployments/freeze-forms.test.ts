@@ -41,6 +41,21 @@ test('bad times are refused with their field, and freeze nothing', async () => {
   })
 })
 
+test('of two at the same instant, created or changed, only one is stored', async () => {
+  const s = await setUp()
+  const until = iso(s.now + hour)
+  const create = () => s.ada.post(s.freezes, { until, reason: 'x' })
+  const created = await Promise.all([create(), create(), create()])
+  expect(created.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+  const [first, second] = [3, 5].map((from) =>
+    s.freeze({ from: iso(s.now + from * hour), until: iso(s.now + (from + 1) * hour) }),
+  )
+  const moved = { from: iso(s.now + 9 * hour), until: iso(s.now + 10 * hour) }
+  const ids = (await Promise.all([first!, second!])).map(({ id }) => id)
+  const changes = await Promise.all(ids.map((id) => s.ada.put(`${s.freezes}/${id}`, moved)))
+  expect(changes.map(({ status }) => status).toSorted()).toEqual([200, 409])
+})
+
 test('its form shows its times, and keeps what was typed when they are refused', async () => {
   const s = await setUp()
   const { id, from, until } = await s.freeze()

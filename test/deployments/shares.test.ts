@@ -196,6 +196,40 @@ test('what can’t have a share is refused, with the field', async () => {
   expect(await refused(asked)).toEqual([422, 'strategy'])
 })
 
+test('the settings of its commit are the environment’s once it is promoted', async () => {
+  const { t, ada } = withAda(appBehindEdge())
+  const project = await aProject(t, ada, anApp('first'), { drainSeconds: 0 })
+  await project.deploy()
+  await t.jobs.idle()
+  const path = `/projects/${project.id}`
+  const shown = async () =>
+    (await ada.get(`${path}/envs/${project.environmentId}`)).json as Record<string, unknown>
+  project.repository.commit({ 'davit.yaml': 'port: 8080\nhealth_path: /ready\n' })
+  const { id } = await project.deploy(asked)
+  expect(await shown()).toMatchObject({ healthPath: null, fromCode: null })
+  expect((await ada.post(`${path}/deployments/${id}/promote`)).status).toBe(200)
+  expect(await shown()).toMatchObject({ healthPath: '/ready', fromCode: { file: 'davit.yaml' } })
+})
+
+test.each(['stopContainer', 'removeContainer'] as const)(
+  'a share fails where the version before ends meanwhile by %s, and nothing of it is left',
+  async (end) => {
+    const { t, ada } = withAda(appBehindEdge())
+    const project = await aProject(t, ada, anApp('first'))
+    const { containerId } = await project.deploy()
+    await t.jobs.idle()
+    t.faults.createContainer = async (options) => {
+      await t.docker[end](containerId, { force: true })
+      return t.docker.createContainer(options)
+    }
+    expect(await project.deploy(asked)).toMatchObject({
+      ...{ status: 'failed', error: { code: 'share_impossible' } },
+    })
+    const left = await t.docker.listContainers({ all: true, labels: ['davit.kind=app'] })
+    expect(left).toHaveLength(end === 'stopContainer' ? 1 : 0)
+  },
+)
+
 test('a share that isn’t possible any more when its turn comes fails, and nothing is switched', async () => {
   const { t, ada } = withAda(appBehindEdge())
   const project = await aProject(t, ada, anApp('first'))

@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { accessFile, readAccessLine } from '../../src/edge/access-log.ts'
 import { folderInside } from '../../src/edge/container.ts'
 import { shareKey } from '../../src/edge/plan.ts'
-import { routeShare } from '../../src/edge/shares.ts'
+import { routeAll, routeShare } from '../../src/edge/shares.ts'
 import { until } from '../support/until.ts'
 import { aHost, anEdge } from './caddy.ts'
 
@@ -125,4 +125,44 @@ test('the log says which version served a request, once beside the line of the h
   await until(() => lines().length === 100)
   expect(lines().filter(({ share }) => share?.version === 'new')).toHaveLength(count)
   expect(lines()[0]).toMatchObject({ host: 'app.test', path: '/', status: 200, method: 'GET' })
+})
+
+test('WebSockets through a share outlive its end, with their version', async () => {
+  const sockets = ['new', 'before'].map((name) => {
+    const server = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+      websocket: { message: (socket, text) => void socket.send(`${name}: ${String(text)}`) },
+      fetch: (request, server) => (server.upgrade(request) ? undefined : new Response(name)),
+    })
+    onTestFinished(() => server.stop(true))
+    return `127.0.0.1:${server.port}`
+  })
+  const versions = { new: [sockets[0]!] as [string], before: [sockets[1]!] as [string] }
+  const of = { slot: 10, percent: 50, isSticky: true }
+  routeShare(edge.folder, 'app', { share: of, versions, folderInside })
+  await edge.serve([aHost('app.test')])
+  const open = async (number: string) => {
+    const headers = { Host: 'app.test', Cookie: `davit_share=${number}` }
+    const socket = new WebSocket(`ws://127.0.0.1:${edge.ports.http}/`, { headers } as never)
+    onTestFinished(() => socket.close())
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve
+      socket.onerror = reject
+    })
+    return (text: string) =>
+      new Promise((resolve) => {
+        socket.onmessage = ({ data }) => resolve(data)
+        socket.onclose = () => resolve('closed')
+        socket.send(text)
+      })
+  }
+  const [isNew, isBefore] = [await open('00'), await open('99')]
+  const both = async (text: string) => [await isNew(text), await isBefore(text)]
+  expect(await both('a')).toEqual(['new: a', 'before: a'])
+  routeAll(edge.folder, 'app', versions.before) // taken back
+  expect(await both('b')).toEqual(['new: b', 'before: b'])
+  const later = await open('00')
+  expect(await later('c')).toBe('before: c')
+  await edge.serve([aHost('app.test'), aHost('b.test')])
+  expect(await both('d')).toEqual(['new: d', 'before: d'])
 })

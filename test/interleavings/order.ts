@@ -9,7 +9,7 @@ import { beforeStops, keysTo } from './edge.ts'
 import { Random } from './random.ts'
 import { calm, Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
-import { endShares, sharesPlan, withShares } from './shares.ts'
+import { endShares, isShared, sharesPlan, sharing, withShares } from './shares.ts'
 import { aWatchedApp, watchedPlan } from './watched.ts'
 import { world } from './world.ts'
 
@@ -86,6 +86,7 @@ export type Story = {
   /** Names of actions, one after the other's end. */
   acts: string[]
   app?: keyof typeof apps
+  isBehindEdge?: true
 }
 
 /**
@@ -113,8 +114,8 @@ export async function runStory(story: Story, end: End | null, { hasEdge = false 
   schedule.calls = 0
   order.davitEnds = end
   for (const act of story.acts) {
-    await order.begin(actions[act]!, new Random(2))
-    await order.finish()
+    await order.begin({ ...actions, ...sharing }[act]!, new Random(2))
+    await order.finish({ leavesShares: true })
   }
   const { calls } = schedule
   const faults = await order.end()
@@ -201,7 +202,7 @@ export class Order {
       const text = status < 400 ? '' : (await response.text()).slice(0, 300)
       schedule.say(`< ${status} ${method} ${path} ${text}`)
       const isExcused = schedule.faults.errors + schedule.faults.breaks > 0 || this.touched.size > 0
-      if (status >= 500 && status !== 503 && status !== 504 && !isExcused)
+      if (status >= 500 && ![503, 504].includes(status) && !isExcused)
         this.complaints.push(`${method} ${path} answered ${status}: ${text}`)
     })
     await world.settle()
@@ -237,17 +238,17 @@ export class Order {
   }
 
   /** Lets all that was begun come to its end. */
-  async finish() {
+  async finish({ leavesShares = false } = {}) {
     const { schedule } = this
     schedule.isAway = false
     schedule.weather = { ...calm, choice: schedule.weather.choice }
     await world.settle()
     for (let rest = world.now + quietTime; ;) {
-      await endShares(this)
+      if (!leavesShares) await endShares(this)
+      else if (isShared(this)) return
       if (!(await this.step(rest))) {
         if (this.stuck || world.now >= rest || schedule.nextAt > rest) {
-          if (this.stuck || !this.isBusy()) return
-          if (schedule.nextAt === Infinity) return // what is stuck the check tells
+          if (this.stuck || !this.isBusy() || schedule.nextAt === Infinity) return // the check tells
           rest = schedule.nextAt + quietTime
         }
       } else if (schedule.turns.length > 0) rest = world.now + quietTime

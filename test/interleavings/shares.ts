@@ -34,6 +34,13 @@ const share: Action = {
   },
 }
 
+/** Of stories, beside the other actions. */
+export const sharing = {
+  share,
+  promoteShare: onShare('give it all requests', 'promote'),
+  cancelShare: onShare('take a share back', 'cancel'),
+}
+
 /** A version that was deployed without an edge gets no requests from one. */
 const deployFirst: Action = {
   name: 'deploy, and wait for it',
@@ -49,8 +56,7 @@ export function sharesPlan(chance: Random): Action[] {
   const others = [deploy, cancel, rollBack, restartApp, stopApp, startApp, apply, touch]
   const { kill, restart, stopContainer, changeSettings, deleteEnvironment } = actions
   const all = [
-    ...[share, share, share, onShare('give it all requests', 'promote')],
-    onShare('take a share back', 'cancel'),
+    ...[share, share, share, sharing.promoteShare, sharing.cancelShare],
     ...[...others, kill, restart, stopContainer, changeSettings, deleteEnvironment].map(
       (one) => one!,
     ),
@@ -59,12 +65,20 @@ export function sharesPlan(chance: Random): Action[] {
   return [deployFirst, share, ...some]
 }
 
+const sharesOf = ({ installation }: Order) =>
+  installation
+    .rows<Row & { watch: string }>(shared.replace('project_id', 'project_id, watch'))
+    .filter(({ watch }) => JSON.parse(watch).share)
+
+/** Whether one has begun, and nothing else is under way. */
+export const isShared = (order: Order) =>
+  order.installation.pending === 0 &&
+  order.installation.rows('SELECT 1 FROM jobs').length === 0 &&
+  sharesOf(order).length > 0
+
 /** Each would last for a day. */
 export async function endShares(order: Order) {
   if (order.installation.pending > 0) return
-  for (const { id, project_id, watch } of order.installation.rows<Row & { watch: string }>(
-    shared.replace('project_id', 'project_id, watch'),
-  ))
-    if (JSON.parse(watch).share)
-      await order.request('POST', `/projects/${project_id}/deployments/${id}/cancel`)
+  for (const { id, project_id } of sharesOf(order))
+    await order.request('POST', `/projects/${project_id}/deployments/${id}/cancel`)
 }

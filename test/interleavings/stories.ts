@@ -60,6 +60,16 @@ export const stories: Record<string, Story> = {
     acts: ['deploy', 'deploy'],
     app: 'endsLater',
   },
+  'a share of the requests that is promoted': {
+    beginning: served,
+    acts: ['deploy', 'share', 'promoteShare'],
+    isBehindEdge: true,
+  },
+  'a share of the requests that is taken back': {
+    beginning: served,
+    acts: ['deploy', 'share', 'cancelShare'],
+    isBehindEdge: true,
+  },
   'a promotion that waits for the end of a freeze': {
     beginning: { ...served, isTwofold: true },
     acts: ['promoteAutomatically', 'freezeSecond', 'deployFirst', 'endFreeze'],
