@@ -76,6 +76,7 @@ const phases: Record<string, string> = {
   pulling: 'Pull the image',
   releasing: 'Run the release command',
   deploying: 'Start the app',
+  watching: 'Watch the new version',
 }
 
 /** Splits a deployment's log into steps: those that BuildKit numbers, and Davit's own. */
@@ -177,10 +178,8 @@ export class LogGroups {
     const { steps } = this.#told
     const at = steps.findLastIndex(({ startedAt }) => Date.parse(startedAt) <= time)
     if (at <= this.#phase) return
-    for (const work of this.#works.values()) if (work.state === 'active') this.#set(work, 'done')
+    this.#enterService(null)
     this.#phase = at
-    this.#service = null
-    this.#classic = null
   }
 
   get #phaseName() {
@@ -203,7 +202,7 @@ export class LogGroups {
     return this.#classic === null ? this.#ofPhase() : this.#step(this.#classic, this.#classic)
   }
 
-  #enterService(service: string) {
+  #enterService(service: string | null) {
     for (const work of this.#works.values()) if (work.state === 'active') this.#set(work, 'done')
     this.#service = service
     this.#steps.clear()

@@ -60,6 +60,7 @@ import { traceOf } from './trace.ts'
 import { TracePage } from './trace-page.tsx'
 import { watchView, withMaskedWatch } from './watch/view.ts'
 import type { ViewDeps } from './watch/view.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Watches } from './watch/watches.ts'
 
 type TriggerRequest = ReturnType<typeof triggerForm>['_output']
@@ -78,6 +79,7 @@ export const deploymentRoutes = (
       config: Config
       docker: Docker
       masks: Masks
+      secrets: Secrets
       watches: Watches
       edge: Pick<Edge, 'isOn' | 'mode'>
     },

@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import type { deployments, environments, projects } from '../../src/db/schema.ts'
 import { DeploymentStatus } from '../../src/deployments/deployment-page.tsx'
 import { canRollBackTo } from '../../src/deployments/rollback.ts'
+import { WatchPanel } from '../../src/deployments/watch/panel.tsx'
+import type { WatchView } from '../../src/deployments/watch/view.ts'
 import type { Line } from '../../src/logs/log-line.tsx'
 import { deploymentStatuses } from '../../src/deployments/store.ts'
 import { commitTitle, deploymentTitle } from '../../src/projects/deployment-list.tsx'
@@ -181,3 +183,17 @@ const draw = (
       quote={quote}
     />
   ).toString()
+
+test('of the requests that failed in a watch the most frequent ones are shown, and how many more', () => {
+  const of = { requests: 0, errors: 0, p50: null, p95: null, restarts: null, memory: null }
+  const requests = Array.from({ length: 12 }, (_, at) => ({
+    ...{ status: 500, method: 'GET', path: `/${at}`, count: 1 },
+  }))
+  const view: WatchView = {
+    ...{ number: 2, until: null, end: 'stopped', why: null, on: ['crash'], lines: [], share: null },
+    ...{ before: null, requests, current: of, previous: of },
+  }
+  const html = String(<WatchPanel view={view} path="/x" />)
+  expect(html.match(/GET \/\d+/g)).toHaveLength(10)
+  expect(html).toContain('and 2 more')
+})

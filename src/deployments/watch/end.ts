@@ -7,7 +7,7 @@ import { promotedIn, promoteNext } from '../promote.ts'
 import { getCurrent, getJob, logOf } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { publishSuperseded } from '../waiting-store.ts'
-import { figuresOf, storeEnd, storeInterrupted } from './store.ts'
+import { figuresOf, storeEnd, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import type { WatchDeps } from '../context.ts'
 import { failedOf } from './view.ts'
@@ -73,6 +73,6 @@ const doing = { replaced: 'changed', interrupted: 'restarted', stopped: 'stopped
 export function promoteStayed(db: Db, environmentId: string) {
   const current = getCurrent(db, environmentId)
   if (current?.status !== 'running' || current.watch?.end !== 'replaced') return []
-  storeInterrupted(db, current)
+  updateWatch(db, current, { end: 'interrupted' })
   return promoteNext(db, getJob(db, current.id)!)
 }

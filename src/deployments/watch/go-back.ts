@@ -13,14 +13,7 @@ import { getJob, getStatus } from '../store.ts'
 import type { Deployment } from '../store.ts'
 import { workloadOf } from '../steps/deploy.ts'
 import { endWatch, logTo } from './end.ts'
-import {
-  figuresOf,
-  getWatched,
-  storeReverted,
-  storeTakenBack,
-  storeVerdict,
-  updateRequests,
-} from './store.ts'
+import { figuresOf, getWatched, storeReverted, storeTakenBack, updateWatch } from './store.ts'
 import type { Watched } from './store.ts'
 import { subjectsOf } from './subjects.ts'
 import { failedOf } from './view.ts'
@@ -40,7 +33,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     return false
   }
   routing.routeBack(environmentId) // other work may have the containers for now
-  storeVerdict(db, watched, verdict)
+  updateWatch(db, watched, { verdict })
   const subjects = subjectsOf(deps, { environmentId, releaseId: id })
   const isBack = await revert(deps, watched, {
     message,
@@ -128,7 +121,7 @@ export async function addDetails(deps: WatchDeps, watched: Watched) {
     .map(({ text }) => text)
   const reverted = getDeployment(deps.db, id)
   if (!reverted?.watch) return // it was deleted meanwhile
-  updateRequests(deps.db, reverted, {
+  updateWatch(deps.db, reverted, {
     ...{ requests, lines },
     figures: figuresOf(deps.logDb, watched),
   })

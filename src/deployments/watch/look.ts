@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchVerdict } from '../../db/schema.ts'
 import { resync } from '../../docker/index.ts'
-import type { Container } from '../../docker/index.ts'
+import type { Container, EngineEvent } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import { checkHealth } from '../../runtime/check-health.ts'
 import { mayEnd } from '../../runtime/component.ts'
@@ -25,107 +25,84 @@ const tolerance = 2000
 
 /** Looks at a new version until something tells against it, or the time is over: then null. */
 export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: AbortSignal) {
+  const { db, logDb, feed, observed } = deps
+  const { id: releaseId, environmentId, projectId, watch } = watched
   const over = new AbortController()
   const signal = AbortSignal.any([outer, over.signal])
+  const subjects = subjectsOf(deps, { environmentId, releaseId })
+  const judge = (seen: Observation) => verdictOf(watch.on, seen)
   try {
-    const look = new Look(deps, watched, signal)
-    return await Promise.race([look.hear(), look.untilOver(), look.checkHealth()])
+    return await Promise.race([hear(), untilOver(), failHealth()])
   } finally {
     over.abort()
   }
-}
-
-class Look {
-  readonly #deps: WatchDeps
-  readonly #watched: Watched
-  readonly #signal: AbortSignal
-  readonly #subjects: Subject[]
-  readonly #ends = new Ends()
-
-  constructor(deps: WatchDeps, watched: Watched, signal: AbortSignal) {
-    this.#deps = deps
-    this.#watched = watched
-    this.#signal = signal
-    const { id: releaseId, environmentId } = watched
-    this.#subjects = subjectsOf(deps, { environmentId, releaseId })
-  }
 
   /** Begins with what happened before it listened. */
-  async hear(): Promise<WatchVerdict | null> {
-    for await (const event of this.#deps.feed.listen(this.#signal)) {
-      const found = event === resync ? await this.#inspectAll() : this.#heard(event)
+  async function hear(): Promise<WatchVerdict | null> {
+    const ends = new Ends()
+    for await (const event of feed.listen(signal)) {
+      const found = event === resync ? await inspectAll() : heard(event, ends)
       if (found) return found
     }
     return null
   }
 
-  #heard(event: Parameters<Ends['hear']>[0]) {
-    const subject = this.#subjects.find(({ id }) => id === event.id)
-    const ended = subject && this.#ends.hear(event)
-    return ended ? this.#crashed(subject, ended) : null
+  function heard(event: EngineEvent, ends: Ends) {
+    const subject = subjects.find(({ id }) => id === event.id)
+    const ended = subject && ends.hear(event)
+    return ended ? crashed(subject, ended) : null
   }
 
-  async #inspectAll() {
-    for (const subject of this.#subjects) {
-      const container = await this.#deps.observed
-        .inspect(subject.id, { signal: this.#signal })
-        .catch(() => null) // the next resync follows
+  async function inspectAll() {
+    for (const subject of subjects) {
+      // after a failure the next resync follows
+      const container = await observed.inspect(subject.id, { signal }).catch(() => null)
       const ended = container && endedBefore(container)
-      const found = ended ? this.#crashed(subject, ended) : null
+      const found = ended ? crashed(subject, ended) : null
       if (found) return found
     }
     return null
   }
 
-  #crashed({ name, component }: Subject, ended: Ended) {
+  function crashed({ name, component }: Subject, ended: Ended) {
     if (ended.exitCode === 0 && mayEnd(component)) return null
     const memoryMb = Math.round(component.options.memoryBytes / 1024 / 1024)
-    return this.#judge({ kind: 'crash', name, ended, memoryMb })
+    return judge({ kind: 'crash', name, ended, memoryMb })
   }
 
-  #judge = (seen: Observation) => verdictOf(this.#watched.watch.on, seen)
-
   /** By a clock that no one sets. */
-  async untilOver(): Promise<WatchVerdict | null> {
-    const { watchUntil, watch } = this.#watched
-    const left = Math.min(watchUntil.getTime() - Date.now(), watch.seconds * 1000)
-    const over = performance.now() + left
-    let until = watchUntil.getTime()
+  async function untilOver(): Promise<WatchVerdict | null> {
+    let until = watched.watchUntil.getTime()
+    const end = performance.now() + Math.min(until - Date.now(), watch.seconds * 1000)
     for (;;) {
-      const remains = over - performance.now()
-      if (remains <= 0 || this.#signal.aborted) return null
-      await sleep(Math.min(interval, remains), undefined, { signal: this.#signal }).catch(() => {})
-      if (!getWatched(this.#deps.db, this.#watched.id)) return null // its environment was deleted
-      const found = this.#countErrors()
+      const remains = end - performance.now()
+      if (remains <= 0 || signal.aborted) return null
+      await sleep(Math.min(interval, remains), undefined, { signal }).catch(() => {})
+      if (!getWatched(db, releaseId)) return null // its environment was deleted
+      const found = judge({ kind: 'errors', ...figuresOf(logDb, watched) })
       if (found) return found
-      const now = Date.now() + over - performance.now()
-      if (Math.abs(now - until) <= tolerance || this.#signal.aborted) continue
+      const now = Date.now() + end - performance.now()
+      if (Math.abs(now - until) <= tolerance || signal.aborted) continue
       until = now
-      updateWatch(this.#deps.db, this.#watched, { watchUntil: new Date(now) })
+      updateWatch(db, watched, { watchUntil: new Date(now) })
     }
   }
 
-  #countErrors() {
-    return this.#judge({ kind: 'errors', ...figuresOf(this.#deps.logDb, this.#watched) })
-  }
-
-  async checkHealth(): Promise<WatchVerdict | null> {
-    const { environmentId, projectId, watch } = this.#watched
+  async function failHealth(): Promise<WatchVerdict | null> {
     const { count, least, most } = checks
     const pause = Math.min(most, Math.max(least, (watch.seconds * 1000) / count))
-    const network = networkNameOf({ id: environmentId, projectId })
-    const run = { ...this.#deps, network, signal: this.#signal }
+    const run = { ...deps, network: networkNameOf({ id: environmentId, projectId }), signal }
     const failures = new Failures()
-    while (watch.on.includes('health') && !this.#signal.aborted) {
-      for (const subject of this.#subjects) {
+    while (watch.on.includes('health') && !signal.aborted) {
+      for (const subject of subjects) {
         const result = await checkHealth(run, subject).catch((error) => {
-          if (!this.#signal.aborted) report('a health check of a new version failed', error)
+          if (!signal.aborted) report('a health check of a new version failed', error)
           return null
         })
-        if (!result || !failures.add(subject.id, result)) continue
-        return this.#judge({ kind: 'health', name: subject.name })
+        if (result && failures.add(subject.id, result))
+          return judge({ kind: 'health', name: subject.name })
       }
-      await sleep(pause, undefined, { signal: this.#signal }).catch(() => {})
+      await sleep(pause, undefined, { signal }).catch(() => {})
     }
     return new Promise<never>(() => {}) // the others decide
   }

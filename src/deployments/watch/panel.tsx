@@ -118,16 +118,22 @@ const rows: [name: string, show: (figures: ShownFigures) => string][] = [
   ['Memory', ({ memory }) => (memory === null ? '–' : bytes(memory))],
 ]
 
+/** The most frequent ones. */
+const shownRequests = 10
+
 const Requests = ({ requests }: { requests: FailedRequests[] }) => (
   <>
     <h3>Requests that failed</h3>
     <ul class="rows">
-      {requests.map(({ status, method, path, count }) => (
+      {requests.slice(0, shownRequests).map(({ status, method, path, count }) => (
         <li class="row">
           <code dir="auto">{`${method} ${path}`}</code>
           <span>{`${status}, ${counted(count, 'request')}`}</span>
         </li>
       ))}
+      {requests.length > shownRequests && (
+        <li class="row muted">{`and ${requests.length - shownRequests} more`}</li>
+      )}
     </ul>
   </>
 )

@@ -106,51 +106,22 @@ export const getWatchedOf = (db: Db, environmentId: string) =>
 export const listWatched = (db: Db) =>
   listRows(db, deployments, isNotNull(deployments.watchUntil)) as Watched[]
 
-const change = (tx: Tx, { id }: Watched, values: Partial<typeof deployments.$inferInsert>) =>
-  tx.update(deployments).set(values).where(eq(deployments.id, id)).run()
+const change = (
+  tx: Tx,
+  { id }: Pick<Deployment, 'id'>,
+  values: Partial<typeof deployments.$inferInsert>,
+) => tx.update(deployments).set(values).where(eq(deployments.id, id)).run()
 
-/** The clock was set, or it has more to say. */
+/** Of one that ended, too: what told is known a little later than that it told. */
 export const updateWatch = (
   tx: Tx,
-  watched: Watched,
+  { id, watch }: Pick<Deployment, 'id' | 'watch'>,
   { watchUntil, ...changes }: Partial<Watch> & { watchUntil?: Date },
-) =>
-  change(tx, watched, {
-    watch: { ...watched.watch, ...changes },
-    ...(watchUntil && { watchUntil }),
-  })
-
-/** What told is known a little later than that it told. */
-export const updateRequests = (
-  tx: Tx,
-  { id, watch }: Deployment,
-  changes: Pick<Watch, 'requests' | 'lines' | 'figures'>,
-) =>
-  tx
-    .update(deployments)
-    .set({ watch: { ...watch!, ...changes } })
-    .where(eq(deployments.id, id))
-    .run()
-
-export const storeVerdict = (tx: Tx, watched: Watched, verdict: WatchVerdict) =>
-  updateWatch(tx, watched, { verdict })
+) => change(tx, { id }, { watch: { ...watch!, ...changes }, ...(watchUntil && { watchUntil }) })
 
 /** Its step ends with it. */
-export function storeEnd(
-  tx: Tx,
-  watched: Watched,
-  { end, ...changes }: Partial<Watch> & { end: WatchEnd },
-) {
-  change(tx, watched, ended(watched, { end, ...changes }))
-}
-
-/** It stays after all, as what replaced it failed. */
-export const storeInterrupted = (tx: Tx, { id, watch }: Deployment) =>
-  tx
-    .update(deployments)
-    .set({ watch: { ...watch!, end: 'interrupted' } })
-    .where(eq(deployments.id, id))
-    .run()
+export const storeEnd = (tx: Tx, watched: Watched, changes: Partial<Watch> & { end: WatchEnd }) =>
+  change(tx, watched, ended(watched, changes))
 
 const ended = ({ watch, steps }: Watched, changes: Partial<Watch>) => ({
   watchUntil: null,

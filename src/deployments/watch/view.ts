@@ -1,8 +1,6 @@
 import { getDeployment } from '../../environments/store.ts'
 import type { LogDb, Db } from '../../db/index.ts'
 import type { Masks } from '../../logs/masks.ts'
-import type { Secrets } from '../../platform/secrets.ts'
-import type { UsagePoller } from '../../containers/usage/poller.ts'
 import { getLastMemory } from '../../containers/usage/sample-store.ts'
 import type { ObservedContainers } from '../../runtime/observed-containers.ts'
 import { listInstancesOfRelease } from '../../runtime/store.ts'
@@ -14,9 +12,7 @@ export type ViewDeps = {
   masks: Masks
   db: Db
   logDb: LogDb
-  secrets: Secrets
   observed: ObservedContainers
-  usage: UsagePoller
   watched: WatchedTraffic
 }
 
