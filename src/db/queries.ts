@@ -1,10 +1,10 @@
 import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
-import type { GetColumnData, SQL } from 'drizzle-orm'
+import type { GetColumnData, Placeholder, SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { notFound } from '../platform/errors.ts'
 import { withDefaults } from './columns.ts'
 import type { Changes } from './columns.ts'
-import type { Db, Tx } from './index.ts'
+import type { Db, LogDb, Tx } from './index.ts'
 
 type Where = SQL | undefined
 
@@ -71,17 +71,45 @@ function readRows<Table extends SQLiteTable>(
 
 /** Distinct values of the matching rows. */
 export const listValues = <Column extends SQLiteColumn>(
-  db: Tx,
+  db: Tx | LogDb,
   column: Column,
   where?: Where,
 ): GetColumnData<Column>[] =>
-  db
+  (db as Tx)
     .select({ value: column as SQLiteColumn })
     .from(column.table as SQLiteTable)
     .where(where)
     .groupBy(column as SQLiteColumn)
     .all()
     .map(({ value }) => value as GetColumnData<Column>)
+
+/** True when a row matches. */
+export const hasRow = (db: Tx | LogDb, table: SQLiteTable, where?: Where) =>
+  (db as Tx)
+    .select({ one: sql`1` })
+    .from(table)
+    .where(where)
+    .limit(1)
+    .get() !== undefined
+
+/** For a prepared query: a value for each column, by its name. */
+export const placeholders = <Table extends SQLiteTable>(table: Table) =>
+  Object.fromEntries(
+    Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]),
+  ) as Record<keyof Table['$inferSelect'], Placeholder>
+
+/** Where a row has the same key, it gets all other values of the inserted one. */
+export const overwriting = (table: SQLiteTable, ...target: SQLiteColumn[]) => ({
+  target,
+  set: Object.fromEntries(
+    Object.entries(getTableColumns(table))
+      .filter(([, column]) => !target.includes(column as SQLiteColumn))
+      .map(([name]) => [
+        name,
+        sql`excluded.${sql.identifier(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))}`,
+      ]),
+  ),
+})
 
 /** Changes the fields that are present, and returns the row. */
 export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, notInArray } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { countRows, listRows } from '../db/queries.ts'
+import { countRows, hasRow, listRows, listValues } from '../db/queries.ts'
 import { drainCursors, outputBlocks } from '../db/log-schema.ts'
 import { deployments, drains, drainTraces, environments, projects, users } from '../db/schema.ts'
 import { unended } from '../deployments/store.ts'
@@ -39,8 +39,7 @@ const active = (db: Db, id?: string) =>
       ),
     )
 
-export const hasDrains = (db: Db) =>
-  db.select({ id: drains.id }).from(drains).limit(1).get() !== undefined
+export const hasDrains = (db: Db) => hasRow(db, drains)
 
 /** Undefined before its first run. */
 export const getCursor = (logDb: LogDb, drainId: string): DrainCursor | undefined =>
@@ -78,8 +77,7 @@ export const forgetTrace = (db: Db, drainId: string, deploymentId: string) =>
 
 /** Removes those of drains that no longer exist, and traces that aren't wanted any more. */
 export function deleteCursors(db: Db, logDb: LogDb) {
-  const ids = db.select({ id: drains.id }).from(drains).all()
-  const known = ids.flatMap(({ id }) => [id, ofTraces(id)])
+  const known = listValues(db, drains.id).flatMap((id) => [id, ofTraces(id)])
   logDb.delete(drainCursors).where(notInArray(drainCursors.drainId, known)).run()
   const without = db.select({ id: drains.id }).from(drains).where(eq(drains.traces, false))
   db.delete(drainTraces).where(inArray(drainTraces.drainId, without)).run()

@@ -1,7 +1,7 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { outputCursors } from '../db/log-schema.ts'
-import { preparedOnce } from '../db/queries.ts'
+import { overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 
 /** The position up to which a container's output was read. */
 export type Cursor = typeof outputCursors.$inferSelect
@@ -13,30 +13,11 @@ export const listCursors = (logDb: LogDb): Cursor[] => logDb.select().from(outpu
 
 export const saveCursor = (logDb: LogDb, cursor: Cursor) => prepared(logDb).run(cursor)
 
-const value = sql.placeholder
-
 const prepared = preparedOnce((logDb: LogDb) =>
   logDb
     .insert(outputCursors)
-    .values({
-      containerId: value('containerId'),
-      sourceId: value('sourceId'),
-      deploymentId: value('deploymentId'),
-      name: value('name'),
-      timestamp: value('timestamp'),
-      ordinal: value('ordinal'),
-      stream: value('stream'),
-      endedAt: value('endedAt'),
-    })
-    .onConflictDoUpdate({
-      target: outputCursors.containerId,
-      set: {
-        timestamp: sql`excluded.timestamp`,
-        ordinal: sql`excluded.ordinal`,
-        stream: sql`excluded.stream`,
-        endedAt: sql`excluded.ended_at`,
-      },
-    })
+    .values(placeholders(outputCursors))
+    .onConflictDoUpdate(overwriting(outputCursors, outputCursors.containerId))
     .prepare(),
 )
 

@@ -1,6 +1,7 @@
 import { and, desc, eq, gte, inArray, lt, min, ne, or, sql } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { trafficSeries } from '../db/log-schema.ts'
+import { hasRow } from '../db/queries.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
@@ -32,27 +33,19 @@ export function originOf(
 }
 
 const hasReplicas = (db: Db, { releaseId, component }: typeof instances.$inferSelect) =>
-  db
-    .select({ id: instances.id })
-    .from(instances)
-    .where(
-      and(
-        eq(instances.releaseId, releaseId),
-        eq(instances.component, component),
-        ne(instances.slot, 0),
-      ),
-    )
-    .limit(1)
-    .get() !== undefined
+  hasRow(
+    db,
+    instances,
+    and(
+      eq(instances.releaseId, releaseId),
+      eq(instances.component, component),
+      ne(instances.slot, 0),
+    ),
+  )
 
 /** True when requests for an environment or service were counted. These have lines like a process. */
 export const hasRequests = (logDb: LogDb, sourceId: string) =>
-  logDb
-    .select({ id: trafficSeries.id })
-    .from(trafficSeries)
-    .where(eq(trafficSeries.sourceId, sourceId))
-    .limit(1)
-    .get() !== undefined
+  hasRow(logDb, trafficSeries, eq(trafficSeries.sourceId, sourceId))
 
 /**
  * Lists the processes whose lines may be in a log since that time, each with its maximum of containers. In

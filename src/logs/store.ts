@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { preparedOnce } from '../db/queries.ts'
+import { listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 import { drainCursors, outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
 import { backups, deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
@@ -123,25 +123,8 @@ const prepared = preparedOnce((logDb: LogDb) => {
       .prepare(),
     save: logDb
       .insert(outputBlocks)
-      .values({
-        id: value('id'),
-        sourceId: value('sourceId'),
-        logId: value('logId'),
-        first: value('first'),
-        last: value('last'),
-        firstTime: value('firstTime'),
-        lastTime: value('lastTime'),
-        data: value('data'),
-      })
-      .onConflictDoUpdate({
-        target: id,
-        set: {
-          last: sql`excluded.last`,
-          firstTime: sql`excluded.first_time`,
-          lastTime: sql`excluded.last_time`,
-          data: sql`excluded.data`,
-        },
-      })
+      .values(placeholders(outputBlocks))
+      .onConflictDoUpdate(overwriting(outputBlocks, id))
       .returning({ id })
       .prepare(),
   }
@@ -196,12 +179,7 @@ export const deleteBlocksBefore = (logDb: LogDb, time: number) =>
           .run()
   })
 
-export const listSources = (logDb: LogDb) =>
-  logDb
-    .selectDistinct({ id: outputBlocks.sourceId })
-    .from(outputBlocks)
-    .all()
-    .map(({ id }) => id)
+export const listSources = (logDb: LogDb) => listValues(logDb, outputBlocks.sourceId)
 
 /** The logs of an environment's deployments or a service's jobs, newest first. */
 export const listJobLogs = (logDb: LogDb, sourceId: string): LogKey[] =>

@@ -107,44 +107,18 @@ function addContainers(
       metrics.add('containers', { ...of, state }, some.length)
     const ids = all.flatMap(({ containerId }) => containerId ?? [])
     const conditions = ids.flatMap((id) => observed.condition(id) ?? [])
-    metrics.add(
-      'restarts',
-      of,
-      sum(conditions, ({ restartCount }) => restartCount),
-    )
+    metrics.add('restarts', of, sum(conditions.map(({ restartCount }) => restartCount)))
     const readings = ids.flatMap((id) => usage.reading(id) ?? [])
     const current = readings.filter(({ readAt }) => Date.now() - readAt.getTime() < outdated)
-    metrics.add(
-      'memory',
-      of,
-      sum(current, ({ memory }) => memory),
-    )
-    metrics.add(
-      'memoryLimit',
-      of,
-      sum(current, ({ memoryLimit }) => memoryLimit),
-    )
-    metrics.add(
-      'cpu',
-      of,
-      sum(current, ({ cpuTotal }) => cpuTotal / 1e9),
-    )
-    metrics.add(
-      'received',
-      of,
-      sum(current, ({ received }) => received),
-    )
-    metrics.add(
-      'sent',
-      of,
-      sum(current, ({ sent }) => sent),
-    )
+    for (const name of ['memory', 'memoryLimit', 'received', 'sent'] as const)
+      metrics.add(name, of, sum(current.map((reading) => reading[name])))
+    metrics.add('cpu', of, sum(current.map(({ cpuTotal }) => cpuTotal / 1e9)))
   }
 }
 
-function sum<One>(all: One[], valueOf: (one: One) => number) {
-  return all.length === 0 ? null : all.reduce((total, one) => total + valueOf(one), 0)
-}
+/** Null of none. */
+const sum = (values: number[]) =>
+  values.length === 0 ? null : values.reduce((total, value) => total + value, 0)
 
 function addTraffic({ logDb }: MetricDeps, metrics: Metrics, labels: Map<string, Labels>) {
   for (const { sourceId, served } of listEver(logDb, [...labels.keys()])) {

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lte, min, notInArray, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { accessCursor, traffic, trafficSeries } from '../db/log-schema.ts'
-import { preparedOnce } from '../db/queries.ts'
+import { listValues, overwriting, placeholders, preparedOnce } from '../db/queries.ts'
 import type { AccessPosition } from '../edge/access-tail.ts'
 
 type Row = typeof traffic.$inferSelect
@@ -33,9 +33,7 @@ const value = sql.placeholder
 /** The queries that run for each batch of lines and host. */
 const prepared = preparedOnce((logDb: LogDb) => {
   const { sourceId, key } = trafficSeries
-  const { seriesId, span, time, ...counts } = traffic
-  const names = ['requests', 'status1', 'status2', 'status3', 'status4', 'status5'] as const
-  const values = [...names, 'received', 'sent', 'durations'] as const
+  const { seriesId, span, time } = traffic
   return {
     series: logDb
       .insert(trafficSeries)
@@ -50,21 +48,8 @@ const prepared = preparedOnce((logDb: LogDb) => {
       .prepare(),
     save: logDb
       .insert(traffic)
-      .values({
-        seriesId: value('seriesId'),
-        span: value('span'),
-        time: value('time'),
-        ...(Object.fromEntries(values.map((name) => [name, value(name)])) as Record<
-          (typeof values)[number],
-          ReturnType<typeof value>
-        >),
-      })
-      .onConflictDoUpdate({
-        target: [seriesId, span, time],
-        set: Object.fromEntries(
-          values.map((name) => [name, sql.raw(`excluded.${counts[name].name}`)]),
-        ),
-      })
+      .values(placeholders(traffic))
+      .onConflictDoUpdate(overwriting(traffic, seriesId, span, time))
       .prepare(),
   }
 })
@@ -173,19 +158,14 @@ export function deleteOld(logDb: LogDb, now: number) {
   logDb.delete(trafficSeries).where(notInArray(trafficSeries.id, used)).run()
 }
 
-export const listSources = (logDb: LogDb) =>
-  logDb
-    .selectDistinct({ id: trafficSeries.sourceId })
-    .from(trafficSeries)
-    .all()
-    .map(({ id }) => id)
+export const listSources = (logDb: LogDb) => listValues(logDb, trafficSeries.sourceId)
 
 export const deleteOf = (logDb: LogDb, sourceIds: string[]) =>
   logDb.delete(trafficSeries).where(inArray(trafficSeries.sourceId, sourceIds)).run()
 
 export function getPosition(logDb: LogDb): AccessPosition | null {
-  const found = logDb.select().from(accessCursor).get()
-  return found ? { inode: found.inode, offset: found.offset, head: found.head } : null
+  const { id: _, ...position } = logDb.select().from(accessCursor).get() ?? { id: null }
+  return 'inode' in position ? position : null
 }
 
 export const savePosition = (logDb: LogDb, position: AccessPosition) =>

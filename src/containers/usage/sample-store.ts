@@ -13,6 +13,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { Db, LogDb } from '../../db/index.ts'
+import { overwriting } from '../../db/queries.ts'
 import { samples } from '../../db/log-schema.ts'
 import { instances } from '../../db/schema.ts'
 
@@ -73,19 +74,7 @@ function averageOver(
   logDb.insert(samples).select(averages).onConflictDoUpdate(overwrite).run()
 }
 
-const key = [samples.containerId, samples.span, samples.time]
-const overwrite = {
-  target: key,
-  set: {
-    cpu: sql`excluded.cpu`,
-    memory: sql`excluded.memory`,
-    received: sql`excluded.received`,
-    sent: sql`excluded.sent`,
-    read: sql`excluded.read`,
-    written: sql`excluded.written`,
-    pids: sql`excluded.pids`,
-  },
-}
+const overwrite = overwriting(samples, samples.containerId, samples.span, samples.time)
 
 export function deleteOldSamples(logDb: LogDb, now: number) {
   for (const { span, seconds } of kept)
