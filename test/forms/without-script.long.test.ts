@@ -33,6 +33,14 @@ const typed: Record<string, string> = {
   repository_url: 'https://git.example.com/team/other.git',
   compose: 'services: {a: {image: "busybox:latest", command: [sleep, "9"]}}',
   threshold: '50',
+  at: inHours(1),
+  until: inHours(1),
+  reason: 'Christmas',
+}
+
+/** As a field of date and time has it, without a zone. */
+function inHours(count: number) {
+  return new Date(Date.now() + count * 3_600_000).toISOString().slice(0, 16)
 }
 
 /** Where a name means something else: the key of a domain is its certificate's. */
@@ -42,6 +50,7 @@ const typedThere: Record<string, Record<string, string>> = {
   '/domains/:id': { key: '' },
   '/settings/invites': { email: '' },
   '/envs/:id/runs': { command: 'true' },
+  '/envs/:id/freezes/:id': { until: inHours(301 * 24) },
   '/envs/:id/schedules': { command: 'true', schedule: '0 4 * * *' },
 }
 
