@@ -18,7 +18,7 @@ import { ServerMeter } from './home/server.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import type { Db, LogDb } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
-import { connectDocker, EngineFeed } from './docker/index.ts'
+import { connectDocker, EngineFeed, Engines } from './docker/index.ts'
 import type { Docker } from './docker/index.ts'
 import { Watches } from './deployments/watch/watches.ts'
 import { BaseImages } from './deployments/base-images.ts'
@@ -66,6 +66,8 @@ export type Overrides = Partial<{
   db: Db
   logDb: LogDb
   docker: Docker
+  /** Those of other servers. */
+  otherEngines: Docker[]
   git: Git
   setupCode: string | null
   /** Milliseconds between two polls of a watched container. */
@@ -88,6 +90,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     db = openDatabase(join(config.dataDir, 'davit.db')),
     logDb = openLogDatabase(join(config.dataDir, 'logs.db')),
     docker = connectDocker({ host: config.dockerHost }),
+    otherEngines = [],
     git = connectGit(config),
     /** The setup code for the first account; null when listening on loopback only. */
     setupCode = setupCodeFor(config),
@@ -99,6 +102,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
+  const engines = new Engines([docker, ...otherEngines])
   const scheduler = new Scheduler(clock)
   const streams = new Streams(config.streamsPerUser)
   const pages = new OpenPages()
@@ -108,7 +112,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
     changes.touch()
     if (table === 'outbox') outbox.wake()
   }
-  const observed = new ObservedContainers(docker)
+  const observed = new ObservedContainers(engines)
   observed.listen(streams.shutdown, () => changes.touch())
   const plan = () => planOf({ db, secrets, config })
   const folder = join(config.dataDir, 'edge')
@@ -138,7 +142,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
       }),
   })
   const outside = {
-    ...{ config, db, logDb, secrets, docker, edge, routing, observed, certificates },
+    ...{ config, db, logDb, secrets, engines, docker, edge, routing, observed, certificates },
     ...{ instanceTasks, locks, scheduler },
     ...{ git, streams, changes, instanceId, setupCode, releases, outbox, pages },
     ...(lookup && { lookup }),
@@ -146,14 +150,14 @@ export function assemble(config: Config, overrides: Overrides = {}) {
 
   const feed = new EngineFeed()
   const server = new ServerMeter(config, db)
-  const usage = new UsagePoller({ docker, observed, logDb }, { interval: usageInterval })
+  const usage = new UsagePoller({ observed, logDb }, { interval: usageInterval })
   const watching = { feed, usage, server }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })
   /** Of restic, by their address. */
   const repositories = new KeyedLock(sharers)
-  const collector = new Collector({ db, logDb, docker, feed, instanceId, masks, logs })
+  const collector = new Collector({ db, logDb, engines, feed, instanceId, masks, logs })
 
   /** The progress of image pulls by service id. */
   const pulls = new Map<string, PullProgress>()

@@ -177,12 +177,14 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   return [
     ...recovery,
     removeLeftOfBackups(deps, { signal }).then(() => recoverJobs(deps, others, { signal })),
-    recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
     excludeEnded(deps, { signal }),
-    deps.feed.run(deps.docker, { signal }),
+    ...deps.engines.all.flatMap((docker) => [
+      recoverTerminals({ ...deps, docker }, { signal }),
+      deps.feed.run(docker, { signal }),
+    ]),
   ]
 }
 

@@ -4,7 +4,7 @@ import { installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
 import { lookForDeployments } from '../deployments/look-for-deployments.ts'
 import type { ObservedDeployments } from '../deployments/look-for-deployments.ts'
-import { connectDocker } from '../docker/index.ts'
+import { connectDocker, Engines } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/recover.ts'
 import { bytes, counted } from '../web/units.ts'
@@ -44,7 +44,7 @@ export async function describeOutlook({
   const path = join(dataDir, 'davit.db')
   const db = openExisting(path)
   const docker = connectDocker({ host: dockerHost })
-  const look = { db, docker, instanceId: installationIn(path)!.id }
+  const look = { db, docker, engines: new Engines([docker]), instanceId: installationIn(path)!.id }
   try {
     const { seen } = await lookForDeployments(look)
     const services = await lookForServices(look)

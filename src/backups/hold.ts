@@ -1,11 +1,12 @@
 import { apps } from '../deployments/observe.ts'
 import type { HeldContainer } from '../db/schema.ts'
-import type { Container, Docker } from '../docker/index.ts'
+import type { Container, Engines } from '../docker/index.ts'
 import { stopping } from '../jobs/task.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { firstServer } from '../platform/root.ts'
 import type { RuntimeDeps } from '../runtime/deps.ts'
 import { drain } from '../runtime/drain.ts'
 import { freeze, standingOf, startAgain } from '../runtime/freeze.ts'
@@ -19,7 +20,7 @@ import type { BackupDeps } from './deps.ts'
 import { getBackup, isBeingRestored, listHolding, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
 
-export type HoldDeps = Pick<RuntimeDeps, 'db' | 'docker' | 'instanceId'>
+export type HoldDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'instanceId'>
 
 type Held = {
   backup: Pick<Backup, 'id' | 'hold'>
@@ -63,19 +64,20 @@ export async function whileHeld<Result>(
 
 /** Pauses or stops them one by one. What is held is stored first, so that the next process can release it. */
 async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: Held) {
-  const { db, docker, routing } = deps
+  const { db, engines, routing } = deps
   const { signal } = work
   const by = backup.hold === 'stop' ? 'stop' : 'pause'
   const writers = await writersOf(deps, workload, { volumes, signal })
-  const unpaused = writers.filter(({ state }) => state !== 'paused').map(({ id }) => id)
-  const standing = await standingOf(docker, unpaused)
+  const unpaused = writers.filter(({ state }) => state !== 'paused')
+  const inspected = unpaused.map((one) => standingOf(engines.of(one), [one.id]))
+  const standing = (await Promise.all(inspected)).flat()
   const fresh = standing
     .filter(({ wasUp }) => wasUp || by === 'stop')
     .map((one) => ({ ...one, by }))
-  const held = getBackup(db, backup.id)?.held ?? fresh // by a process that was killed
+  const held = (getBackup(db, backup.id)?.held ?? fresh) as HeldContainer[] // by a process that was killed
   if (held.length === 0) return
   log.write(`${by === 'stop' ? 'Stopping' : 'Pausing'} ${counted(held.length, 'container')}.`)
-  setBackup(db, backup.id, { held: held as HeldContainer[] })
+  setBackup(db, backup.id, { held })
   if (by === 'stop') {
     const ids = new Set(held.map(({ id }) => id))
     const reached = listLiveInstances(db, workload.id).filter(
@@ -86,6 +88,7 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
   }
   for (const one of held) {
     signal.throwIfAborted()
+    const docker = engineOf(engines, one)
     if (by === 'stop') await freeze(docker, one)
     else await docker.pauseContainer(one.id, { signal })
   }
@@ -93,14 +96,14 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
 
 /** Reverts `hold` in any state, also half done. Throws when a container can't be started again. */
 export async function release(
-  { db, docker }: HoldDeps,
+  { db, engines, docker }: HoldDeps,
   { id }: Pick<Backup, 'id'>,
   { held, shutdown }: { held: HeldContainer[] | null; shutdown: AbortSignal },
 ) {
   if (!held) return
   const problems: string[] = []
   for (const one of held)
-    await untilEngineResponds({ docker, shutdown }, () => resume(docker, one)).catch((error) => {
+    await untilEngineResponds({ docker, shutdown }, () => resume(engines, one)).catch((error) => {
       if (shutdown.aborted) throw error
       problems.push(`${one.name}: ${(error as Error).message}`)
     })
@@ -108,7 +111,12 @@ export async function release(
   if (problems.length > 0) throw notResumed(problems)
 }
 
-async function resume(docker: Docker, held: HeldContainer) {
+/** An earlier version stored no server, and had one. */
+const engineOf = (engines: Engines, held: HeldContainer) =>
+  engines.of({ serverId: held.serverId ?? firstServer })
+
+async function resume(engines: Engines, held: HeldContainer) {
+  const docker = engineOf(engines, held)
   if (held.by === 'stop') return startAgain(docker, held)
   const found = await docker.inspectContainer(held.id)
   if (found?.state === 'paused') await docker.unpauseContainer(held.id)
@@ -135,23 +143,25 @@ export async function releaseAll(deps: HoldDeps, { signal }: { signal: AbortSign
 
 /** The containers of a workload that can write to one of these volumes. */
 async function writersOf(
-  { docker, instanceId }: HoldDeps,
+  { engines, instanceId }: HoldDeps,
   workload: Workload,
   { volumes, signal }: { volumes: string[]; signal: AbortSignal },
 ): Promise<Container[]> {
-  const found = await containersOf({ docker, instanceId }, workload, { signal })
+  const found = await containersOf({ engines, instanceId }, workload, { signal })
   const isOne = ({ type, source, readOnly }: Container['mounts'][number]) =>
     type === 'volume' && !readOnly && volumes.includes(source ?? '')
   return found.filter(({ mounts }) => mounts.some(isOne))
 }
 
 export async function containersOf(
-  { docker, instanceId }: Pick<HoldDeps, 'docker' | 'instanceId'>,
+  { engines, instanceId }: Pick<HoldDeps, 'engines' | 'instanceId'>,
   workload: Workload,
   { signal }: { signal: AbortSignal },
 ): Promise<Container[]> {
   const labels = filterOf(instanceId, workload)
-  const listed = await docker.listContainers({ labels, all: true, signal })
-  const found = await Promise.all(listed.map(({ id }) => docker.inspectContainer(id, { signal })))
+  const listed = await engines.each((docker) =>
+    docker.listContainers({ labels, all: true, signal }),
+  )
+  const found = await Promise.all(listed.map((one) => engines.inspect(one, { signal })))
   return found.filter((one) => one !== null)
 }

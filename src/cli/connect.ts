@@ -7,7 +7,7 @@ import { originOf, parseConfig } from '../config.ts'
 import { openExisting } from '../db/index.ts'
 import { refuseMissing } from '../db/failures.ts'
 import { openInstallation } from '../db/installation.ts'
-import { connectDocker } from '../docker/index.ts'
+import { connectDocker, Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets.ts'
 import { detailsOf } from '../services/connection.tsx'
@@ -47,7 +47,9 @@ export const connect: Command = async (args, env) => {
   try {
     const secrets = openSecrets(config)
     const docker = connectDocker({ host: config.dockerHost })
-    const deps = { config, db, docker, secrets, instanceId: openInstallation(db, secrets) }
+    const engines = new Engines([docker])
+    const instanceId = openInstallation(db, secrets)
+    const deps = { config, db, docker, engines, secrets, instanceId }
     const signal = AbortSignal.timeout(engineLimit)
 
     const service = serviceNamed(deps, { name: asked.service, owner: asked.owner ?? null })

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import type { Docker, EngineFeed } from '../docker/index.ts'
+import type { EngineEvent, EngineFeed, Engines } from '../docker/index.ts'
 import { web } from '../environments/processes.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
@@ -17,7 +17,7 @@ const maxRestarts = 10
 
 type LoopDeps = {
   db: Db
-  docker: Docker
+  engines: Engines
   feed: EngineFeed
   instanceId: string
   observed: ObservedContainers
@@ -35,7 +35,7 @@ export const watchContainers = (deps: LoopDeps, { signal }: { signal: AbortSigna
       if (action !== 'start' || readLabels(attributes).instanceId !== deps.instanceId) return
       if (restarts === 0) clearStopReason(deps.db, id)
       if (restarts < maxRestarts) return
-      stopLoop(deps, id).catch((error) => report('a crash loop was not stopped', error, { id }))
+      stopLoop(deps, event).catch((error) => report('a crash loop was not stopped', error, { id }))
     },
   })
 
@@ -49,13 +49,14 @@ function reported(note: () => void) {
 }
 
 /** Stores the reason before stopping it, so that the reason exists when the state changes. */
-async function stopLoop(deps: LoopDeps, id: string) {
+async function stopLoop(deps: LoopDeps, event: EngineEvent) {
+  const { id } = event
   const place = await findPlace(deps, id)
   if (place?.kind !== 'own' || !place.deployment) return
   const name = place.process?.name === web ? 'the app' : `the process ${place.process?.name}`
   const why = reasonOf(deps.observed.crashes, { id, name })
   setStopReason(deps.db, id, why)
-  await stopContainer(deps.docker, { id, name })
+  await stopContainer(deps.engines.of(event), { id, name })
 }
 
 function reasonOf(crashes: CrashCount, { id, name }: { id: string; name: string }): StopReason {

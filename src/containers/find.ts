@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
+import type { Container, ContainerSummary, Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
@@ -9,7 +9,7 @@ import type { ContainerOwner } from './place.ts'
 
 export type { OwnPlace, ContainerOwner } from './place.ts'
 
-export type FindDeps = { db: Db; docker: Docker; instanceId: string }
+export type FindDeps = { db: Db; engines: Engines; instanceId: string }
 type Viewer = Pick<User, 'id' | 'role'>
 
 export type FoundContainer = { container: Container; place: ContainerOwner }
@@ -22,7 +22,7 @@ export async function findContainer(
     id,
     user,
     signal,
-    look = () => whileAlive(deps.docker, deps.docker.inspectContainer(id, { signal })),
+    look = () => whileAlive(deps.engines.all[0], deps.engines.find(id, { signal })),
   }: {
     id: string
     user: Viewer
@@ -41,7 +41,7 @@ export async function findContainer(
 
 /** Skips the permission check. Null when the container was removed. */
 export async function findPlace(deps: FindDeps, id: string): Promise<ContainerOwner | null> {
-  const container = await deps.docker.inspectContainer(id)
+  const container = await deps.engines.find(id)
   return container && placeContainers(deps, [container])(container)
 }
 
@@ -52,8 +52,9 @@ export async function listVisible(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
   const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId)
-  const { docker } = deps
-  const containers = await whileAlive(docker, docker.listContainers({ all: true, labels, signal }))
+  const containers = await deps.engines.each((docker) =>
+    whileAlive(docker, docker.listContainers({ all: true, labels, signal })),
+  )
   const placeOf = placeContainers(deps, containers)
   return containers
     .map((container) => ({ container, place: placeOf(container) }))

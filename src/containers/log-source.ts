@@ -1,5 +1,5 @@
 import type { LogDb } from '../db/index.ts'
-import type { Docker, EngineFeed } from '../docker/index.ts'
+import type { EngineFeed, Engines } from '../docker/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { LogFilter } from '../logs/read-log.ts'
@@ -8,7 +8,7 @@ import type { Line, LineFormat } from './log-line.ts'
 
 export type LogDeps = {
   observed: ObservedContainers
-  docker: Docker
+  engines: Engines
   feed: EngineFeed
   logDb: LogDb
   logs: Logs

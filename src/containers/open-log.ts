@@ -13,7 +13,8 @@ import type { LogDeps, LogSource } from './log-source.ts'
 export function openLog(deps: LogDeps, { container, place }: FoundContainer): LogSource {
   const source = place.kind === 'own' ? (place.environment ?? place.service) : null
   if (source) return keptLog(deps, container, outputOf(source))
-  return engineLog(deps, container.id, () => maskOf(deps, { container, place }))
+  const docker = deps.engines.of(container)
+  return engineLog({ ...deps, docker }, container.id, () => maskOf(deps, { container, place }))
 }
 
 /** The mask for the current secrets of the container's app or service. */

@@ -81,6 +81,7 @@ export type HeldContainer = {
   policy:
     { name: 'no' | 'always' | 'unless-stopped' } | { name: 'on-failure'; maximumRetries: number }
   wasUp: boolean
+  serverId?: string | undefined
   by: 'pause' | 'stop'
 }
 

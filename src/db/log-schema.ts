@@ -9,6 +9,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
+import { firstServer } from '../platform/root.ts'
 
 /**
  * Log lines in blocks: the output of an environment's or service's containers, kept after their removal, and
@@ -42,6 +43,8 @@ export const outputBlocks = sqliteTable(
 /** The position up to which each container's output has been read. */
 export const outputCursors = sqliteTable('output_cursors', {
   containerId: text().primaryKey(),
+  /** The server whose Docker has it. */
+  serverId: text().notNull().default(firstServer),
   sourceId: text().notNull(),
   deploymentId: text().notNull(),
   /** The container's name, for the marks in the log. */

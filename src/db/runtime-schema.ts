@@ -3,6 +3,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import { childOf, createdAt, flag, id } from './columns.ts'
 import { environments } from './project-schema.ts'
 import { services } from './service-schema.ts'
+import { firstServer } from '../platform/root.ts'
 
 /** An environment or a service, with the same id: it has volumes and runs containers. */
 export const workloads = sqliteTable('workloads', {
@@ -57,6 +58,8 @@ export const instances = sqliteTable(
     component: text().notNull(),
     /** Numbers the component's replicas from 0. */
     slot: integer().notNull().default(0),
+    /** Where its container is, or will be. */
+    serverId: text().notNull().default(firstServer),
     /** Null before the engine has created it. */
     containerId: text().unique(),
     /** The port it listens on in its container, which its addresses route to; null when unknown. */

@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { listRestored } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
-import type { ContainerSummary, Docker } from '../docker/index.ts'
+import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { onceNames } from '../environments/processes.ts'
 import { isWanted, listInstances } from '../runtime/store.ts'
@@ -9,7 +9,7 @@ import type { Instance } from '../runtime/store.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 
-type LookDeps = { db: Db; docker: Docker; instanceId: string }
+type LookDeps = { db: Db; docker: Docker; engines: Engines; instanceId: string }
 
 /** The state on the engine of a deployment that was running at the time of the backup. */
 export type Outlook =
@@ -27,12 +27,10 @@ export type ObservedDeployments = {
 }
 
 /** Finds the containers and images of what was running at the time of the backup. */
-export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
+export async function lookForDeployments({ db, docker, engines, instanceId }: LookDeps) {
   const rows = listRestored(db, 'deployment')
-  const containers = await docker.listContainers({
-    labels: labelFilter(instanceId, { kind: 'app' }),
-    all: true,
-  })
+  const labels = labelFilter(instanceId, { kind: 'app' })
+  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
   const images = new Set((await docker.listImages()).flatMap(({ id, tags }) => [id, ...tags]))
   const seen = rows.map((row) => ({ row, found: find(db, row, { containers, images }) }))
   return { seen, images }

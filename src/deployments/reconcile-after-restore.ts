@@ -20,7 +20,7 @@ import { insertWaiting } from './waiting-store.ts'
 
 type ReconcileDeps = Pick<
   PipelineDeps,
-  'config' | 'edge' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'
+  'config' | 'edge' | 'db' | 'docker' | 'engines' | 'instanceId' | 'logDb' | 'logs'
 >
 
 /** Shown as the user who started deployments after a restore. */
@@ -82,8 +82,9 @@ function adopt(
 ) {
   const { db } = deps
   const container = containers[0]!
-  const found = containers.map(({ id, state, labels }) => ({
+  const found = containers.map(({ id, serverId, state, labels }) => ({
     component: labels[partLabel] ?? web,
+    serverId,
     containerId: id,
     state: isUp({ state }) ? ('live' as const) : ('stopped' as const),
   }))

@@ -10,15 +10,16 @@ import { getTrace, saveTrace } from './trace-store.ts'
 import type { Deployment } from './store.ts'
 
 /** The same, with each call of Docker and git noted. */
-export const traced = (deps: PipelineDeps, trace: Trace): PipelineDeps => ({
-  ...deps,
-  trace,
-  docker: tracedCalls(deps.docker, trace, {
-    kind: 'docker',
-    lasting: ['attachContainer', 'containerLogs', 'events', 'waitForExit', 'waitForOutput'],
-  }),
-  git: tracedCalls(deps.git, trace, { kind: 'git', lasting: ['archive'] }),
-})
+export function traced(deps: PipelineDeps, trace: Trace): PipelineDeps {
+  const engines = deps.engines.around((docker) =>
+    tracedCalls(docker, trace, {
+      kind: 'docker',
+      lasting: ['attachContainer', 'containerLogs', 'events', 'waitForExit', 'waitForOutput'],
+    }),
+  )
+  const git = tracedCalls(deps.git, trace, { kind: 'git', lasting: ['archive'] })
+  return { ...deps, trace, engines, docker: engines.all[0], git }
+}
 
 /** In the order of its start: times in tenths of a millisecond, as they are small. */
 type Row = [

@@ -70,7 +70,7 @@ export async function inspectContainer(
 ): Promise<Container | null> {
   const path = `/containers/${encodeURIComponent(id)}/json`
   const found = await orNull(engine.request<Inspected>('GET', path, { signal }))
-  return found && toContainer(found)
+  return found && toContainer(engine, found)
 }
 
 /** Milliseconds until the engine knows why the kernel killed a process: it hears that after the exit. */
@@ -100,9 +100,10 @@ export async function inspectEnded(
 /** The exit code of a process that SIGKILL ended. */
 export const killed = 137
 
-function toContainer(found: Inspected) {
+function toContainer({ serverId }: Engine, found: Inspected) {
   const { State, Config, HostConfig, NetworkSettings } = found
   return {
+    serverId,
     id: found.Id,
     name: toName(found.Name),
     /** The reference the container was created with, and the id it had then. */

@@ -22,10 +22,11 @@ export async function listContainers(
 ): Promise<ContainerSummary[]> {
   const query = { all, filters: { label: labels } }
   const found = await engine.request<SentContainer[]>('GET', '/containers/json', { query, signal })
-  return found.map(toSummary)
+  return found.map((one) => toSummary(engine, one))
 }
 
-export const toSummary = (found: SentContainer) => ({
+export const toSummary = ({ serverId }: Pick<Engine, 'serverId'>, found: SentContainer) => ({
+  serverId,
   id: found.Id,
   name: toName(found.Names[0] ?? ''),
   image: found.Image,

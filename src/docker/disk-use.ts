@@ -58,7 +58,7 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
       sharedSize: Math.max(0, image.SharedSize),
     })),
     containers: (found.Containers ?? []).map((container) => ({
-      ...toSummary(container),
+      ...toSummary(engine, container),
       /** The size of what it has written on top of its image. */
       size: container.SizeRw ?? 0,
       /** The names of its networks, even while it doesn't run. */

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import type { EngineAddress } from './address.ts'
-import type { Deadline } from './deadline.ts'
 import { Failure } from '../platform/errors.ts'
 import { onDemand } from '../platform/on-demand.ts'
+import { firstServer } from '../platform/root.ts'
 import { parseAddress } from './address.ts'
 import { startDeadline } from './deadline.ts'
 import {
@@ -61,6 +61,7 @@ export type Machine = {
 }
 
 export type Engine = {
+  readonly serverId: string
   readonly address: EngineAddress
   /** All that run now. */
   readonly pulls: Pulls
@@ -100,6 +101,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
   let version: string | undefined
 
   return {
+    serverId: firstServer,
     address,
     pulls: new Pulls(),
 
@@ -233,7 +235,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
   type Circumstances = {
     signal: AbortSignal | undefined
     call: string
-    deadline?: Deadline
+    deadline?: ReturnType<typeof startDeadline>
     timeout?: number | null
   }
 
@@ -277,12 +279,10 @@ async function readText(answer: AsyncIterable<Uint8Array>, maxBytes = Infinity) 
 }
 
 function targetOf({ path, query = {} }: { path: string; query?: object | undefined }) {
-  const text = (value: unknown) =>
-    typeof value === 'object' ? JSON.stringify(value) : String(value)
-  const texts = Object.entries(defined(query)).map(
-    ([name, value]) => [name, text(value)] as [string, string],
-  )
-  return `${path}?${new URLSearchParams(texts)}`
+  const texts = new URLSearchParams()
+  for (const [name, value] of Object.entries(defined(query)))
+    texts.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return `${path}?${texts}`
 }
 
 const defined = (query: object) =>

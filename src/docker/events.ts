@@ -2,6 +2,7 @@ import type { Abortable, Engine } from './engine.ts'
 import { readJsonLines } from './lines.ts'
 
 export type EngineEvent = {
+  serverId: string
   /** Such as `container`, `image`, `network`, `volume`. */
   type: string
   /** Such as `start`, `die`, `oom`, `health_status: healthy`. */
@@ -36,7 +37,9 @@ export async function* engineEvents(
   const bytes = engine.stream('GET', '/events', { query, signal, opened })
   for await (const { Type, Action, Actor, timeNano } of readJsonLines<Sent>(bytes)) {
     const time = new Date(timeNano / 1e6)
-    yield { type: Type, action: Action, id: Actor.ID, attributes: Actor.Attributes ?? {}, time }
+    const { ID: id, Attributes: attributes } = Actor
+    const of = { serverId: engine.serverId, type: Type, action: Action, id, time }
+    yield { ...of, attributes: attributes ?? {} }
   }
   throw engine.hungUp()
 }

@@ -1,32 +1,5 @@
-import * as calls from './calls.ts'
-import { connectEngine } from './engine.ts'
-import type { Engine } from './engine.ts'
-
-type Calls = typeof calls
-
-/** The calls, bound to one engine. */
-type Bound = {
-  [Name in keyof Calls]: Calls[Name] extends (engine: Engine, ...args: infer Args) => infer Result
-    ? (...args: Args) => Result
-    : never
-}
-
-export type Docker = ReturnType<typeof connectDocker>
-
-/** Contacts nothing yet: with an absent engine, each call fails on its own. */
-export function connectDocker({ host }: { host?: string | undefined } = {}) {
-  const engine = connectEngine(host)
-  const bound = Object.entries(calls).map(([name, call]) => [
-    name,
-    (call as (...args: unknown[]) => unknown).bind(null, engine),
-  ])
-  return {
-    ...(Object.fromEntries(bound) as Bound),
-    /** True when it is on another machine. */
-    remote: engine.address.kind !== 'socket',
-  }
-}
-
+export { connectDocker } from './docker.ts'
+export type { Docker } from './docker.ts'
 export type { BuildOptions } from './build.ts'
 export type { BuildOutput } from './build-output.ts'
 export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './container-config.ts'
@@ -36,6 +9,8 @@ export type { ContainerSummary } from './container-list.ts'
 export type { ContainerState, Health } from './container-list.ts'
 export type { CacheEntry, DiskUse, UsedContainer, UsedImage, UsedVolume } from './disk-use.ts'
 export type { RegistryAuth } from './engine.ts'
+export { Engines } from './engines.ts'
+export type { ContainerKey, OnServer } from './engines.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image } from './images.ts'
 export { isOverloaded } from './images.ts'

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { resync } from '../docker/index.ts'
-import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
+import type {
+  Container,
+  ContainerKey,
+  Docker,
+  EngineEvent,
+  EngineFeed,
+  Engines,
+} from '../docker/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
@@ -32,11 +39,11 @@ const sigkill = '9'
 /** SIGHUP, SIGUSR1 and SIGUSR2, which usually don't ask a program to end. */
 const signalsOfWork = ['1', '10', '12']
 
-type Target = Pick<Container, 'id' | 'name' | 'labels'>
+type Target = Pick<Container, 'id' | 'name' | 'labels' | 'serverId'>
 type CollectorDeps = {
   db: Db
   logDb: LogDb
-  docker: Docker
+  engines: Engines
   feed: EngineFeed
   instanceId: string
   masks: Masks
@@ -65,19 +72,19 @@ export class Collector {
     for await (const event of feed.listen(signal))
       if (event === resync) {
         this.#stops.clear()
-        await this.#look(signal)
+        await Promise.all(this.#deps.engines.all.map((docker) => this.#look(docker, signal)))
       } else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
   /** For a container that is to be removed: resolves when its output is stored, or after some seconds. */
-  async finish(containerId: string) {
+  async finish(key: ContainerKey) {
     if (!this.#signal || this.#signal.aborted) return
-    const fields = { container: containerId }
+    const fields = { container: key.id }
     if (this.#deps.logDb.$client.reserve.isGone)
       return report('the last lines of a container could not be stored', diskFull(), fields)
     try {
-      const container = await this.#deps.docker.inspectContainer(containerId)
+      const container = await this.#deps.engines.inspect(key)
       const reader = container && this.#read(container, { kind: 'look' })
       if (reader && !(await endsWithin(timeoutMs, reader.catchUp())))
         journal.warn('the last lines of a container were not read in time', fields)
@@ -86,8 +93,8 @@ export class Collector {
     }
   }
 
-  #hear({ action, id, attributes, time: at }: EngineEvent) {
-    const container = { id, name: attributes.name ?? '', labels: attributes }
+  #hear({ action, id, serverId, attributes, time: at }: EngineEvent) {
+    const container = { id, serverId, name: attributes.name ?? '', labels: attributes }
     if (action === 'start') this.#read(container, { kind: 'started', at })
     else if (action === 'oom') this.#tell(id, { kind: 'oom', at })
     else if (action === 'kill') {
@@ -132,14 +139,18 @@ export class Collector {
     const readBatches = this.#readBatches.get(channel) ?? new ReadBatches(this.#deps, log)
     this.#readBatches.set(channel, readBatches)
     readBatches.readers++
-    const reader = new Reader(this.#deps, {
-      cursor,
-      isKnown,
-      news,
-      readBatches,
-      pulls: this.#pulls,
-      signal: this.#signal!,
-    })
+    const docker = this.#deps.engines.of(cursor)
+    const reader = new Reader(
+      { ...this.#deps, docker },
+      {
+        cursor,
+        isKnown,
+        news,
+        readBatches,
+        pulls: this.#pulls,
+        signal: this.#signal!,
+      },
+    )
     this.#readers.set(cursor.containerId, reader)
     void reader.done.then(() => {
       if (--readBatches.readers === 0) this.#readBatches.delete(channel)
@@ -149,10 +160,10 @@ export class Collector {
   }
 
   /** Reads containers that run or weren't read to their end, and stops reading removed ones. */
-  async #look(signal: AbortSignal) {
+  async #look(docker: Docker, signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
-        return await this.#lookOnce(signal)
+        return await this.#lookOnce(docker, signal)
       } catch (error) {
         if (signal.aborted) return
         if (!quiet) report('the containers to read could not be listed', error)
@@ -160,8 +171,8 @@ export class Collector {
       }
   }
 
-  async #lookOnce(signal: AbortSignal) {
-    const { docker, logDb, instanceId } = this.#deps
+  async #lookOnce(docker: Docker, signal: AbortSignal) {
+    const { logDb, instanceId } = this.#deps
     const labels = labelFilter(instanceId)
     const found = await docker.listContainers({ labels, all: true, signal })
     for (const container of found) {
@@ -171,8 +182,8 @@ export class Collector {
     }
     const ids = new Set(found.map(({ id }) => id))
     for (const cursor of listCursors(logDb)) {
-      const { containerId, endedAt } = cursor
-      if (ids.has(containerId)) continue
+      const { containerId, endedAt, serverId } = cursor
+      if (serverId !== docker.serverId || ids.has(containerId)) continue
       if (endedAt) deleteCursors(logDb, [containerId])
       else if (!this.#tell(containerId, { kind: 'look' }))
         this.#open(cursor, { isKnown: true, news: { kind: 'look' } })
@@ -184,10 +195,10 @@ export class Collector {
 const isId = /^[0-9a-f-]{36}$/
 
 /** The start position for a new container; null for one of neither an environment nor a service. */
-function newCursor({ id, name, labels }: Target): Cursor | null {
+function newCursor({ id, serverId, name, labels }: Target): Cursor | null {
   const { kind, environmentId, serviceId, deploymentId } = readLabels(labels)
   const sourceId = kind === 'app' ? environmentId : kind === 'service' ? serviceId : ''
   if (!isId.test(sourceId) || (deploymentId && !isId.test(deploymentId))) return null
   const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
-  return { containerId: id, sourceId, deploymentId, name, ...unread }
+  return { containerId: id, serverId, sourceId, deploymentId, name, ...unread }
 }

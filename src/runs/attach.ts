@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { TerminalRelay } from '../containers/terminal/relay.ts'
 import type { TerminalEnd } from '../containers/terminal/relay.ts'
 import type { Db } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { Docker, Engines } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { AppError } from '../platform/errors.ts'
 import { endsWithin, unlessAborted } from '../platform/pause.ts'
@@ -21,6 +21,7 @@ import type { Run } from './store.ts'
 export type AttachDeps = {
   db: Db
   docker: Docker
+  engines: Engines
   jobs: Jobs
   starts: Starts
   streams: Streams
@@ -41,7 +42,7 @@ export function attach(
   deps: AttachDeps,
   { run, name }: { run: Run; name: string },
 ) {
-  const { db, docker, starts, streams, config } = deps
+  const { db, engines, starts, streams, config } = deps
   refuseEnded(run)
   if (run.attach) refuseTurnedOff(config)
   if (!c.var.token && !isSameOrigin(c, config.url))
@@ -55,8 +56,8 @@ export function attach(
     shutdown: streams.shutdown,
     async open(signal) {
       refuseEnded(findRun(db, run))
-      const id = await unlessAborted(starts.created(run.id), signal)
-      const attached = await docker.attachContainer(id, {
+      const container = await unlessAborted(starts.created(run.id), signal)
+      const attached = await engines.of(container).attachContainer(container.id, {
         tty: run.attach,
         stdin: run.stdin,
         signal,

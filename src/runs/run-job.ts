@@ -62,15 +62,15 @@ export const runKind =
         const ended = await runOnce(deps, {
           ...{ id, workload, releaseId: found.deployment.id, component },
           ...{ timeout: run.timeout, subject: 'run', resumes: true },
-          async created(containerId, signal) {
+          async created(container, signal) {
             log.flush() // before its own lines
-            if (run.attach || run.stdin) await starts.waitForClient(id, containerId, signal)
+            if (run.attach || run.stdin) await starts.waitForClient(id, container, signal)
           },
-          started(id) {
-            containerId = id
+          started(container) {
+            containerId = container.id
             if (setRunning(db, run.id)) logs.publish(run.id, { status: 'running' })
             forgetAttempts(db, run.id) // it survives restarts of Davit: only a start is an attempt
-            starts.started(run.id, id)
+            starts.started(run.id, container)
           },
           signal: work.signal,
           shutdown: work.shutdown,

@@ -1,3 +1,4 @@
+import type { ContainerKey } from '../docker/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { unlessAborted } from '../platform/pause.ts'
 
@@ -5,8 +6,8 @@ import { unlessAborted } from '../platform/pause.ts'
 const attachWithin = 60
 
 type Start = {
-  /** Resolves with the container's id, before it runs. */
-  created: PromiseWithResolvers<string>
+  /** Resolves with the container, before it runs. */
+  created: PromiseWithResolvers<ContainerKey>
   attached: PromiseWithResolvers<void>
   started: PromiseWithResolvers<void>
 }
@@ -27,18 +28,18 @@ export class Starts {
     await start?.started.promise
   }
 
-  async waitForClient(runId: string, containerId: string, signal: AbortSignal) {
+  async waitForClient(runId: string, container: ContainerKey, signal: AbortSignal) {
     const { created, attached } = this.#of(runId)
-    created.resolve(containerId)
+    created.resolve(container)
     const over = AbortSignal.timeout(attachWithin * 1000)
     await unlessAborted(attached.promise, AbortSignal.any([signal, over])).catch((error) => {
       throw over.aborted && !signal.aborted ? noClient() : error
     })
   }
 
-  started(runId: string, containerId: string) {
+  started(runId: string, container: ContainerKey) {
     const { created, started } = this.#of(runId)
-    created.resolve(containerId)
+    created.resolve(container)
     started.resolve()
   }
 

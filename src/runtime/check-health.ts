@@ -1,9 +1,10 @@
 import { probeOnce } from '../docker/index.ts'
+import type { ContainerKey } from '../docker/index.ts'
 import type { Component } from './component.ts'
 import type { GateRun } from './run.ts'
 import { probedAt } from './steps/gate.ts'
 
-type Checked = Pick<GateRun, 'docker' | 'network' | 'signal'>
+type Checked = Pick<GateRun, 'engines' | 'network' | 'signal'>
 
 export type HealthResult = { passed: boolean; seen: string }
 
@@ -13,16 +14,22 @@ export type HealthResult = { passed: boolean; seen: string }
  */
 export async function checkHealth(
   run: Checked,
-  { id, component: { gate } }: { id: string; component: Component },
+  subject: ContainerKey & { component: Component },
 ): Promise<HealthResult | null> {
-  const { docker, signal } = run
+  const { network, signal } = run
+  const { id } = subject
+  const { gate } = subject.component
+  const docker = run.engines.of(subject)
   const container = await docker.inspectContainer(id, { signal })
   if (container?.state !== 'running') return null
   if (gate.kind === 'engine')
     return container.health === null || container.health === 'starting'
       ? null
       : { passed: container.health === 'healthy', seen: container.healthOutput ?? '' }
-  const place = gate.port > 0 && gate.path !== null ? await probedAt(run, container, gate) : null
+  const place =
+    gate.port > 0 && gate.path !== null
+      ? await probedAt({ docker, network, signal }, container, gate)
+      : null
   const { path, host } = gate
   const probed = place && 'address' in place && (await probeOnce({ ...place, path, host, signal }))
   if (probed && !probed.answered) return { passed: false, seen: probed.lastSeen }

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { ContainerKey, Docker, Engines } from '../docker/index.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Trace } from '../platform/trace.ts'
@@ -11,6 +11,8 @@ import type { WorkloadLocks } from './workload-locks.ts'
 
 export type RuntimeDeps = {
   db: Db
+  engines: Engines
+  /** Of the server that Davit runs on: for images, networks, and what else isn't one container's. */
   docker: Docker
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
@@ -21,7 +23,7 @@ export type RuntimeDeps = {
   instanceTasks: InstanceTasks
   collector: {
     /** Resolves when the container's output is stored. */
-    finish: (containerId: string) => Promise<void>
+    finish: (container: ContainerKey) => Promise<void>
   }
   instanceId: string
   /** Notes what a deployment takes; only it has one. */

@@ -87,9 +87,9 @@ async function stopOrRemove(
 ) {
   const { db } = deps
   const isKept = () => getInstance(db, instance.id)?.state === 'standby'
-  const containerId = await findContainer(deps, workload, instance)
-  if (containerId && isKept() && (await stopKept(deps, containerId, options)) && isKept()) return // a new release may have taken its place meanwhile
-  if (containerId) await stopAndRemove(deps, containerId, options)
+  const found = await findContainer(deps, workload, instance)
+  if (found && isKept() && (await stopKept(deps, found, options)) && isKept()) return // a new release may have taken its place meanwhile
+  if (found) await stopAndRemove(deps, found, options)
   updateInstance(db, instance.id, { state: 'removed' })
 }
 

@@ -17,7 +17,6 @@ import { isStatus } from '../docker/refusals.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { stopAndRemove } from './remove.ts'
 import type { RuntimeDeps } from './deps.ts'
 
 /** Its value is a hash of the settings; a container with another hash is replaced. */
@@ -181,8 +180,10 @@ async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) 
 }
 
 /** No log collector stores the output of an edge. */
-const remove = (deps: EdgeDeps, id: string) =>
-  stopAndRemove({ ...deps, collector: { finish: async () => {} } }, id)
+async function remove({ docker }: EdgeDeps, id: string) {
+  await docker.stopContainer(id)
+  await docker.removeContainer(id, { force: true, volumes: true })
+}
 
 /** Such as `2.11.4`; null when unknown. */
 async function versionIn({ docker }: EdgeDeps, id: string, { signal }: { signal: AbortSignal }) {

@@ -54,6 +54,7 @@ export const listMembers = (db: Tx, network: string) =>
   db
     .select({
       instanceId: instances.id,
+      serverId: instances.serverId,
       containerId: instances.containerId,
       workloadId: instances.workloadId,
     })

@@ -1,4 +1,5 @@
 import { unlessUsed } from '../docker/index.ts'
+import type { ContainerKey } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { reserveAddresses } from './addresses.ts'
 import type { Component } from './component.ts'
@@ -17,7 +18,7 @@ export type Endpoint = {
 
 type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
 
-type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
+type Run = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'config' | 'instanceId'> & {
   workload: Workload
   signal: AbortSignal
 }
@@ -70,11 +71,13 @@ const isOn = ({ options, joins }: Component, serviceId: string | null) =>
 
 /** Skips the network that it was created on. */
 export async function connectJoined(
-  { docker }: Pick<Run, 'docker'>,
-  { containerId, endpoints }: { containerId: string; endpoints: Endpoint[] },
+  { engines }: Pick<Run, 'engines'>,
+  container: ContainerKey,
+  endpoints: Endpoint[],
 ) {
+  const containerId = container.id
   for (const { network, address, aliases } of endpoints.slice(1))
-    await docker.connectNetwork(network, { containerId, address, aliases })
+    await engines.of(container).connectNetwork(network, { containerId, address, aliases })
 }
 
 /**
@@ -82,19 +85,19 @@ export async function connectJoined(
  * failed start and recreated. They reach the service with their next attempt.
  */
 async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
-  const { db, docker, signal } = run
+  const { db, engines, docker, signal } = run
   const network = networkNameOf({ id: serviceId })
   const apps = listMembers(db, network).filter(({ workloadId }) => workloadId !== serviceId)
   if (apps.length === 0) return
   const there = new Set(await docker.listJoined(network, { signal }))
-  for (const { instanceId: id, containerId } of apps) {
+  for (const { instanceId: id, containerId, serverId } of apps) {
     if (there.has(containerId!)) continue
     try {
       const instances = [{ id, containerId }]
       const options = { network, instances, replaced: [], signal }
       const { addresses } = await reserveAddresses(run, options)
       const address = addresses.get(id)
-      await docker.connectNetwork(network, { containerId: containerId!, address })
+      await engines.of({ serverId }).connectNetwork(network, { containerId: containerId!, address })
     } catch (error) {
       signal.throwIfAborted()
       report('an app was not reconnected to a service', error, { service: serviceId, ownerId })

@@ -4,31 +4,40 @@ import { isUp } from './workload.ts'
 /** A container's state before it was stopped. */
 type FrozenContainer = {
   id: string
+  serverId: string
   name: string
   policy: RestartPolicy
   /** False when it only had to be kept from being started by Docker. */
   wasUp: boolean
 }
 
+type Freezing = Pick<FrozenContainer, 'id' | 'policy' | 'wasUp'>
+
 /** Only includes containers that run, or that Docker may start. */
 export async function standingOf(docker: Docker, ids: string[]): Promise<FrozenContainer[]> {
   const found = await Promise.all(ids.map((id) => docker.inspectContainer(id)))
   return found.flatMap((one) =>
     one && (isUp(one) || one.restartPolicy.name !== 'no')
-      ? { id: one.id, name: one.name, policy: one.restartPolicy, wasUp: isUp(one) }
+      ? {
+          id: one.id,
+          serverId: one.serverId,
+          name: one.name,
+          policy: one.restartPolicy,
+          wasUp: isUp(one),
+        }
       : [],
   )
 }
 
 /** Uses its own stop timeout. Docker doesn't start it again, not even at boot. */
-export async function freeze(docker: Docker, { id, policy, wasUp }: FrozenContainer) {
+export async function freeze(docker: Docker, { id, policy, wasUp }: Freezing) {
   // an engine that starts also starts stopped containers with the policy always or a failed exit
   if (policy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
   if (wasUp) await docker.stopContainer(id)
 }
 
 /** Reverts `freeze` in any state; does nothing when the container was removed meanwhile. */
-export async function startAgain(docker: Docker, { id, policy, wasUp }: FrozenContainer) {
+export async function startAgain(docker: Docker, { id, policy, wasUp }: Freezing) {
   const found = await docker.inspectContainer(id)
   if (!found) return
   if (found.restartPolicy.name !== policy.name) await docker.setRestartPolicy(id, policy)

@@ -3,7 +3,7 @@ import type { Component } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
 import { placed } from './revert.ts'
 import type { Difference, Placed, RollOutRun } from './run.ts'
-import { getRelease, listInstances, listStandby } from './store.ts'
+import { getRelease, keyOf, listInstances, listStandby } from './store.ts'
 import type { Instance } from './store.ts'
 
 /**
@@ -51,11 +51,12 @@ async function findStandby(run: RollOutRun, components: Component[]) {
   const before = openComponents(secrets, getRelease(db, first.releaseId)) ?? []
   for (const component of components) {
     const of = before.find(({ name }) => name === component.name) ?? null
-    const same = standby.flatMap((instance) =>
-      instance.component === component.name && instance.containerId !== null
-        ? [{ id: instance.containerId, component: of, instance }]
-        : [],
-    )
+    const same = standby.flatMap((instance) => {
+      const key = keyOf(instance)
+      return key && instance.component === component.name
+        ? [{ ...key, component: of, instance }]
+        : []
+    })
     const isSame = of?.options.env?.DAVIT_COMMIT === component.options.env?.DAVIT_COMMIT
     const containers =
       isSame && (await inspectUnchanged(run, component, same, { mayBeStopped: true }))
@@ -75,7 +76,7 @@ const isReady = ({ state, restartPolicy }: Container) =>
 
 /** Returns the containers that run what would be created; null when one doesn't. */
 async function inspectUnchanged(
-  { docker }: Pick<RollOutRun, 'docker'>,
+  { engines }: Pick<RollOutRun, 'engines'>,
   component: Component,
   same: Placed[],
   { mayBeStopped = false } = {},
@@ -83,10 +84,10 @@ async function inspectUnchanged(
   const [first] = same
   if (component.oneShot || !first?.component || same.length !== component.replicas) return null
   if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return null
-  const image = await docker.inspectImage(component.options.image)
   const found: Container[] = []
-  for (const { id } of same) {
-    const container = await docker.inspectContainer(id)
+  for (const one of same) {
+    const image = await engines.of(one).inspectImage(component.options.image)
+    const container = await engines.inspect(one)
     // one that crashes again and again, or is paused, gets another try
     const isStopped = mayBeStopped && container?.state === 'exited'
     if (!container || container.imageId !== image?.id) return null

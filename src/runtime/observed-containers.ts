@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
+import type { Container, EngineEvent, EngineFeed, Engines } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
 import { Hub } from '../live/hub.ts'
 import { SharedSource } from '../live/shared-source.ts'
@@ -36,7 +36,9 @@ const relevantEvents =
  */
 export class ObservedContainers {
   readonly crashes = new CrashCount()
-  readonly #docker: Docker
+  readonly #engines: Engines
+  /** By container. */
+  readonly #servers = new Map<string, string>()
   /** Null for one that was removed, as long as an earlier inspection of it hasn't returned. */
   readonly #known = new Map<string, { turn: number; condition: Condition | null }>()
   /** How many inspections of a container haven't returned. */
@@ -52,8 +54,8 @@ export class ObservedContainers {
   #turn = 0
   #looking: Promise<void> = Promise.resolve()
 
-  constructor(docker: Docker) {
-    this.#docker = docker
+  constructor(engines: Engines) {
+    this.#engines = engines
   }
 
   /** Null when it doesn't exist. Inspects it again when something happened to it meanwhile. */
@@ -71,12 +73,21 @@ export class ObservedContainers {
     }
   }
 
+  /** Docker of the server that a container runs on. */
+  async engineOf(id: string, options: { signal?: AbortSignal } = {}) {
+    const serverId = this.#servers.get(id)
+    return serverId ? this.#engines.of({ serverId }) : this.#engines.holding(id, options)
+  }
+
   async #inspectNow(id: string, options: { signal?: AbortSignal }) {
     let turn = 0
     let container: Container | null = null
     for (let tries = 0; tries < mostTries; tries++) {
       turn = ++this.#turn
-      container = await this.#docker.inspectContainer(id, options)
+      const serverId = this.#servers.get(id)
+      container = await (serverId
+        ? this.#engines.of({ serverId }).inspectContainer(id, options)
+        : this.#engines.find(id, options))
       if (turn > (this.#heard.get(id) ?? 0)) break
     }
     if (turn < (this.#known.get(id)?.turn ?? 0)) return container
@@ -101,10 +112,13 @@ export class ObservedContainers {
     const seen = this.#followed.latest(id)
     if (seen && seen !== 'away') return Promise.resolve(seen)
     const asked =
-      this.#asked.get(id) ??
-      whileAlive(this.#docker, this.inspect(id)).finally(() => this.#asked.delete(id))
+      this.#asked.get(id) ?? this.#inspectAlive(id).finally(() => this.#asked.delete(id))
     this.#asked.set(id, asked)
     return asked
+  }
+
+  async #inspectAlive(id: string) {
+    return whileAlive(await this.engineOf(id), this.inspect(id))
   }
 
   /** Yields the current state and then each change; null comes last. */
@@ -161,6 +175,7 @@ export class ObservedContainers {
       if (event === resync) this.#inspect(signal, () => this.#listAll(signal))
       else if (relevantEvents.test(event.action)) {
         this.crashes.hear(event)
+        this.#servers.set(event.id, event.serverId)
         if (event.action === 'destroy') this.#heard.delete(event.id)
         else this.#heard.set(event.id, ++this.#turn)
         this.#waiting.add(event.id)
@@ -188,9 +203,12 @@ export class ObservedContainers {
   }
 
   async #listAll(signal: AbortSignal) {
-    const containers = await this.#docker.listContainers({ all: true, signal })
+    const containers = await this.#engines.each((docker) =>
+      docker.listContainers({ all: true, signal }),
+    )
     const there = new Set(containers.map(({ id }) => id))
-    for (const map of [this.#known, this.#heard])
+    for (const { id, serverId } of containers) this.#servers.set(id, serverId)
+    for (const map of [this.#known, this.#heard, this.#servers])
       for (const id of map.keys()) if (!there.has(id)) map.delete(id)
     for (const id of this.#followed.keys()) this.#waiting.add(id)
     for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)

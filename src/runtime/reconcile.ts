@@ -73,9 +73,11 @@ export async function listDifferent(
   kind: WorkloadKey['kind'],
   { signal }: { signal: AbortSignal },
 ): Promise<Set<string>> {
-  const { db, docker, edge, instanceId, observed } = deps
+  const { db, engines, edge, instanceId, observed } = deps
   const labels = labelFilter(instanceId, { kind })
-  const containers = await docker.listContainers({ labels, all: true, signal })
+  const containers = await engines.each((docker) =>
+    docker.listContainers({ labels, all: true, signal }),
+  )
   const there = new Map(containers.map((container) => [container.id, container]))
   const held = listInstancesOf(db, kind)
   const known = new Set(held.map(({ containerId }) => containerId))
@@ -111,9 +113,9 @@ export async function listDifferent(
  * that an earlier version created, or that is newer than this database's backup, is adopted.
  */
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
-  const { db, docker, instanceId } = deps
+  const { db, engines, instanceId } = deps
   const labels = filterOf(instanceId, workload)
-  const containers = await docker.listContainers({ labels, all: true })
+  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
   const there = new Set(containers.map(({ id }) => id))
   for (const container of containers) {
     const rows = listInstances(db, workload.id)
@@ -121,7 +123,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
     if (known.some((instance) => isContainerOf(instance, container))) continue
     if (workload.kind === 'service' && adopt(deps, workload, { container, there, rows })) continue
     if (isKnown(db, readLabels(container.labels)) && !isRestoring(deps))
-      await stopAndRemove(deps, container.id)
+      await stopAndRemove(deps, container)
   }
 }
 
@@ -133,7 +135,7 @@ function adopt(
   { db }: RuntimeDeps,
   { id: workloadId }: WorkloadKey,
   {
-    container: { id: containerId, labels },
+    container: { id: containerId, serverId, labels },
     there,
     rows,
   }: { container: ContainerSummary; there: Set<string>; rows: Instance[] },
@@ -143,10 +145,13 @@ function adopt(
   if (!release) return false
   const same = rows.filter((one) => one.component === component && one.releaseId === release.id)
   const vacant = same.find((row) => !there.has(row.containerId ?? ''))
-  if (vacant) updateInstance(db, vacant.id, { containerId })
+  if (vacant) updateInstance(db, vacant.id, { containerId, serverId })
   else if (same.length > 0 || release.components !== null) return false
   else
-    insertInstance(db, { releaseId: release.id, workloadId, component, containerId, state: 'live' })
+    insertInstance(db, {
+      ...{ releaseId: release.id, workloadId, component, containerId, serverId },
+      state: 'live',
+    })
   return true
 }
 
@@ -178,7 +183,7 @@ async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
  * none, so that a crash ends it.
  */
 async function restoreRestartPolicy(
-  { db, docker, secrets }: RuntimeDeps,
+  { db, engines, secrets }: RuntimeDeps,
   { id: workloadId }: WorkloadKey,
   { instance, container }: { instance: Instance; container: Container },
 ) {
@@ -187,7 +192,7 @@ async function restoreRestartPolicy(
   const policy = components.find(({ name }) => name === instance.component)?.options.restart
   if (!policy || policy.name === 'no') return
   try {
-    await docker.setRestartPolicy(container.id, policy)
+    await engines.of(container).setRestartPolicy(container.id, policy)
   } catch (error) {
     report('a container has no restart policy for now', error, { id: container.id })
   }

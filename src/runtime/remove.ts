@@ -1,5 +1,5 @@
 import { EngineError, unlessUsed } from '../docker/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { ContainerKey, Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
@@ -7,7 +7,7 @@ import { isUp, lastFirst } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 import { neverAborted } from '../platform/pause.ts'
 
-type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
+type EngineDeps = Pick<RuntimeDeps, 'engines' | 'docker' | 'instanceId'>
 
 /** The kind is container, image, network or volume; callers add their own. */
 export type Removed = { kind: string; name: string }
@@ -25,7 +25,7 @@ export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
  * its project, and what others use stays. Containers whose data stays are stopped gracefully. Repeatable.
  */
 export async function removeFromEngine(
-  deps: Pick<RuntimeDeps, 'docker' | 'instanceId' | 'collector'>,
+  deps: EngineDeps & Pick<RuntimeDeps, 'collector'>,
   {
     kind,
     volumes,
@@ -42,37 +42,40 @@ export async function removeFromEngine(
     shared?: string[]
   },
 ): Promise<Removed[]> {
-  const { docker, instanceId } = deps
+  const { engines, docker, instanceId } = deps
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
   // a container that someone started from our image has the image's labels, but another kind
   const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
   // a database whose data is deleted has nothing to write; a process may still have a job to finish
   const timeoutSeconds = volumes && kind !== 'app' ? 0 : undefined
-  const oldestFirst = (await docker.listContainers(own)).reverse()
-  await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async ({ id, name }) => {
-    await stopAndRemove(deps, id, { timeoutSeconds })
-    removed.push({ kind: 'container', name })
+  const oldestFirst = (await engines.each((docker) => docker.listContainers(own))).reverse()
+  await lastFirst({ kind: kind ?? 'service' }, oldestFirst, async (one) => {
+    await stopAndRemove(deps, one, { timeoutSeconds })
+    removed.push({ kind: 'container', name: one.name })
   })
-  for (const { tags, id } of images ? await docker.listImages({ labels }) : [])
-    for (const reference of tags.length > 0 ? tags : [id])
-      if (!shared.includes(reference) && (await unlessUsed(docker.removeImage(reference))))
-        removed.push({ kind: 'image', name: reference })
-  for (const reference of new Set(named))
-    if (!shared.includes(reference) && (await unlessUsed(docker.removeImage(reference))))
-      removed.push({ kind: 'image', name: reference })
+  for (const docker of engines.all) {
+    const built = images ? await docker.listImages({ labels }) : []
+    const names = built.flatMap(({ tags, id }) => (tags.length > 0 ? tags : [id]))
+    for (const name of new Set([...names, ...named]))
+      if (!shared.includes(name) && (await unlessUsed(docker.removeImage(name))))
+        removed.push({ kind: 'image', name })
+  }
   if (of.environmentId) removed.push(...(await removeNetworksOf(deps, [of.environmentId])))
   else
     for (const { id, name } of await docker.listNetworks({ labels }))
       if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })
-  if (volumes)
+  for (const docker of volumes ? engines.all : [])
     for (const { name } of await docker.listVolumes({ labels }))
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
 }
 
 /** The networks that only the containers of one environment share. */
-export async function removeNetworksOf(deps: EngineDeps, environmentIds: string[]) {
+export async function removeNetworksOf(
+  deps: Pick<EngineDeps, 'docker' | 'instanceId'>,
+  environmentIds: string[],
+) {
   const removed: Removed[] = []
   for (const environmentId of environmentIds) {
     const labels = labelFilter(deps.instanceId, { environmentId })
@@ -86,7 +89,10 @@ export async function removeNetworksOf(deps: EngineDeps, environmentIds: string[
 const mostTries = 3
 
 /** Disconnects the apps on it first. Returns false when others use it. */
-async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
+async function removeNetwork(
+  { docker, instanceId }: Pick<EngineDeps, 'docker' | 'instanceId'>,
+  id: string,
+) {
   const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
   for (let tries = 0; tries < mostTries; tries++) {
     for (const containerId of await docker.listJoined(id, apps))
@@ -100,21 +106,25 @@ async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
 
 /** Removes it only when its last lines are stored. */
 export async function stopAndRemove(
-  { docker, collector }: Pick<RuntimeDeps, 'docker' | 'collector'>,
-  id: string,
+  { engines, collector }: Pick<RuntimeDeps, 'engines' | 'collector'>,
+  container: ContainerKey,
   options: Parameters<Docker['stopContainer']>[1] = {},
 ) {
+  const docker = engines.of(container)
+  const { id } = container
   await docker.stopContainer(id, options)
-  await collector.finish(id)
+  await collector.finish(container)
   await docker.removeContainer(id, { force: true, volumes: true })
 }
 
 /** Stops a container that is kept, which the engine doesn't start again after a reboot. False for one that is gone. */
 export async function stopKept(
-  { docker }: Pick<RuntimeDeps, 'docker'>,
-  id: string,
+  { engines }: Pick<RuntimeDeps, 'engines'>,
+  key: ContainerKey,
   options: Parameters<Docker['stopContainer']>[1] = {},
 ) {
+  const docker = engines.of(key)
+  const { id } = key
   const container = await docker.inspectContainer(id, options)
   if (!container) return false
   if (container.restartPolicy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
@@ -126,8 +136,13 @@ export async function stopKept(
 export const refuseWithoutEngine = ({ docker }: Pick<EngineDeps, 'docker'>) => docker.info()
 
 /** Returns their names. */
-export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>
-  (await docker.listVolumes({ labels: labelFilter(instanceId, of) })).map(({ name }) => name)
+export async function volumesOf(
+  { engines, instanceId }: Pick<EngineDeps, 'engines' | 'instanceId'>,
+  of: Belonging,
+) {
+  const labels = labelFilter(instanceId, of)
+  return (await engines.each((docker) => docker.listVolumes({ labels }))).map(({ name }) => name)
+}
 
 /** The engine refuses to remove an object in use. Returns false when it didn't exist. */
 export const removeUnused = (

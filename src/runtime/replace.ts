@@ -24,10 +24,10 @@ export async function replaceInstance(
   run: RuntimeDeps & GateRun & { workload: Workload },
   { instance: old, component }: Replace,
 ): Promise<boolean> {
-  const { db, docker, workload, signal } = run
-  const { releaseId, workloadId, slot, port } = old
+  const { db, engines, workload, signal } = run
+  const { releaseId, workloadId, slot, port, serverId } = old
   const instance = insertInstance(db, {
-    ...{ releaseId, workloadId, slot, port },
+    ...{ releaseId, workloadId, slot, port, serverId },
     component: component.name,
   })
   try {
@@ -38,7 +38,7 @@ export async function replaceInstance(
     })
     await startAndGate(run, [made])
     const { restart } = component.options
-    if (restart) await docker.setRestartPolicy(made.id, restart)
+    if (restart) await engines.of(made).setRestartPolicy(made.id, restart)
     await refuseEnded(run, [made])
     signal.throwIfAborted()
     await retryOnDiskFull(() => takeOver(run, { old, instance }), { signal })

@@ -7,7 +7,7 @@ import { componentIn, placed, startDown } from './revert.ts'
 import type { GateRun, RollOut } from './run.ts'
 import type { CreatedContainer } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
-import { isWanted, listLiveInstances, updateInstance } from './store.ts'
+import { isWanted, keyOf, listLiveInstances, updateInstance } from './store.ts'
 import type { Instance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
 import type { Workload, WorkloadKey } from './workload.ts'
@@ -70,7 +70,7 @@ async function restartSome(
   made: FoundContainer[],
   { stops }: Pick<Restart, 'stops'>,
 ) {
-  const { docker, db, workload, signal } = run
+  const { engines, db, workload, signal } = run
   // a container that the engine is about to restart would never pass its gate
   const toStop = made.filter(({ state }) => stops || state === 'restarting')
   const toStart = made.filter(({ state }) => stops || state !== 'running')
@@ -79,18 +79,19 @@ async function restartSome(
   await lastFirst(
     workload,
     toStop,
-    ({ id }) => docker.stopContainer(id),
+    (one) => engines.of(one).stopContainer(one.id),
     ({ component }) => component,
   )
-  const restarting = made.flatMap(({ id, component: { options } }) =>
-    options.restart ? { id, policy: options.restart } : [],
-  )
+  const restarting = made.flatMap((one) => {
+    const policy = one.component.options.restart
+    return policy ? { id: one.id, docker: engines.of(one), policy } : []
+  })
   // a crash must end the gate, not be hidden by a restart
-  for (const { id } of restarting) await docker.setRestartPolicy(id, { name: 'no' })
+  for (const { id, docker } of restarting) await docker.setRestartPolicy(id, { name: 'no' })
   try {
     await startAndGate(run, made)
   } finally {
-    for (const { id, policy } of restarting) await docker.setRestartPolicy(id, policy)
+    for (const { id, docker, policy } of restarting) await docker.setRestartPolicy(id, policy)
   }
   for (const { instance, component } of made)
     if (component.oneShot) updateInstance(db, instance.id, { state: 'stopped' })
@@ -113,9 +114,10 @@ export const stopLive = (
     deps.routing.exclude(workload, reached)
     await drain(deps, workload, { instances: reached, signal })
     await deps.instanceTasks.expedite(workload.id)
-    const stop = async ({ id, containerId }: Instance) => {
+    const stop = async (instance: Instance) => {
+      const { id, containerId } = instance
       signal.throwIfAborted()
-      if (containerId) await deps.docker.stopContainer(containerId)
+      if (containerId) await deps.engines.of(instance).stopContainer(containerId)
       updateInstance(deps.db, id, { state: 'stopped' })
     }
     await lastFirst(workload, instances, stop, componentIn(deps, workload))
@@ -138,10 +140,11 @@ async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Re
     ({ containerId }) => containerId !== null,
   )
   if (stops)
-    for (const { containerId } of rows.toReversed()) await deps.docker.stopContainer(containerId!)
-  for (const { id, containerId } of rows) {
+    for (const row of rows.toReversed()) await deps.engines.of(row).stopContainer(row.containerId!)
+  for (const row of rows) {
+    const { id, containerId } = row
     signal.throwIfAborted()
-    await deps.docker.startContainer(containerId!)
+    await deps.engines.of(row).startContainer(containerId!)
     // behind an edge, it is checked first
     updateInstance(deps.db, id, { state: deps.edge.isOn ? 'unhealthy' : 'live' })
   }
@@ -156,12 +159,11 @@ async function findLive(
   const made: FoundContainer[] = []
   for (const { component, slot } of slotsOf(components)) {
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
-    const container =
-      instance?.containerId &&
-      (await deps.docker.inspectContainer(instance.containerId, { signal }))
+    const key = instance && keyOf(instance)
+    const container = key && (await deps.engines.inspect(key, { signal }))
     if (!container || !isAsItSays(container, component, networkNameOf(workload))) return null
-    const { id, name, state } = container
-    made.push({ id, name, state, component, instance })
+    const { id, serverId, name, state } = container
+    made.push({ id, serverId, name, state, component, instance })
   }
   return made
 }

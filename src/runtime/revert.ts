@@ -1,6 +1,6 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import type { ContainerKey, ContainerSummary } from '../docker/index.ts'
 import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
@@ -14,6 +14,7 @@ import {
   getLiveRelease,
   getNextReleaseId,
   isWanted,
+  keyOf,
   listInstances,
   listStandby,
   updateInstance,
@@ -59,7 +60,7 @@ export async function startDown(
   deps: RuntimeDeps,
   { workload, live, signal }: { workload: WorkloadKey; live: Placed[]; signal: AbortSignal },
 ) {
-  const found = await Promise.all(live.map(({ id }) => deps.docker.inspectContainer(id)))
+  const found = await Promise.all(live.map((one) => deps.engines.inspect(one)))
   const down = live.filter((_, at) => found[at] && !isUp(found[at]))
   await startAgain({ ...deps, workload, network: networkNameOf(workload), signal }, down)
 }
@@ -72,8 +73,8 @@ export const listLive = (deps: RuntimeDeps, workload: WorkloadKey) =>
 export function placed(deps: RuntimeDeps, workload: WorkloadKey, instances: Instance[]): Placed[] {
   const componentOf = componentIn(deps, workload)
   return instances.flatMap((instance) => {
-    const { containerId } = instance
-    return containerId ? { id: containerId, component: componentOf(instance), instance } : []
+    const key = keyOf(instance)
+    return key ? { ...key, component: componentOf(instance), instance } : []
   })
 }
 
@@ -97,9 +98,8 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
     const { id } = instance
     stay.delete(id)
     try {
-      const containerId = await findContainer(deps, workload, instance)
-      if (containerId)
-        await (instance.state === 'standby' ? stopKept : stopAndRemove)(deps, containerId)
+      const found = await findContainer(deps, workload, instance)
+      if (found) await (instance.state === 'standby' ? stopKept : stopAndRemove)(deps, found)
     } catch (error) {
       if (isEngineAway(error)) throw error
       refusal ??= error
@@ -114,17 +114,18 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
  * belongs to another instance.
  */
 export async function findContainer(
-  { db, docker, instanceId }: RuntimeDeps,
+  { db, engines, instanceId }: RuntimeDeps,
   workload: WorkloadKey,
-  { id, containerId }: Pick<Instance, 'id' | 'containerId'>,
-) {
-  if (containerId) return containerId
+  instance: Instance,
+): Promise<ContainerKey | undefined> {
+  const key = keyOf(instance)
+  if (key) return key
   const labels = filterOf(instanceId, workload)
-  const containers = await docker.listContainers({ labels, all: true })
+  const containers = await engines.of(instance).listContainers({ labels, all: true })
   const known = new Set(listInstances(db, workload.id).map((one) => one.containerId))
   const isOurs = (found: (typeof containers)[number]) =>
-    isContainerOf({ id, containerId }, found) && !known.has(found.id)
-  return containers.find(isOurs)?.id
+    isContainerOf(instance, found) && !known.has(found.id)
+  return containers.find(isOurs)
 }
 
 /** Compares the names while the creation hasn't been confirmed. */

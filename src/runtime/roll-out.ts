@@ -90,7 +90,7 @@ const lookTime = 20_000
 const syncing = { kind: 'edge', name: 'change ports' } as const
 
 async function switchOver(run: RollOutRun, before: Release) {
-  const { docker, workload, release, hooks, signal, shutdown } = run
+  const { engines, docker, workload, release, hooks, signal, shutdown } = run
   const failed = { workload, releaseId: release.id, shutdown, stay: new Set<string>() }
   const newStays = ['The new container was not removed', () => removeNew(run, failed)] as const
   const undo = new Undo()
@@ -137,10 +137,11 @@ async function switchOver(run: RollOutRun, before: Release) {
       const instances = old.map(({ instance }) => instance)
       await run.instanceTasks.endReturns(instances) // they would get requests until they stop
       run.routing.exclude(workload, instances)
-      const stop = async ({ id, component }: Placed) => {
-        await docker.stopContainer(id)
+      const stop = async (one: Placed) => {
+        const { id, component } = one
+        await engines.of(one).stopContainer(id)
         if (!component || !hooks.log) return
-        if ((await docker.inspectContainer(id))?.exitCode === killed)
+        if ((await engines.inspect(one))?.exitCode === killed)
           hooks.log(
             `${component.name} was killed: it was still running after the ${component.options.stopTimeout ?? 10} s it has to stop`,
           )
@@ -150,9 +151,10 @@ async function switchOver(run: RollOutRun, before: Release) {
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
     const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
-    for (const { component, id, isUp } of made)
-      if (component.options.restart && !isUp)
-        await docker.setRestartPolicy(id, component.options.restart)
+    for (const one of made) {
+      const { restart } = one.component.options
+      if (restart && !one.isUp) await engines.of(one).setRestartPolicy(one.id, restart)
+    }
     await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt), isWatched }

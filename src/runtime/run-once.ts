@@ -1,3 +1,5 @@
+import type { Db } from '../db/index.ts'
+import type { ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { stopping } from '../jobs/task.ts'
 import { getJob } from '../jobs/store.ts'
@@ -12,6 +14,7 @@ import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
 import { stopAndRemove } from './remove.ts'
 import { findContainer } from './revert.ts'
 import { createOne, ensureVolumes } from './steps/create.ts'
+import { keyOf } from './store.ts'
 import { untilEngineResponds } from './undo.ts'
 import { networkNameOf } from './workload.ts'
 import type { Workload, WorkloadKey } from './workload.ts'
@@ -31,8 +34,8 @@ export type Once = {
   /** True when it keeps running while Davit restarts, and the next process resumes it. */
   resumes: boolean
   /** Awaited when its container was created, before it starts. */
-  created?: (containerId: string, signal: AbortSignal) => Promise<void>
-  started?: (containerId: string) => void
+  created?: (container: ContainerKey, signal: AbortSignal) => Promise<void>
+  started?: (container: ContainerKey) => void
   /** Ends it. */
   signal: AbortSignal
   /** Aborted when Davit stops. */
@@ -71,42 +74,44 @@ export async function removeOnce(
 ): Promise<void> {
   const instance = getOnce(deps.db, id)
   if (!instance) return
-  const containerId = await findContainer(deps, workload, instance)
-  if (containerId) await stopAndRemove(deps, containerId)
+  const found = await findContainer(deps, workload, instance)
+  if (found) await stopAndRemove(deps, found)
   deleteOnce(deps.db, instance)
 }
 
 async function toItsEnd(run: OnceRun): Promise<Ended> {
-  const { docker, collector, signal } = run
-  const id = await createOrResume(run)
+  const { collector, signal } = run
+  const made = await createOrResume(run)
+  const docker = run.engines.of(made)
+  const { id } = made
   // the container shows what the engine did while it was unreachable
   const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
     const container = await docker.inspectContainer(id, { signal })
     if (container?.state === 'created') {
-      await run.created?.(id, signal)
+      await run.created?.(made, signal)
       signal.throwIfAborted()
       await docker.startContainer(id)
     }
-    run.started?.(id)
-    return waitForEnd(run, id)
+    run.started?.(made)
+    return waitForEnd({ ...run, docker }, id)
   })
-  await collector.finish(id)
+  await collector.finish(made)
   return ended
 }
 
 /** Creates the container, or finds the one of the last process: only that can have been started. */
-async function createOrResume(run: OnceRun) {
+async function createOrResume(run: OnceRun): Promise<ContainerKey> {
   const { db, workload, id, releaseId, component, resumes, signal } = run
-  const known = resumes ? getOnce(db, id)?.containerId : null
+  const known = resumes && keyIn(db, id)
   if (known) return known
   await removeOnce(run, run)
   signal.throwIfAborted()
   const instance = insertOnce(db, { workload, id, releaseId, component: component.name })
   const reserved = await reserveEndpoints(run, { members: [{ component, instance }] })
-  await ensureVolumes(run, [component])
+  await ensureVolumes(run, [{ component, instance }])
   signal.throwIfAborted()
   const endpoints = reserved.endpoints.get(id)!
-  return (await createOne(run, { component, instance, endpoints, state: 'once' })).id
+  return createOne(run, { component, instance, endpoints, state: 'once' })
 }
 
 async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
@@ -129,13 +134,18 @@ async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
 
 /** Stops it in any state, and stores its last lines. */
 async function stop(run: OnceRun) {
-  const { db, docker, collector, id } = run
-  const containerId = getOnce(db, id)?.containerId
-  if (!containerId) return
+  const { db, engines, collector, id } = run
+  const made = keyIn(db, id)
+  if (!made) return
   try {
-    await untilEngineResponds(run, () => docker.stopContainer(containerId))
-    await collector.finish(containerId)
+    await untilEngineResponds(run, () => engines.of(made).stopContainer(made.id))
+    await collector.finish(made)
   } catch (error) {
-    report('a command that must end is still running', error, { container: containerId })
+    report('a command that must end is still running', error, { container: made.id })
   }
+}
+
+function keyIn(db: Db, id: string) {
+  const instance = getOnce(db, id)
+  return instance && keyOf(instance)
 }

@@ -1,5 +1,6 @@
 import type { Component, Slot } from './component.ts'
 import type { Tx } from '../db/index.ts'
+import type { ContainerKey, Docker } from '../docker/index.ts'
 import type { Instance } from './store.ts'
 import type { Workload } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -52,16 +53,18 @@ export type RollOut = {
 
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
-export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal' | 'trace'> & {
+export type GateRun = Pick<RollOutRun, 'engines' | 'config' | 'network' | 'signal' | 'trace'> & {
   /** True when it needn't stay up for a while to pass, since it is watched afterwards. */
   isWatched?: boolean
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log' | 'passed'>
 }
 
+/** Of one container, with Docker of its server. */
+export type ContainerRun = GateRun & { docker: Docker }
+
 /** The component is null when an earlier version created the container. */
-export type Placed = {
-  id: string
+export type Placed = ContainerKey & {
   component: Component | null
   instance: Pick<Instance, 'id'>
 }

@@ -9,7 +9,7 @@ import type { WorkloadKey } from './workload.ts'
 export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
-type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
+type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port' | 'serverId'>>
 
 /** Selects a container id of each deployment, even if removed: of its first `web`, else first component. */
 export const deployedContainer = sql<string | null>`(
@@ -27,6 +27,8 @@ export const findLiveInstance = (db: Tx, containerId: string) =>
     instances,
     and(eq(instances.containerId, containerId), eq(instances.state, 'live')),
   )[0]
+
+export const keyOf = ({ containerId: id, serverId }: Instance) => (id ? { id, serverId } : null)
 
 /** True when it should be running, healthy or not. */
 export const isWanted = ({ state }: Pick<Instance, 'state'>) =>
@@ -85,14 +87,14 @@ export function adoptRelease(
     workload: WorkloadKey
     id: string
     edge?: boolean
-    containers: { component: string; containerId: string; state: 'live' | 'stopped' }[]
+    containers: (Omit<SlotKey, 'slot'> & { containerId: string; state: 'live' | 'stopped' })[]
   },
 ) {
   const seen = new Map<string, number>()
-  const slots = containers.map(({ component }) => {
+  const slots = containers.map(({ component, serverId }): SlotKey => {
     const slot = seen.get(component) ?? 0
     seen.set(component, slot + 1)
-    return { component, slot }
+    return { component, slot, ...(serverId && { serverId }) }
   })
   const rows = insertRelease(tx, { ...release, components: null, slots })
   for (const [at, { id }] of rows.entries())

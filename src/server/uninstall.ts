@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, rmSync 
 import { dirname, join } from 'node:path'
 import { parseConfig } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
-import { connectDocker } from '../docker/index.ts'
+import { connectDocker, Engines } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { openCurrent } from '../doctor/current.ts'
 import { Failure } from '../platform/errors.ts'
@@ -131,8 +131,12 @@ function apps(instanceId: string): Step {
       return containers.length === 0 && volumes.length === 0
     },
     async act({ say }) {
+      const engines = new Engines([docker])
       const collector = { finish: async () => {} } // these logs aren't needed any more
-      const removed = await removeFromEngine({ docker, instanceId, collector }, { volumes: true })
+      const removed = await removeFromEngine(
+        { docker, engines, instanceId, collector },
+        { volumes: true },
+      )
       say(`    ${counted(removed.length, 'object')} removed from Docker`)
     },
   }

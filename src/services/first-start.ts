@@ -39,16 +39,16 @@ export function refuseFirstStart(
  * kill, or to undo a change.
  */
 export const firstStartValues = (
-  { docker }: Pick<ServiceDeps, 'docker'>,
+  { engines }: Pick<ServiceDeps, 'engines'>,
   { from, to, log }: { from: Definition; to: Definition; log?: LogWriter },
 ): RollOut['hooks']['passed'] =>
-  async function setValues({ component, id }, signal) {
+  async function setValues(container, signal) {
     for (const [name, said] of to.file.firstStart) {
       const [before, after] = [from, to].map(({ values }) => values.get(name))
-      if ('how' in said || said.service !== component?.name) continue
+      if ('how' in said || said.service !== container.component?.name) continue
       if (before === undefined || after === undefined || before === after) continue
       const { label } = to.file.variables.get(name)!
-      const { exitCode, output } = await docker.runInContainer(id, {
+      const { exitCode, output } = await engines.of(container).runInContainer(container.id, {
         command: said.command,
         env: { OLD_VALUE: before, NEW_VALUE: after },
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),

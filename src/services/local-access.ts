@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { waitUntilAnswers } from '../docker/index.ts'
-import type { ContainerSummary, Docker } from '../docker/index.ts'
+import type { ContainerSummary, Docker, Engines } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -18,7 +18,8 @@ import type { Service } from './store.ts'
 export type LocalDeps = {
   config: Config
   db: Db
-  docker: Pick<Docker, 'whyApart' | 'listContainers' | 'inspectContainer'>
+  docker: Pick<Docker, 'whyApart'>
+  engines: Engines
   secrets: Secrets
   instanceId: string
 }
@@ -84,10 +85,10 @@ export async function mainTarget(
 }
 
 async function targetOfImage(deps: LocalDeps, service: Service, signal: AbortSignal) {
-  for (const { id, labels } of (await runningOf(deps, service, signal)).toReversed()) {
-    const ports = (await deps.docker.inspectContainer(id, { signal }))?.exposedPorts ?? []
+  for (const one of (await runningOf(deps, service, signal)).toReversed()) {
+    const ports = (await deps.engines.inspect(one, { signal }))?.exposedPorts ?? []
     const port = ports.find(({ protocol }) => protocol === 'tcp')?.container
-    if (port) return { component: labels[partLabel]!, port }
+    if (port) return { component: one.labels[partLabel]!, port }
   }
   throw new AppError(
     'invalid',
@@ -115,11 +116,13 @@ export async function addressOfTarget(
 }
 
 const runningOf = (
-  { docker, instanceId }: LocalDeps,
+  { engines, instanceId }: LocalDeps,
   service: Pick<Service, 'id' | 'ownerId'>,
   signal: AbortSignal,
-): Promise<ContainerSummary[]> =>
-  docker.listContainers({ labels: filterOf(instanceId, workloadOf(service)), signal })
+): Promise<ContainerSummary[]> => {
+  const labels = filterOf(instanceId, workloadOf(service))
+  return engines.each((docker) => docker.listContainers({ labels, signal }))
+}
 
 /** In milliseconds, for a running component to accept a connection. */
 const timeoutMs = 2000

@@ -33,14 +33,12 @@ export async function recoverServices(
 /** Returns the services that ran at the time of the backup, and whether the engine has their containers. */
 export async function lookForServices({
   db,
-  docker,
+  engines,
   instanceId,
-}: Pick<ServiceDeps, 'db' | 'docker' | 'instanceId'>) {
+}: Pick<ServiceDeps, 'db' | 'engines' | 'instanceId'>) {
   const rows = listRestored(db, 'service')
-  const containers = await docker.listContainers({
-    labels: labelFilter(instanceId, { kind: 'service' }),
-    all: true,
-  })
+  const labels = labelFilter(instanceId, { kind: 'service' })
+  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
   const there = new Set(containers.map(({ labels }) => readLabels(labels).serviceId))
   return rows.map((row) => ({
     row,

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { ContainerSummary, Docker } from '../docker/index.ts'
+import type { ContainerSummary, Engines } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { listHosts } from '../addresses/store.ts'
@@ -11,7 +11,7 @@ import { addressOf } from './address.ts'
 import { listPorts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
-type ShownDeps = UrlDeps & { config: Config; docker: Docker; instanceId: string }
+type ShownDeps = UrlDeps & { config: Config; engines: Engines; instanceId: string }
 
 /** An instance with its state from the engine and the database. */
 export type ShownService = {
@@ -61,7 +61,7 @@ const newestParts = (containers: ContainerSummary[], { id }: Service) =>
 
 /** Null when the engine doesn't respond: the rest can still be shown. */
 async function containersOf(
-  { docker, instanceId }: ShownDeps,
+  { engines, instanceId }: ShownDeps,
   services: Service[],
   signal?: AbortSignal,
 ): Promise<ContainerSummary[] | null> {
@@ -69,7 +69,9 @@ async function containersOf(
   const of = services.length === 1 ? { serviceId: only!.id } : {}
   const labels = labelFilter(instanceId, { ...of, kind: 'service' })
   try {
-    const found = await docker.listContainers({ labels, all: true, signal })
+    const found = await engines.each((docker) =>
+      docker.listContainers({ labels, all: true, signal }),
+    )
     return found.toReversed() // in the order in which they were created
   } catch (error) {
     if (error instanceof Failure) return null

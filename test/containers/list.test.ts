@@ -3,6 +3,7 @@ import { readEvents } from '../demo/events.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, listen, sooner } from './engine.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 /** The data of the list's stream, until the loop is left. */
 async function* follow(client: TestClient) {
@@ -40,6 +41,7 @@ test('the JSON of a container is the one that was agreed', async () => {
         process: 'web',
         replica: null,
         deployment: deployment.id,
+        serverId: firstServer,
         service: null,
         own: true,
         kept: false,

@@ -7,11 +7,13 @@ import { Semaphore } from '../../src/platform/semaphore.ts'
 import { allLines, anEnvironment, collect, linesUntil, written } from '../logs/collecting.ts'
 import { testApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 /** A reader that has been told something, and ends with the test's signal. */
 function aReader(t: TestApp, stop: AbortController) {
   const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
-  const cursor = { containerId: 'c', sourceId: 's', deploymentId: '', name: 'app', ...unread }
+  const of = { containerId: 'c', serverId: firstServer }
+  const cursor = { ...of, sourceId: 's', deploymentId: '', name: 'app', ...unread }
   const reader = new Reader(t.deps, {
     cursor,
     isKnown: true,

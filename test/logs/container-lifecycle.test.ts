@@ -2,12 +2,14 @@ import { expect, test } from 'bun:test'
 import { ContainerLifecycle } from '../../src/logs/container-lifecycle.ts'
 import type { LifecycleEvent } from '../../src/logs/container-lifecycle.ts'
 import type { Container } from '../../src/docker/index.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 const cursor = {
   containerId: 'c',
   sourceId: 's',
   deploymentId: '',
   name: 'app',
+  serverId: firstServer,
   ...{ timestamp: null, ordinal: 0, stream: null, endedAt: null },
 }
 

@@ -11,6 +11,7 @@ import {
   written,
   collectedEnvironment,
 } from './collecting.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 test('the marks of a start and an end are kept though nothing could be stored meanwhile', async () => {
   const { t, ada } = withAda(testApp())
@@ -39,8 +40,9 @@ test('all who wait for the last lines of a container are reported when they are 
   const id = await environment.run('echo one; sleep 60')
   await linesUntil(ada, environment.output, ({ text }) => text === 'one')
   const late = spyOn(journal, 'warn')
-  await Promise.all(Array.from({ length: 5 }, () => t.deps.collector.finish(id)))
-  await t.deps.collector.finish(id)
+  const key = { id, serverId: firstServer }
+  await Promise.all(Array.from({ length: 5 }, () => t.deps.collector.finish(key)))
+  await t.deps.collector.finish(key)
   expect(late).not.toHaveBeenCalled()
   late.mockRestore()
 })

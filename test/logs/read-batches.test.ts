@@ -15,6 +15,7 @@ import {
 } from './collecting.ts'
 import type { Line } from './collecting.ts'
 import { storedLines } from './stored-lines.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 const names = ['web', 'worker', 'clock', 'mailer', 'cron']
 const each = 600
@@ -61,6 +62,7 @@ async function aLog() {
     const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
     const cursor = {
       containerId: process,
+      serverId: firstServer,
       sourceId: environment.id,
       deploymentId: '',
       name: `c-${process}`,

@@ -15,6 +15,7 @@ import { anApp, aProject } from '../deployments/apps.ts'
 import { scheduled } from '../schedules/scene.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { firstServer } from '../../src/platform/root.ts'
 
 const { signal } = new AbortController()
 
@@ -77,7 +78,7 @@ describe('a container', () => {
     const { t, ada } = withAda(simulatedApp())
     const { id, labels, environment } = await anOwn(t, ada, 'sleep 999')
     const hear = (action: string, at = Date.now(), exitCode = '7') => {
-      const event = { type: 'container', id, action, time: new Date(at) }
+      const event = { serverId: firstServer, type: 'container', id, action, time: new Date(at) }
       const attributes = { ...labels, exitCode }
       t.observed.crashes.hear({ ...event, attributes })
       noteTrouble(t.deps, { ...event, attributes })
@@ -136,7 +137,13 @@ describe('a container', () => {
   test('of another owner, or that is not live, tells nothing', async () => {
     const { t, id, hear } = await watched()
     noteTrouble(t.deps, {
-      ...{ type: 'container', id: 'f'.repeat(64), action: 'oom', time: new Date() },
+      ...{
+        serverId: firstServer,
+        type: 'container',
+        id: 'f'.repeat(64),
+        action: 'oom',
+        time: new Date(),
+      },
       attributes: { 'davit.instance': t.instanceId },
     })
     for (const state of ['draining', 'stopped', 'starting']) {

@@ -22,6 +22,7 @@ test.each([
     const of = { ownerId, projectId, environmentId, deploymentId: 'first' }
     const event: EngineEvent = {
       ...{ type: 'container', action: 'die', id: instance!.containerId! },
+      serverId: instance!.serverId,
       attributes: labelsFor({ instanceId: t.instanceId, kind: 'app', ...of }),
       time: new Date(Date.now() - ago),
     }

@@ -1,13 +1,15 @@
 import { expect, test } from 'bun:test'
 import type { Container, EngineEvent, EngineFeed } from '../../src/docker/index.ts'
-import { resync } from '../../src/docker/index.ts'
+import { Engines, resync } from '../../src/docker/index.ts'
 import { Hub } from '../../src/live/hub.ts'
+import { firstServer } from '../../src/platform/root.ts'
 import { ObservedContainers } from '../../src/runtime/observed-containers.ts'
 import { simulatedApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 
 const id = 'c1'
-const container = (exitCode: number) => ({ id, exitCode }) as Container
+const serverId = firstServer
+const container = (exitCode: number) => ({ id, serverId, exitCode }) as Container
 
 /** Each inspection waits until it is answered. */
 function anEngine() {
@@ -15,7 +17,7 @@ function anEngine() {
   const docker = simulatedApp().docker
   docker.listContainers = async () => []
   docker.inspectContainer = () => new Promise((resolve) => void asked.push(resolve))
-  return { asked, observed: new ObservedContainers(docker) }
+  return { asked, observed: new ObservedContainers(new Engines([docker])) }
 }
 
 test('what was asked first and comes last isn’t what is known', async () => {
@@ -46,7 +48,8 @@ test('a container that changes while it is inspected is inspected again', async 
   const heard = Promise.withResolvers<void>()
   const running = observed.run(feed, { signal: abort.signal, onEvent: () => heard.resolve() })
   const look = observed.inspect(id)
-  hub.publish('', { type: 'container', action: 'start', id, attributes: {}, time: new Date() })
+  const event = { serverId, type: 'container', action: 'start', id, attributes: {} }
+  hub.publish('', { ...event, time: new Date() })
   await heard.promise
   asked[0]!(container(1))
   await until(() => asked.length === 3) // one of the look, one of the event

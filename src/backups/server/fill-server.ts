@@ -1,4 +1,5 @@
 import { listRestored, noteToLoad, noteToStart } from '../../db/restored.ts'
+import { Engines } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { Failure } from '../../platform/errors.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
@@ -63,7 +64,7 @@ async function chooseFor(
   }
   const of = kind === 'service' ? { serviceId: id } : { environmentId: id }
   const labels = labelFilter(instanceId, of)
-  const volumes = await volumesOf({ docker, instanceId }, of)
+  const volumes = await volumesOf({ engines: new Engines([docker]), instanceId }, of)
   const isThere =
     volumes.length > 0 || (await docker.listContainers({ labels, all: true, signal })).length > 0
   if (isThere) {

@@ -96,7 +96,7 @@ const gone: Taken = { reason: 'it had already been removed' }
 /** Checks needs again just before the removal, and never forces it: the engine refuses what is in use. */
 async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
   const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
-  if (isContainer) await deps.collector.finish(thing.id) // stores its last log lines
+  if (isContainer) await deps.collector.finish({ id: thing.id, serverId: deps.docker.serverId }) // stores its last log lines
   if (thing.kind !== 'build_cache') {
     // only the engine knows which of possibly thousands of entries are in use
     const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])

@@ -24,7 +24,7 @@ type RouteDeps = FindDeps & { config: Config; streams: Streams }
 
 /** A terminal counts as one of the user's streams. */
 export const terminalRoutes = (deps: RouteDeps) => {
-  const { config, docker, streams } = deps
+  const { config, engines, streams } = deps
   const audit = auditor(deps.db)
 
   return factory.createApp().get('/containers/:id/terminal', async (c) => {
@@ -47,6 +47,7 @@ export const terminalRoutes = (deps: RouteDeps) => {
       throw new AppError('forbidden', 'A page of another site can’t open a terminal here.')
     const user = userOf(c)
     const object = { kind: 'container', id: container.id, name: container.name } as const
+    const docker = engines.of(container)
     const placeOf = () => placeContainers(deps, [container])(container)
     const isAllowed = () =>
       c.var.isLoginAlive() && mayOpenTerminal(config, { user, place: placeOf() })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogDb } from '../../db/index.ts'
-import type { ContainerUsage, Docker, StatsReading } from '../../docker/index.ts'
+import type { ContainerUsage, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
@@ -28,7 +28,7 @@ export type UsageNow = {
 
 type Resting = Exclude<ShownUsage['state'], 'running'>
 
-type PollDeps = { docker: Docker; observed: ObservedContainers; logDb: LogDb }
+type PollDeps = { observed: ObservedContainers; logDb: LogDb }
 
 /** Polls the usage of a container while someone watches it, once for all watchers. */
 export class UsagePoller {
@@ -90,7 +90,7 @@ export class UsagePoller {
 
   /** Null when it isn't running. */
   async #poll(id: string, signal: AbortSignal) {
-    const { docker } = this.#deps
+    const docker = await this.#deps.observed.engineOf(id, { signal })
     let before = this.#measured.get(id)?.reading
     let reading = await docker.containerStats(id, { signal })
     if (reading && !(before && canCompare(before, reading))) {

@@ -1,5 +1,5 @@
 import type { LogDb } from '../../db/index.ts'
-import type { Docker, StatsReading } from '../../docker/index.ts'
+import type { Engines, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import { untilBeat } from '../../platform/pause.ts'
@@ -19,7 +19,7 @@ const period = spans.fine * 1000
 /** Averaging can go back this many seconds, since all fine samples still exist. */
 const wholeFine = 3600
 
-type SamplerDeps = { docker: Docker; logDb: LogDb; usage: UsagePoller }
+type SamplerDeps = { engines: Engines; logDb: LogDb; usage: UsagePoller }
 
 export function sampleUsage(
   deps: SamplerDeps & { scheduler: Scheduler },
@@ -66,12 +66,15 @@ export class Sampler {
   }
 
   async #readAll(signal: AbortSignal | undefined) {
-    const { docker } = this.#deps
+    const { engines } = this.#deps
     const readings = new Map<string, StatsReading>()
-    const containers = (await docker.listContainers({ signal })).values()
+    const running = await engines.each(async (docker) =>
+      (await docker.listContainers({ signal })).map(({ id }) => ({ id, docker })),
+    )
+    const containers = running.values()
     await Promise.all(
       Array.from({ length: width }, async () => {
-        for (const { id } of containers) {
+        for (const { id, docker } of containers) {
           // an unreadable one is only a gap in its own history
           const reading = await docker.containerStats(id, { signal }).catch(() => null)
           if (reading) readings.set(id, reading)

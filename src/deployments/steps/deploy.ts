@@ -65,7 +65,8 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const docker = rememberingImages(run.docker)
+  const engines = run.engines.around(rememberingImages)
+  const [docker] = engines.all
   const found = await findImage({ docker, signal }, image)
   const stack = await openStack(run, { project, environment, image, variables, signal })
   const port = portOf({ environment, variables: [...variables, ...variablesIn(stack)] }, found)
@@ -74,7 +75,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
     : unkeptIn(found, environment))
     run.log(note)
   const settings = sealSettings(run, effective)
-  return { ...run, docker, image, port, url, domain, variables, joins, settings, stack }
+  return { ...run, engines, docker, image, port, url, domain, variables, joins, settings, stack }
 }
 
 type ImageDeps = Pick<Run, 'docker' | 'signal'>

@@ -43,7 +43,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
     },
     linesOf: ({ number }) => [message, `Went back to #${number}, which is live again.`],
   })
-  if (isBack) await Promise.all(subjects.map((one) => collector.finish(one.id)))
+  if (isBack) await Promise.all(subjects.map((one) => collector.finish(one)))
   return isBack
 }
 

@@ -1,13 +1,12 @@
+import type { ContainerKey } from '../../docker/index.ts'
 import { web } from '../../environments/processes.ts'
 import { openComponents, slotsOf } from '../../runtime/component.ts'
 import type { Component } from '../../runtime/component.ts'
-import { getRelease, listInstances } from '../../runtime/store.ts'
+import { getRelease, keyOf, listInstances } from '../../runtime/store.ts'
 import type { RuntimeDeps } from '../../runtime/deps.ts'
 
 /** A container of a watched release that must keep running, or of the one before. */
-export type Subject = {
-  /** Of the container. */
-  id: string
+export type Subject = ContainerKey & {
   component: Component
   /** In a sentence. */
   name: string
@@ -24,8 +23,9 @@ export function subjectsOf(
   )
   return slotsOf(components).flatMap(({ component, slot }) => {
     const found = instances.find((one) => one.component === component.name && one.slot === slot)
-    if (!found?.containerId || component.oneShot) return []
-    return { id: found.containerId, component, name: nameOf(component, slot) }
+    const key = found && keyOf(found)
+    if (!key || component.oneShot) return []
+    return { ...key, component, name: nameOf(component, slot) }
   })
 }
 

@@ -1,16 +1,15 @@
-import type { ContainerOptions } from '../../docker/index.ts'
+import type { ContainerKey, ContainerOptions } from '../../docker/index.ts'
 import { partLabel, tamedLabels } from '../../docker/labels.ts'
 import { portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
 import { connectJoined, reserveEndpoints } from '../endpoints.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { Difference, RollOutRun } from '../run.ts'
-import { insertRelease, listLiveInstances, updateInstance } from '../store.ts'
+import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
 
-export type CreatedContainer = {
-  id: string
+export type CreatedContainer = ContainerKey & {
   name: string
   component: Component
   instance: Instance
@@ -39,28 +38,28 @@ export async function prepare(run: RollOutRun, { kept, fresh: slots }: Differenc
     })),
   })
   if (vacant.length === 0) return { rows, endpoints: new Map<string, Endpoint[]>(), takenOver: [] }
+  const members = vacant.map(({ component }, at) => ({ component, instance: rows[at]! }))
   const { endpoints, takenOver } = await reserveEndpoints(run, {
-    members: vacant.map(({ component }, at) => ({ component, instance: rows[at]! })),
+    members,
     replaced: listLiveInstances(db, workload.id).filter(
       ({ id }) => !kept.some(({ instance }) => instance.id === id),
     ),
   })
-  await ensureVolumes(
-    run,
-    vacant.map(({ component }) => component),
-  )
+  await ensureVolumes(run, members)
   return { rows, endpoints, takenOver }
 }
 
 /** Creates volumes that components mount when they are first needed. */
 export async function ensureVolumes(
-  { docker, instanceId, workload }: Pick<RollOutRun, 'docker' | 'instanceId' | 'workload'>,
-  components: Component[],
+  { engines, instanceId, workload }: Pick<RollOutRun, 'engines' | 'instanceId' | 'workload'>,
+  members: { component: Component; instance: Instance }[],
 ) {
   const labels = labelsOf(instanceId, workload)
-  const volumes = components.flatMap(({ options }) => options.volumes ?? [])
-  for (const name of new Set(volumes.map((volume) => volume.name)))
-    await docker.createVolume({ name, labels })
+  for (const [docker, on] of Map.groupBy(members, ({ instance }) => engines.of(instance))) {
+    const volumes = on.flatMap(({ component }) => component.options.volumes ?? [])
+    for (const name of new Set(volumes.map((volume) => volume.name)))
+      await docker.createVolume({ name, labels })
+  }
 }
 
 /** Doesn't start them. */
@@ -79,8 +78,8 @@ export async function create(
     signal.throwIfAborted()
     if (from) {
       const name = `${component.options.name}${endOfName(from.id)}`
-      const id = from.containerId!
-      made.push({ id, name, component, instance: from, keptSince: new Date(), isUp })
+      const kept = { ...keyOf(from)!, name, component, instance: from }
+      made.push({ ...kept, keptSince: new Date(), isUp })
       continue
     }
     const instance = created.next().value!
@@ -92,7 +91,7 @@ export async function create(
 
 /** Creates the container of an instance and sets its state, without starting it. */
 export async function createOne(
-  run: Pick<RollOutRun, 'db' | 'docker' | 'instanceId' | 'workload' | 'network'>,
+  run: Pick<RollOutRun, 'db' | 'engines' | 'instanceId' | 'workload' | 'network'>,
   {
     component,
     instance,
@@ -106,18 +105,20 @@ export async function createOne(
     state: Instance['state']
   },
 ): Promise<CreatedContainer> {
-  const { db, docker, instanceId, workload, network } = run
+  const { db, engines, instanceId, workload, network } = run
+  const { serverId } = instance
+  const docker = engines.of(instance)
   const labels = labelsOf(instanceId, workload, instance.releaseId)
   const address = endpoints[0]?.address
   const image = await docker.inspectImage(component.options.image)
   const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {}, network, address }
   const options = optionsOf(component, of)
   const id = await docker.createContainer(options)
-  await connectJoined(run, { containerId: id, endpoints })
+  await connectJoined(run, { id, serverId }, endpoints)
   updateInstance(db, instance.id, { containerId: id, state }) // only once it is complete
   const { files } = component
   if (files.length > 0) await docker.putArchive(id, { path: '/', files })
-  return { id, name: options.name, component, instance }
+  return { id, serverId, name: options.name, component, instance }
 }
 
 /** Makes the container's name unique. */

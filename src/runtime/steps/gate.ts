@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../../docker/index.ts'
-import type { Container, EngineError } from '../../docker/index.ts'
+import type { Container, ContainerKey, EngineError } from '../../docker/index.ts'
 import { explain, wordsFor } from '../explain.ts'
 import { mayEnd } from '../component.ts'
 import type { Component, Gate } from '../component.ts'
@@ -8,14 +8,19 @@ import { exitFailure, healthFailure, silenceFailure } from '../gate-failures.ts'
 import type { Gated } from '../gate-failures.ts'
 import { within } from '../../platform/pause.ts'
 import { timed } from '../../platform/trace.ts'
-import type { GateRun } from '../run.ts'
+import type { ContainerRun, GateRun } from '../run.ts'
 import { isUp } from '../workload.ts'
 import { followOutput } from './output.ts'
 
 /** When it first responded or was healthy, in terms of `performance.now()`. */
 export type Passed = { answeredAt: number }
 
-type GatedContainer = { id: string; component: Component; keptSince?: Date | undefined }
+type GatedContainer = ContainerKey & { component: Component; keptSince?: Date | undefined }
+
+const runOf = (run: GateRun, made: GatedContainer): ContainerRun => ({
+  ...run,
+  docker: run.engines.of(made),
+})
 
 type Probe = Extract<Gate, { kind: 'probe' }>
 
@@ -31,7 +36,7 @@ const healthTimeoutMs = 15 * 60_000
  */
 export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed> {
   const over = new AbortController()
-  const run = { ...outer, signal: AbortSignal.any([outer.signal, over.signal]) }
+  const run = { ...runOf(outer, made), signal: AbortSignal.any([outer.signal, over.signal]) }
   const output = run.hooks.log
     ? followOutput(run, made.id, { last: outer.signal, since: made.keptSince })
     : null
@@ -60,7 +65,7 @@ export async function pass(outer: GateRun, made: GatedContainer): Promise<Passed
 }
 
 /** Never resolves for a container that has ended: its exit is awaited. */
-async function staysWell(run: GateRun, made: GatedContainer): Promise<Passed> {
+async function staysWell(run: ContainerRun, made: GatedContainer): Promise<Passed> {
   const { gate } = made.component
   const until = { kind: 'wait', name: 'until it was healthy', detail: made.component.name } as const
   const answeredAt = await (gate.kind === 'probe'
@@ -87,11 +92,12 @@ function gated({ workload }: GateRun, { id, component }: GatedContainer): Gated 
 
 /** Throws the reason when a container ended that had passed its gate and must keep running. */
 export async function refuseEnded(run: GateRun, made: GatedContainer[]) {
-  const found = await Promise.all(made.map(({ id }) => run.docker.inspectContainer(id)))
-  for (const [at, { component, id }] of made.entries()) {
+  const found = await Promise.all(made.map((one) => run.engines.inspect(one)))
+  for (const [at, one] of made.entries()) {
+    const { component } = one
     const container = found[at]
     const isWell = container && (isUp(container) || (container.exitCode === 0 && mayEnd(component)))
-    if (!isWell) throw await failedBy(run, { component, id })
+    if (!isWell) throw await failedBy(runOf(run, one), one)
   }
 }
 
@@ -110,7 +116,7 @@ const lastWords = 2000
 
 /** Its output is in the log by then. */
 async function failedBy(
-  run: GateRun,
+  run: ContainerRun,
   made: GatedContainer,
   { exitCode, output }: { exitCode?: number; output?: Promise<void> | undefined } = {},
 ) {
@@ -121,7 +127,7 @@ async function failedBy(
 const never = () => new Promise<never>(() => {})
 
 /** Resolves once the probe and the health check have passed and the container had time to settle. */
-async function answer(run: GateRun, made: GatedContainer, gate: Probe) {
+async function answer(run: ContainerRun, made: GatedContainer, gate: Probe) {
   const { docker, signal } = run
   const container = await docker.inspectContainer(made.id, { signal })
   // it ended before its end was awaited
@@ -159,7 +165,7 @@ type ProbeAddress = { address: string; port: number }
 
 /** Where its port can be reached from here, or why it can't; null without an address. */
 export async function probedAt(
-  { docker, network, signal }: Pick<GateRun, 'docker' | 'network' | 'signal'>,
+  { docker, network, signal }: Pick<ContainerRun, 'docker' | 'network' | 'signal'>,
   { addresses, ports }: Container,
   { port, path }: Probe,
 ): Promise<ProbeAddress | { unseen: string } | null> {
@@ -208,7 +214,7 @@ async function probe(
 
 /** The engine's own health check may begin after 30 s, so its test is also run here. */
 async function passHealthCheck(
-  run: GateRun,
+  run: ContainerRun,
   made: GatedContainer,
   { gate: { timeout }, test }: { gate: Probe; test: NonNullable<Container['healthTest']> },
 ) {
@@ -231,7 +237,7 @@ async function passHealthCheck(
  * check keeps the schedule of its file: running it earlier can do harm, as with RabbitMQ's, which creates the
  * server's key as another user.
  */
-async function healthy(run: GateRun, made: GatedContainer) {
+async function healthy(run: ContainerRun, made: GatedContainer) {
   const { docker, signal, config } = run
   const deadline = performance.now() + healthTimeoutMs
   for (;;) {

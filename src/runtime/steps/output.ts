@@ -1,4 +1,4 @@
-import type { GateRun } from '../run.ts'
+import type { ContainerRun } from '../run.ts'
 
 /** Lines of a starting container that are logged as they arrive. */
 const maxLive = 300
@@ -15,7 +15,7 @@ export type Output = {
 
 /** Logs the output of a starting container up to a limit, until the run's signal. */
 export function followOutput(
-  { docker, hooks, signal }: GateRun,
+  { docker, hooks, signal }: ContainerRun,
   id: string,
   { last, since }: { last: AbortSignal; since?: Date | undefined },
 ): Output {

@@ -39,7 +39,8 @@ export async function startAndGate(run: GateRun, made: CreatedContainer[], { of 
 
 function start(run: GateRun, made: CreatedContainer) {
   run.hooks.log?.(`Starting container ${made.name}`)
-  return run.docker.startContainer(made.id).catch((error) => {
+  const started = run.engines.of(made).startContainer(made.id)
+  return started.catch((error) => {
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
 }
@@ -57,8 +58,8 @@ function withName(
 /** Starts containers that ran before, in the same order; dependencies may fail. */
 export const startAgain = (run: Omit<GateRun, 'hooks'>, old: Placed[]) =>
   inOrder(old, {
-    ready: ({ id, component }) => pass({ ...run, hooks: {} }, { id, component: component! }),
-    start: ({ id }) => run.docker.startContainer(id),
+    ready: (one) => pass({ ...run, hooks: {} }, { ...one, component: one.component! }),
+    start: (one) => run.engines.of(one).startContainer(one.id),
     isLenient: true,
   })
 

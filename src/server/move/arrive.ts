@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises'
 import { restoreBackup } from '../../backup/restore.ts'
 import { ownAddresses } from '../../domains/public-address.ts'
 import { installationIn } from '../../db/copy.ts'
-import { connectDocker } from '../../docker/index.ts'
+import { connectDocker, Engines } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -133,8 +133,12 @@ function installationOf(dataDir: string) {
 /** Keeps images, so that the next attempt doesn't need to send them again. */
 async function clearEngine(instanceId: string) {
   const docker = connectDocker(localEngine)
+  const engines = new Engines([docker])
   const collector = { finish: async () => {} } // these logs aren't needed any more
-  await removeFromEngine({ docker, instanceId, collector }, { volumes: true, images: false })
+  await removeFromEngine(
+    { docker, engines, instanceId, collector },
+    { volumes: true, images: false },
+  )
 }
 
 function clearData(dataDir: string) {

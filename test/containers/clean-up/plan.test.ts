@@ -4,6 +4,7 @@ import type { PruneKind } from '../../../src/containers/clean-up/kinds.ts'
 import { isTickedByDefault } from '../../../src/containers/clean-up/kinds.ts'
 import { planPrune } from '../../../src/containers/clean-up/plan.ts'
 import type { CacheEntry, UsedContainer, UsedImage } from '../../../src/docker/index.ts'
+import { firstServer } from '../../../src/platform/root.ts'
 
 const now = new Date('2026-05-04T12:00:00Z')
 const idle = { containerIds: new Set<string>(), keptIds: new Set<string>(), busy: false }
@@ -41,8 +42,7 @@ const image = (changes: Partial<UsedImage>): UsedImage => ({
 })
 
 const container = (changes: Partial<UsedContainer>): UsedContainer => ({
-  id: 'c',
-  name: 'one',
+  ...{ serverId: firstServer, id: 'c', name: 'one' },
   imageId: 'sha256:1',
   labels: {},
   state: 'exited',

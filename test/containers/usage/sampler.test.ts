@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { connectDocker } from '../../../src/docker/index.ts'
+import { connectDocker, Engines } from '../../../src/docker/index.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { readHistory } from '../../../src/containers/usage/sample-history.ts'
 import { insertSamples } from '../../../src/containers/usage/sample-store.ts'
@@ -216,7 +216,10 @@ test('an engine that is away costs one call and loses nothing', async () => {
     calls++
     return listContainers(options)
   }
-  const round = new Sampler({ ...t.deps, docker }).sample({ now: 0, passed: 0 })
+  const round = new Sampler({ ...t.deps, engines: new Engines([docker]) }).sample({
+    now: 0,
+    passed: 0,
+  })
   await expect(round).rejects.toThrow('can’t be reached')
   expect(calls).toBe(1)
 })

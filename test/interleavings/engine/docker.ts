@@ -45,6 +45,7 @@ export function fakeDocker(
   const short = (id: string) => engine.containers.get(id)?.name ?? id.slice(0, 12)
 
   const known: Partial<Docker> = {
+    serverId: engine.serverId,
     remote: true, // nothing reaches an address of a fake container
     whyApart: async () => 'remote',
     info: (options = {}) =>

@@ -263,7 +263,7 @@ export class FakeEngine extends Objects {
     const attributes = { ...options.labels, image: options.image, name, ...more }
     const time = new Date(this.clock.now())
     for (const hear of [...this.listeners])
-      hear({ type: 'container', action, id, attributes, time })
+      hear({ serverId: this.serverId, type: 'container', action, id, attributes, time })
   }
 
   #checkHealth(container: FakeContainer) {

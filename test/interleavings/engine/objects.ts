@@ -1,6 +1,7 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import { overlap } from './addresses.ts'
 import type { Clock, FakeContainer, FakeImage, FakeNetwork, FakeVolume } from './state.ts'
+import { firstServer } from '../../../src/platform/root.ts'
 
 /** All that an engine has, as plain values. */
 export type Inventory = {
@@ -15,6 +16,7 @@ const nothing: Inventory = { made: 0, containers: [], networks: [], volumes: [],
 
 /** What an engine has, and what may be done to it but for running containers. */
 export class Objects {
+  serverId = firstServer
   readonly containers: Map<string, FakeContainer>
   readonly networks: Map<string, FakeNetwork>
   readonly volumes: Map<string, FakeVolume>

@@ -11,6 +11,7 @@ export function containerView(engine: FakeEngine, one: FakeContainer): Container
   const test = engine.healthTest(one)
   const endpoints = [...one.endpoints]
   return {
+    serverId: engine.serverId,
     id: one.id,
     name: one.name,
     image: options.image,
@@ -62,6 +63,7 @@ export function summaryView(engine: FakeEngine, one: FakeContainer): ContainerSu
   const isOver = state === 'exited' || state === 'restarting'
   const runs = state === 'running'
   return {
+    serverId: engine.serverId,
     id: one.id,
     name: one.name,
     image: one.options.image,
