@@ -9,6 +9,7 @@ import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { CheckWatch } from './deployments/checks.ts'
 import { ObservedContainers } from './runtime/observed-containers.ts'
 import { edgeEngine } from './runtime/edge-container.ts'
+import { onEngines } from './runtime/on-engine.ts'
 import { InstanceTasks } from './runtime/instance-tasks.ts'
 import { Routing } from './runtime/routing.ts'
 import { WorkloadLocks } from './runtime/workload-locks.ts'
@@ -102,7 +103,8 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   } = overrides
   /** The `davit.instance` label of everything that this installation creates. */
   const instanceId = openInstallation(db, secrets)
-  const engines = new Engines([docker, ...otherEngines])
+  const on = onEngines(new Engines([docker, ...otherEngines]))
+  const { engines } = on
   const scheduler = new Scheduler(clock)
   const streams = new Streams(config.streamsPerUser)
   const pages = new OpenPages()
@@ -142,7 +144,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
       }),
   })
   const outside = {
-    ...{ config, db, logDb, secrets, engines, docker, edge, routing, observed, certificates },
+    ...{ config, db, logDb, secrets, ...on, edge, routing, observed, certificates },
     ...{ instanceTasks, locks, scheduler },
     ...{ git, streams, changes, instanceId, setupCode, releases, outbox, pages },
     ...(lookup && { lookup }),

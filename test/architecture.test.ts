@@ -200,6 +200,16 @@ test('only the runtime makes, starts, stops and removes containers, networks and
   expect(except(filesWith(verb), /^(docker|runtime)\//)).toEqual([])
 })
 
+test('containers of releases come, run and go by the verbs of the runtime', () => {
+  const verb = /\.(create|start|stop|remove)Container\b/
+  // what isn't of a release is an ordinary container of one engine
+  const alone = ['act', 'backup-containers', 'edge-container', 'freeze', 'test-container']
+  const engineSide = ['on-engine', ...alone].map((name) => `runtime/${name}.ts`)
+  expect(filesWith(verb).filter((path) => !path.startsWith('docker/'))).toEqual(
+    engineSide.toSorted(),
+  )
+})
+
 test('queries stand in store files, tables there and where a resource is described', () => {
   const stores = /^db\/|(^|\/|-)store\.ts$/
   const resources = filesWith(/\bresource\(\{/)

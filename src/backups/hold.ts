@@ -1,6 +1,6 @@
 import { apps } from '../deployments/observe.ts'
 import type { HeldContainer } from '../db/schema.ts'
-import type { Container, Engines } from '../docker/index.ts'
+import type { Container, Docker, Engines } from '../docker/index.ts'
 import { stopping } from '../jobs/task.ts'
 import type { Work } from '../jobs/task.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
@@ -20,7 +20,7 @@ import type { BackupDeps } from './deps.ts'
 import { getBackup, isBeingRestored, listHolding, setBackup } from './store.ts'
 import type { Backup } from './store.ts'
 
-export type HoldDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'instanceId'>
+export type HoldDeps = Pick<RuntimeDeps, 'db' | 'engines' | 'instanceId'>
 
 type Held = {
   backup: Pick<Backup, 'id' | 'hold'>
@@ -96,17 +96,19 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
 
 /** Reverts `hold` in any state, also half done. Throws when a container can't be started again. */
 export async function release(
-  { db, engines, docker }: HoldDeps,
+  { db, engines }: HoldDeps,
   { id }: Pick<Backup, 'id'>,
   { held, shutdown }: { held: HeldContainer[] | null; shutdown: AbortSignal },
 ) {
   if (!held) return
   const problems: string[] = []
-  for (const one of held)
-    await untilEngineResponds({ docker, shutdown }, () => resume(engines, one)).catch((error) => {
+  for (const one of held) {
+    const docker = engineOf(engines, one)
+    await untilEngineResponds({ docker, shutdown }, () => resume(docker, one)).catch((error) => {
       if (shutdown.aborted) throw error
       problems.push(`${one.name}: ${(error as Error).message}`)
     })
+  }
   setBackup(db, id, { held: null })
   if (problems.length > 0) throw notResumed(problems)
 }
@@ -115,8 +117,7 @@ export async function release(
 const engineOf = (engines: Engines, held: HeldContainer) =>
   engines.of({ serverId: held.serverId ?? firstServer })
 
-async function resume(engines: Engines, held: HeldContainer) {
-  const docker = engineOf(engines, held)
+async function resume(docker: Docker, held: HeldContainer) {
   if (held.by === 'stop') return startAgain(docker, held)
   const found = await docker.inspectContainer(held.id)
   if (found?.state === 'paused') await docker.unpauseContainer(held.id)

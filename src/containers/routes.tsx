@@ -25,7 +25,7 @@ import type { LogDeps } from './log-source.ts'
 import { containerPath } from './place.ts'
 import { statsOf, StatsPanel } from './usage/panel.tsx'
 import type { Db } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { Engines } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { isRollingOut } from '../runtime/store.ts'
@@ -97,7 +97,7 @@ export const containerRoutes = (deps: RouteDeps) => {
   }
 }
 
-type ActDeps = { db: Db; docker: Docker }
+type ActDeps = { db: Db; engines: Engines }
 
 /** Uses the container's own stop timeout. */
 async function stop(deps: ActDeps, found: FoundContainer) {
@@ -106,7 +106,7 @@ async function stop(deps: ActDeps, found: FoundContainer) {
     throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
   refuseKept(found)
-  if (!(await stopContainer(deps.docker, container))) throw noContainer()
+  if (!(await stopContainer(deps.engines.of(container), container))) throw noContainer()
 }
 
 async function restart(deps: ActDeps, found: FoundContainer) {
@@ -115,7 +115,7 @@ async function restart(deps: ActDeps, found: FoundContainer) {
     throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
   refuseWhileSwitching(deps, found)
   refuseKept(found)
-  if (!(await restartContainer(deps.docker, container))) throw noContainer()
+  if (!(await restartContainer(deps.engines.of(container), container))) throw noContainer()
 }
 
 function refuseKept({ place }: FoundContainer) {

@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import { report } from '../platform/journal.ts'
 import { spanKinds, tracedCalls } from '../platform/trace.ts'
 import type { Span, Trace } from '../platform/trace.ts'
+import { onEngines } from '../runtime/on-engine.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { component, id, time } from '../web/operation.ts'
 import type { PipelineDeps } from './context.ts'
@@ -18,7 +19,7 @@ export function traced(deps: PipelineDeps, trace: Trace): PipelineDeps {
     }),
   )
   const git = tracedCalls(deps.git, trace, { kind: 'git', lasting: ['archive'] })
-  return { ...deps, trace, engines, docker: engines.all[0], git }
+  return { ...deps, ...onEngines(engines), trace, git }
 }
 
 /** In the order of its start: times in tenths of a millisecond, as they are small. */

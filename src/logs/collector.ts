@@ -2,14 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { resync } from '../docker/index.ts'
-import type {
-  Container,
-  ContainerKey,
-  Docker,
-  EngineEvent,
-  EngineFeed,
-  Engines,
-} from '../docker/index.ts'
+import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
+import type { ContainerKey, Engines } from '../docker/engines.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
@@ -140,17 +134,8 @@ export class Collector {
     this.#readBatches.set(channel, readBatches)
     readBatches.readers++
     const docker = this.#deps.engines.of(cursor)
-    const reader = new Reader(
-      { ...this.#deps, docker },
-      {
-        cursor,
-        isKnown,
-        news,
-        readBatches,
-        pulls: this.#pulls,
-        signal: this.#signal!,
-      },
-    )
+    const of = { cursor, isKnown, news, readBatches, pulls: this.#pulls, signal: this.#signal! }
+    const reader = new Reader({ ...this.#deps, docker }, of)
     this.#readers.set(cursor.containerId, reader)
     void reader.done.then(() => {
       if (--readBatches.readers === 0) this.#readBatches.delete(channel)

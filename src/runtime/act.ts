@@ -24,3 +24,14 @@ const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
       cause: error,
     })
   })
+
+/** The engine refuses to remove an object in use. Returns false when it didn't exist. */
+export const removeUnused = (
+  docker: Docker,
+  { kind, id }: { kind: 'containers' | 'networks' | 'volumes'; id: string },
+) =>
+  ({
+    containers: docker.removeContainer,
+    networks: docker.removeNetwork,
+    volumes: docker.removeVolume,
+  })[kind](id)

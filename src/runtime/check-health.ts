@@ -13,23 +13,20 @@ export type HealthResult = { passed: boolean; seen: string }
  * running, or its address can't be reached from here.
  */
 export async function checkHealth(
-  run: Checked,
+  { engines, network, signal }: Checked,
   subject: ContainerKey & { component: Component },
 ): Promise<HealthResult | null> {
-  const { network, signal } = run
-  const { id } = subject
-  const { gate } = subject.component
-  const docker = run.engines.of(subject)
+  const { id, component } = subject
+  const { gate } = component
+  const docker = engines.of(subject)
+  const run = { docker, network, signal }
   const container = await docker.inspectContainer(id, { signal })
   if (container?.state !== 'running') return null
   if (gate.kind === 'engine')
     return container.health === null || container.health === 'starting'
       ? null
       : { passed: container.health === 'healthy', seen: container.healthOutput ?? '' }
-  const place =
-    gate.port > 0 && gate.path !== null
-      ? await probedAt({ docker, network, signal }, container, gate)
-      : null
+  const place = gate.port > 0 && gate.path !== null ? await probedAt(run, container, gate) : null
   const { path, host } = gate
   const probed = place && 'address' in place && (await probeOnce({ ...place, path, host, signal }))
   if (probed && !probed.answered) return { passed: false, seen: probed.lastSeen }

@@ -7,6 +7,7 @@ import type { Trace } from '../platform/trace.ts'
 import type { InstanceTasks } from './instance-tasks.ts'
 import type { ObservedContainers } from './observed-containers.ts'
 import type { Routing } from './routing.ts'
+import type { Runtime } from './runtime.ts'
 import type { WorkloadLocks } from './workload-locks.ts'
 
 export type RuntimeDeps = {
@@ -14,6 +15,7 @@ export type RuntimeDeps = {
   engines: Engines
   /** Of the server that Davit runs on: for images, networks, and what else isn't one container's. */
   docker: Docker
+  runtime: Runtime
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
   edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>

@@ -1,24 +1,18 @@
 import { unlessUsed } from '../docker/index.ts'
-import type { ContainerKey } from '../docker/index.ts'
+import { labelFilter, labelsFor } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
 import { reserveAddresses } from './addresses.ts'
 import type { Component } from './component.ts'
 import { isJoinable, listMembers } from './endpoint-store.ts'
+import type { Endpoint } from './runtime.ts'
 import type { Instance } from './store.ts'
-import { ensureNetworkOf, networkNameOf } from './workload.ts'
+import { networkNameOf } from './workload.ts'
 import type { Workload } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 
-/** Without an address the engine chooses one at each start. */
-export type Endpoint = {
-  network: string
-  address: string | undefined
-  aliases?: string[] | undefined
-}
-
 type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
 
-type Run = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'config' | 'instanceId'> & {
+type Run = Pick<RuntimeDeps, 'db' | 'engines' | 'docker' | 'runtime' | 'config' | 'instanceId'> & {
   workload: Workload
   signal: AbortSignal
 }
@@ -69,17 +63,6 @@ export async function reserveEndpoints(
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>
   serviceId === null ? !options.granted?.hostNetwork : joins.includes(serviceId)
 
-/** Skips the network that it was created on. */
-export async function connectJoined(
-  { engines }: Pick<Run, 'engines'>,
-  container: ContainerKey,
-  endpoints: Endpoint[],
-) {
-  const containerId = container.id
-  for (const { network, address, aliases } of endpoints.slice(1))
-    await engines.of(container).connectNetwork(network, { containerId, address, aliases })
-}
-
 /**
  * Reconnects the apps that belong on a service's network but aren't there, because it was removed after a
  * failed start and recreated. They reach the service with their next attempt.
@@ -103,4 +86,25 @@ async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
       report('an app was not reconnected to a service', error, { service: serviceId, ownerId })
     }
   }
+}
+
+/**
+ * Created when first needed: the project's network, a service's own or, without a project, that of one
+ * environment. Returns its name.
+ */
+function ensureNetworkOf(
+  { runtime, config, instanceId }: Pick<RuntimeDeps, 'runtime' | 'config' | 'instanceId'>,
+  workload: Workload,
+  signal: AbortSignal,
+) {
+  const { id, kind, ownerId, projectId } = workload
+  const of =
+    kind === 'service' ? { serviceId: id } : projectId ? { projectId } : { environmentId: id }
+  return runtime.ensureNetwork({
+    networkPool: config.networkPool,
+    name: networkNameOf(workload),
+    filter: labelFilter(instanceId, of),
+    labels: labelsFor({ instanceId, kind, ownerId, ...of }),
+    signal,
+  })
 }

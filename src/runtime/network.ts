@@ -8,7 +8,7 @@ const maxTries = 30
 
 export type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
 
-type NetworkSpec = {
+export type NetworkSpec = {
   name: string
   filter: string[]
   labels: Record<string, string>

@@ -21,7 +21,7 @@ export const insertOnce = (
   {
     workload,
     ...values
-  }: { workload: WorkloadKey; id: string; releaseId: string; component: string },
+  }: { workload: WorkloadKey } & Pick<Instance, 'id' | 'releaseId' | 'component' | 'serverId'>,
 ): Instance =>
   db.transaction((tx) => {
     const workloadId = workload.id

@@ -1,13 +1,14 @@
 import { EngineError, unlessUsed } from '../docker/index.ts'
-import type { ContainerKey, Docker } from '../docker/index.ts'
+import type { ContainerKey } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { isUp, lastFirst } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
+import type { StopOptions } from './runtime.ts'
 import { neverAborted } from '../platform/pause.ts'
 
-type EngineDeps = Pick<RuntimeDeps, 'engines' | 'docker' | 'instanceId'>
+type EngineDeps = Pick<RuntimeDeps, 'engines' | 'docker' | 'runtime' | 'instanceId'>
 
 /** The kind is container, image, network or volume; callers add their own. */
 export type Removed = { kind: string; name: string }
@@ -106,29 +107,26 @@ async function removeNetwork(
 
 /** Removes it only when its last lines are stored. */
 export async function stopAndRemove(
-  { engines, collector }: Pick<RuntimeDeps, 'engines' | 'collector'>,
+  { runtime, collector }: Pick<RuntimeDeps, 'runtime' | 'collector'>,
   container: ContainerKey,
-  options: Parameters<Docker['stopContainer']>[1] = {},
+  options: StopOptions = {},
 ) {
-  const docker = engines.of(container)
-  const { id } = container
-  await docker.stopContainer(id, options)
+  await runtime.stop(container, options)
   await collector.finish(container)
-  await docker.removeContainer(id, { force: true, volumes: true })
+  await runtime.remove(container)
 }
 
 /** Stops a container that is kept, which the engine doesn't start again after a reboot. False for one that is gone. */
 export async function stopKept(
-  { engines }: Pick<RuntimeDeps, 'engines'>,
+  { engines, runtime }: Pick<RuntimeDeps, 'engines' | 'runtime'>,
   key: ContainerKey,
-  options: Parameters<Docker['stopContainer']>[1] = {},
+  options: StopOptions = {},
 ) {
-  const docker = engines.of(key)
-  const { id } = key
-  const container = await docker.inspectContainer(id, options)
+  const container = await engines.inspect(key, options)
   if (!container) return false
-  if (container.restartPolicy.name !== 'no') await docker.setRestartPolicy(id, { name: 'no' })
-  if (isUp(container)) await docker.stopContainer(id, options)
+  if (container.restartPolicy.name !== 'no')
+    await engines.of(key).setRestartPolicy(key.id, { name: 'no' })
+  if (isUp(container)) await runtime.stop(key, options)
   return true
 }
 
@@ -143,14 +141,3 @@ export async function volumesOf(
   const labels = labelFilter(instanceId, of)
   return (await engines.each((docker) => docker.listVolumes({ labels }))).map(({ name }) => name)
 }
-
-/** The engine refuses to remove an object in use. Returns false when it didn't exist. */
-export const removeUnused = (
-  docker: Docker,
-  { kind, id }: { kind: 'containers' | 'networks' | 'volumes'; id: string },
-) =>
-  ({
-    containers: docker.removeContainer,
-    networks: docker.removeNetwork,
-    volumes: docker.removeVolume,
-  })[kind](id)

@@ -79,7 +79,7 @@ async function restartSome(
   await lastFirst(
     workload,
     toStop,
-    (one) => engines.of(one).stopContainer(one.id),
+    (one) => run.runtime.stop(one),
     ({ component }) => component,
   )
   const restarting = made.flatMap((one) => {
@@ -115,10 +115,10 @@ export const stopLive = (
     await drain(deps, workload, { instances: reached, signal })
     await deps.instanceTasks.expedite(workload.id)
     const stop = async (instance: Instance) => {
-      const { id, containerId } = instance
+      const container = keyOf(instance)
       signal.throwIfAborted()
-      if (containerId) await deps.engines.of(instance).stopContainer(containerId)
-      updateInstance(deps.db, id, { state: 'stopped' })
+      if (container) await deps.runtime.stop(container)
+      updateInstance(deps.db, instance.id, { state: 'stopped' })
     }
     await lastFirst(workload, instances, stop, componentIn(deps, workload))
     deps.routing.route(workload)
@@ -136,15 +136,14 @@ export const startStopped = (
 
 /** The gate of a container is unknown if an earlier version created it, or a restore found it. */
 async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
-  const rows = listLiveInstances(deps.db, workload.id).filter(
-    ({ containerId }) => containerId !== null,
-  )
-  if (stops)
-    for (const row of rows.toReversed()) await deps.engines.of(row).stopContainer(row.containerId!)
-  for (const row of rows) {
-    const { id, containerId } = row
+  const rows = listLiveInstances(deps.db, workload.id).flatMap((instance) => {
+    const container = keyOf(instance)
+    return container ? { id: instance.id, container } : []
+  })
+  for (const { container } of stops ? rows.toReversed() : []) await deps.runtime.stop(container)
+  for (const { id, container } of rows) {
     signal.throwIfAborted()
-    await deps.engines.of(row).startContainer(containerId!)
+    await deps.runtime.start(container)
     // behind an edge, it is checked first
     updateInstance(deps.db, id, { state: deps.edge.isOn ? 'unhealthy' : 'live' })
   }

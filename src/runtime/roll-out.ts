@@ -138,8 +138,8 @@ async function switchOver(run: RollOutRun, before: Release) {
       await run.instanceTasks.endReturns(instances) // they would get requests until they stop
       run.routing.exclude(workload, instances)
       const stop = async (one: Placed) => {
-        const { id, component } = one
-        await engines.of(one).stopContainer(id)
+        const { component } = one
+        await run.runtime.stop(one)
         if (!component || !hooks.log) return
         if ((await engines.inspect(one))?.exitCode === killed)
           hooks.log(

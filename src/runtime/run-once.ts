@@ -1,4 +1,3 @@
-import type { Db } from '../db/index.ts'
 import type { ContainerKey } from '../docker/index.ts'
 import { isStatus } from '../docker/refusals.ts'
 import { stopping } from '../jobs/task.ts'
@@ -90,7 +89,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
     if (container?.state === 'created') {
       await run.created?.(made, signal)
       signal.throwIfAborted()
-      await docker.startContainer(id)
+      await run.runtime.start(made)
     }
     run.started?.(made)
     return waitForEnd({ ...run, docker }, id)
@@ -102,11 +101,13 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
 /** Creates the container, or finds the one of the last process: only that can have been started. */
 async function createOrResume(run: OnceRun): Promise<ContainerKey> {
   const { db, workload, id, releaseId, component, resumes, signal } = run
-  const known = resumes && keyIn(db, id)
+  const known = resumes && keyOf(getOnce(db, id))
   if (known) return known
   await removeOnce(run, run)
   signal.throwIfAborted()
-  const instance = insertOnce(db, { workload, id, releaseId, component: component.name })
+  const serverId = await run.runtime.place(workload)
+  const of = { workload, id, releaseId, component: component.name, serverId }
+  const instance = insertOnce(db, of)
   const reserved = await reserveEndpoints(run, { members: [{ component, instance }] })
   await ensureVolumes(run, [{ component, instance }])
   signal.throwIfAborted()
@@ -134,18 +135,13 @@ async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
 
 /** Stops it in any state, and stores its last lines. */
 async function stop(run: OnceRun) {
-  const { db, engines, collector, id } = run
-  const made = keyIn(db, id)
+  const { db, collector, id } = run
+  const made = keyOf(getOnce(db, id))
   if (!made) return
   try {
-    await untilEngineResponds(run, () => engines.of(made).stopContainer(made.id))
+    await untilEngineResponds(run, () => run.runtime.stop(made))
     await collector.finish(made)
   } catch (error) {
     report('a command that must end is still running', error, { container: made.id })
   }
-}
-
-function keyIn(db: Db, id: string) {
-  const instance = getOnce(db, id)
-  return instance && keyOf(instance)
 }

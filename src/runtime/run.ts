@@ -53,7 +53,9 @@ export type RollOut = {
 
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
-export type GateRun = Pick<RollOutRun, 'engines' | 'config' | 'network' | 'signal' | 'trace'> & {
+type ForGate = 'engines' | 'runtime' | 'config' | 'network' | 'signal' | 'trace'
+
+export type GateRun = Pick<RollOutRun, ForGate> & {
   /** True when it needn't stay up for a while to pass, since it is watched afterwards. */
   isWatched?: boolean
   workload: Pick<Workload, 'kind'>

@@ -28,7 +28,8 @@ export const findLiveInstance = (db: Tx, containerId: string) =>
     and(eq(instances.containerId, containerId), eq(instances.state, 'live')),
   )[0]
 
-export const keyOf = ({ containerId: id, serverId }: Instance) => (id ? { id, serverId } : null)
+export const keyOf = (instance: Instance | undefined) =>
+  instance?.containerId ? { id: instance.containerId, serverId: instance.serverId } : null
 
 /** True when it should be running, healthy or not. */
 export const isWanted = ({ state }: Pick<Instance, 'state'>) =>

@@ -1,8 +1,6 @@
 import type { Container } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
 import type { Component } from './component.ts'
-import { ensureNetwork } from './network.ts'
-import type { NetworkDeps } from './network.ts'
 
 /** The id of an environment or a service. */
 export type WorkloadKey = { id: string; kind: 'app' | 'service' }
@@ -73,23 +71,3 @@ export async function lastFirst<One>(
 /** True when it runs, or is about to because of its restart policy. */
 export const isUp = ({ state }: Pick<Container, 'state'>) =>
   ['running', 'restarting', 'paused'].includes(state)
-
-/**
- * Created when first needed: the project's network, a service's own or, without a project, that of one
- * environment. Returns its name.
- */
-export function ensureNetworkOf(
-  deps: NetworkDeps & { instanceId: string },
-  workload: Workload,
-  signal: AbortSignal,
-) {
-  const { id, kind, ownerId, projectId } = workload
-  const of =
-    kind === 'service' ? { serviceId: id } : projectId ? { projectId } : { environmentId: id }
-  return ensureNetwork(deps, {
-    name: networkNameOf(workload),
-    filter: labelFilter(deps.instanceId, of),
-    labels: labelsFor({ instanceId: deps.instanceId, kind, ownerId, ...of }),
-    signal,
-  })
-}

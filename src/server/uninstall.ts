@@ -7,6 +7,7 @@ import { connectDocker, Engines } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { openCurrent } from '../doctor/current.ts'
 import { Failure } from '../platform/errors.ts'
+import { onEngines } from '../runtime/on-engine.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
 import { counted } from '../web/units.ts'
 import { asDavit, hasUser } from './accounts.ts'
@@ -131,12 +132,9 @@ function apps(instanceId: string): Step {
       return containers.length === 0 && volumes.length === 0
     },
     async act({ say }) {
-      const engines = new Engines([docker])
+      const on = onEngines(new Engines([docker]))
       const collector = { finish: async () => {} } // these logs aren't needed any more
-      const removed = await removeFromEngine(
-        { docker, engines, instanceId, collector },
-        { volumes: true },
-      )
+      const removed = await removeFromEngine({ ...on, instanceId, collector }, { volumes: true })
       say(`    ${counted(removed.length, 'object')} removed from Docker`)
     },
   }

@@ -125,7 +125,8 @@ test('what a killed Davit left of a release command is removed before anything r
   const { db, docker, deps, project, first, oldServesAlone } = await aLiveApp()
   const id = Bun.randomUUIDv7()
   const workload = { id: project.environmentId, kind: 'app' } as const
-  insertOnce(db, { workload, id, releaseId: id, component: 'release' })
+  const of = { id, releaseId: id, component: 'release', serverId: docker.serverId }
+  insertOnce(db, { workload, ...of })
   const { labels, image } = (await docker.inspectContainer(first.containerId))!
   const container = await docker.createContainer({
     name: `davit-test-release-${id.slice(-12)}`,

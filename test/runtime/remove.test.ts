@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { Engines } from '../../src/docker/index.ts'
 import type { ContainerKey } from '../../src/docker/index.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
+import { onEngines } from '../../src/runtime/on-engine.ts'
 import { removeFromEngine, volumesOf } from '../../src/runtime/remove.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
@@ -24,14 +25,14 @@ test('a container whose data stays is given its time to end, and what others use
 
   const finished: string[] = []
   const collector = { finish: async ({ id }: ContainerKey) => void finished.push(id) }
-  const engines = new Engines([docker])
+  const on = onEngines(new Engines([docker]))
   const remove = (volumes: boolean) => {
     const what = { kind: 'service', serviceId: 'db', volumes } as const
-    return removeFromEngine({ docker, engines, collector, instanceId }, what)
+    return removeFromEngine({ ...on, collector, instanceId }, what)
   }
   expect(await remove(false)).toMatchObject([{ kind: 'container' }])
   expect(finished).toEqual([id])
-  expect(await volumesOf({ engines, instanceId }, { serviceId: 'db' })).toEqual([volumes[0]!.name])
+  expect(await volumesOf({ ...on, instanceId }, { serviceId: 'db' })).toEqual([volumes[0]!.name])
   const left = await run('cat /data/end', { volumes })
   expect(await docker.waitForExit(left)).toEqual({ exitCode: 0 })
 

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
+import type { Docker } from '../../src/docker/index.ts'
 import type { Component } from '../../src/runtime/component.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import type { RollOut } from '../../src/runtime/run.ts'
@@ -24,8 +25,11 @@ export type Options = Partial<Pick<RollOut, 'strategy' | 'signal'>> & {
 }
 
 /** An environment to roll releases out to, and what is done to its containers meanwhile, in order. */
-export async function aWorkload({ isSimulated = false } = {}) {
-  const t = isSimulated ? simulatedApp() : testApp()
+export async function aWorkload({
+  isSimulated = false,
+  otherEngines = [],
+}: { isSimulated?: boolean; otherEngines?: Docker[] } = {}) {
+  const t = isSimulated ? simulatedApp({}, { otherEngines }) : testApp()
   const ada = t.logIn('ada@example.com')
   const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
   const { json } = await ada.post('/projects', project)

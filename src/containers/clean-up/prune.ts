@@ -1,5 +1,5 @@
 import { EngineError } from '../../docker/index.ts'
-import { removeUnused } from '../../runtime/remove.ts'
+import { removeUnused } from '../../runtime/act.ts'
 import { removeImage } from '../../runtime/images/remove.ts'
 import { Failure } from '../../platform/errors.ts'
 import { gatherFacts, withNeedsOf } from './store.ts'

@@ -9,6 +9,7 @@ import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
 import { withoutTrailing } from '../../platform/without-trailing.ts'
+import { onEngines } from '../../runtime/on-engine.ts'
 import { rollOut, shareImpossible } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import { openComponents } from '../../runtime/component.ts'
@@ -65,8 +66,8 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
   const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const engines = run.engines.around(rememberingImages)
-  const [docker] = engines.all
+  const asked = onEngines(run.engines.around(rememberingImages))
+  const { docker } = asked
   const found = await findImage({ docker, signal }, image)
   const stack = await openStack(run, { project, environment, image, variables, signal })
   const port = portOf({ environment, variables: [...variables, ...variablesIn(stack)] }, found)
@@ -75,7 +76,7 @@ export async function resolve(run: Run, image: string): Promise<ReadyRun> {
     : unkeptIn(found, environment))
     run.log(note)
   const settings = sealSettings(run, effective)
-  return { ...run, engines, docker, image, port, url, domain, variables, joins, settings, stack }
+  return { ...run, ...asked, image, port, url, domain, variables, joins, settings, stack }
 }
 
 type ImageDeps = Pick<Run, 'docker' | 'signal'>

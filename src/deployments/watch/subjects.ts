@@ -23,7 +23,7 @@ export function subjectsOf(
   )
   return slotsOf(components).flatMap(({ component, slot }) => {
     const found = instances.find((one) => one.component === component.name && one.slot === slot)
-    const key = found && keyOf(found)
+    const key = keyOf(found)
     if (!key || component.oneShot) return []
     return { ...key, component, name: nameOf(component, slot) }
   })

@@ -2,9 +2,9 @@ import type { ContainerKey, ContainerOptions } from '../../docker/index.ts'
 import { partLabel, tamedLabels } from '../../docker/labels.ts'
 import { portOf, sealComponents } from '../component.ts'
 import type { Component } from '../component.ts'
-import { connectJoined, reserveEndpoints } from '../endpoints.ts'
-import type { Endpoint } from '../endpoints.ts'
+import { reserveEndpoints } from '../endpoints.ts'
 import type { Difference, RollOutRun } from '../run.ts'
+import type { Endpoint } from '../runtime.ts'
 import { insertRelease, keyOf, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
@@ -26,12 +26,14 @@ export type CreatedContainer = ContainerKey & {
 export async function prepare(run: RollOutRun, { kept, fresh: slots }: Difference) {
   const { db, secrets, workload, release } = run
   const vacant = slots.filter(({ from }) => !from)
+  const places = await Promise.all(vacant.map(() => run.runtime.place(workload)))
   const rows = insertRelease(db, {
     workload,
     id: release.id,
     components: sealComponents(secrets, release.id, release.components),
     edge: release.edge,
-    slots: vacant.map(({ component, slot }) => ({
+    slots: vacant.map(({ component, slot }, at) => ({
+      serverId: places[at]!,
       component: component.name,
       slot,
       port: portOf(component),
@@ -91,7 +93,7 @@ export async function create(
 
 /** Creates the container of an instance and sets its state, without starting it. */
 export async function createOne(
-  run: Pick<RollOutRun, 'db' | 'engines' | 'instanceId' | 'workload' | 'network'>,
+  run: Pick<RollOutRun, 'db' | 'engines' | 'runtime' | 'instanceId' | 'workload' | 'network'>,
   {
     component,
     instance,
@@ -107,17 +109,14 @@ export async function createOne(
 ): Promise<CreatedContainer> {
   const { db, engines, instanceId, workload, network } = run
   const { serverId } = instance
-  const docker = engines.of(instance)
   const labels = labelsOf(instanceId, workload, instance.releaseId)
   const address = endpoints[0]?.address
-  const image = await docker.inspectImage(component.options.image)
+  const image = await engines.of(instance).inspectImage(component.options.image)
   const of = { instanceId: instance.id, labels, imageLabels: image?.labels ?? {}, network, address }
   const options = optionsOf(component, of)
-  const id = await docker.createContainer(options)
-  await connectJoined(run, { id, serverId }, endpoints)
-  updateInstance(db, instance.id, { containerId: id, state }) // only once it is complete
   const { files } = component
-  if (files.length > 0) await docker.putArchive(id, { path: '/', files })
+  const id = await run.runtime.create({ ...options, serverId, endpoints, files })
+  updateInstance(db, instance.id, { containerId: id, state })
   return { id, serverId, name: options.name, component, instance }
 }
 

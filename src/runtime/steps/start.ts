@@ -39,8 +39,7 @@ export async function startAndGate(run: GateRun, made: CreatedContainer[], { of 
 
 function start(run: GateRun, made: CreatedContainer) {
   run.hooks.log?.(`Starting container ${made.name}`)
-  const started = run.engines.of(made).startContainer(made.id)
-  return started.catch((error) => {
+  return run.runtime.start(made).catch((error) => {
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
 }
@@ -59,7 +58,7 @@ function withName(
 export const startAgain = (run: Omit<GateRun, 'hooks'>, old: Placed[]) =>
   inOrder(old, {
     ready: (one) => pass({ ...run, hooks: {} }, { ...one, component: one.component! }),
-    start: (one) => run.engines.of(one).startContainer(one.id),
+    start: run.runtime.start,
     isLenient: true,
   })
 

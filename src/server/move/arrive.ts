@@ -17,6 +17,7 @@ import { connectDocker, Engines } from '../../docker/index.ts'
 import { labelFilter } from '../../docker/labels.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { Failure } from '../../platform/errors.ts'
+import { onEngines } from '../../runtime/on-engine.ts'
 import { removeFromEngine } from '../../runtime/remove.ts'
 import { emptyVolume, freeze, standingOf } from '../../runtime/freeze.ts'
 import { asDavit } from '../accounts.ts'
@@ -133,12 +134,9 @@ function installationOf(dataDir: string) {
 /** Keeps images, so that the next attempt doesn't need to send them again. */
 async function clearEngine(instanceId: string) {
   const docker = connectDocker(localEngine)
-  const engines = new Engines([docker])
+  const on = onEngines(new Engines([docker]))
   const collector = { finish: async () => {} } // these logs aren't needed any more
-  await removeFromEngine(
-    { docker, engines, instanceId, collector },
-    { volumes: true, images: false },
-  )
+  await removeFromEngine({ ...on, instanceId, collector }, { volumes: true, images: false })
 }
 
 function clearData(dataDir: string) {

@@ -1,0 +1,36 @@
+import type { Abortable } from '../docker/engine.ts'
+import type { ContainerKey, ContainerOptions, OnServer } from '../docker/index.ts'
+import type { Component } from './component.ts'
+import type { NetworkSpec } from './network.ts'
+import type { Workload } from './workload.ts'
+
+/** Without an address the engine chooses one at each start. */
+export type Endpoint = {
+  network: string
+  address: string | undefined
+  aliases?: string[] | undefined
+}
+
+export type NewContainer = OnServer &
+  ContainerOptions & {
+    /** The first one is the network of its options. */
+    endpoints: Endpoint[]
+    files: Component['files']
+  }
+
+export type StopOptions = Abortable & { timeoutSeconds?: number | undefined }
+
+/** All by which containers of releases come, run and go. Whatever exists is read at its own engine. */
+export type Runtime = {
+  /** The server for a new container of a workload. */
+  place: (workload: Workload) => Promise<string>
+  /** Creates a network on its own subnet of the pool when it is first needed. Returns its name. */
+  ensureNetwork: (network: NetworkSpec & { networkPool: string }) => Promise<string>
+  /** Returns the id of a container that is complete, and doesn't run. */
+  create: (container: NewContainer) => Promise<string>
+  start: (container: ContainerKey) => Promise<void>
+  /** Returns false when there is no such container. */
+  stop: (container: ContainerKey, options?: StopOptions) => Promise<boolean>
+  /** Also removes its anonymous volumes. */
+  remove: (container: ContainerKey) => Promise<boolean>
+}

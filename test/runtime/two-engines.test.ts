@@ -1,0 +1,119 @@
+import { expect, test } from 'bun:test'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { removeFromEngine } from '../../src/runtime/remove.ts'
+import { restartLive, stopLive } from '../../src/runtime/restart.ts'
+import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
+import { simulatedApp } from '../support/app.ts'
+import { aComponent, aWorkload } from './workload.ts'
+
+const serverId = '00000000-0000-7000-8000-000000000002'
+
+/** The engine of another server, whose containers have ids of their own. */
+function anotherServer() {
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+  engine.serverId = serverId
+  engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
+  return { engine, docker: fakeDocker(engine, atOnce) }
+}
+
+type Other = ReturnType<typeof anotherServer>
+
+/** An environment whose containers come to run on another server, over networks that span both. */
+async function aWorkloadOn({ docker }: Other) {
+  const s = await aWorkload({ isSimulated: true, otherEngines: [docker] })
+  const { ensureNetwork } = s.runtime
+  s.runtime.place = async () => serverId
+  s.runtime.ensureNetwork = async (spec) => {
+    const name = await ensureNetwork(spec)
+    const there = await docker.listNetworks()
+    const [made] = await s.docker.listNetworks({ labels: spec.filter })
+    if (!there.some((one) => one.name === name))
+      await docker.createNetwork({ ...spec, subnet: made!.subnets[0]! })
+    return name
+  }
+  return s
+}
+
+const signal = new AbortController().signal
+const statesOf = ({ engine }: Other) =>
+  engine.containers
+    .values()
+    .map(({ state }) => state)
+    .toArray()
+
+test('a release comes, restarts, stops and goes at the engine of its server', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  const { workload, db } = s
+  await s.roll('first', { volume: 'data' })
+  const [first] = listLiveInstances(db, workload.id)
+  expect(first).toMatchObject({ serverId, state: 'live' })
+  expect([...other.engine.containers.keys()]).toEqual([first!.containerId!])
+  expect([...other.engine.volumes.keys()]).toEqual([`${workload.id}-data`])
+
+  const components = [aComponent('second', { replicas: 2 })]
+  await s.roll('second', { components })
+  expect(statesOf(other)).toEqual(['running', 'running'])
+
+  const live = { workload, components, signal }
+  expect(await restartLive(s.deps, { ...live, stops: true })).toBe(true)
+  await stopLive(s.deps, { workload, signal })
+  expect(statesOf(other)).toEqual(['exited', 'exited'])
+  expect(await restartLive(s.deps, { ...live, stops: false })).toBe(true)
+  expect(statesOf(other)).toEqual(['running', 'running'])
+
+  const of = { kind: 'app', environmentId: workload.id, volumes: true } as const
+  await removeFromEngine(s.deps, of)
+  expect([other.engine.containers.size, other.engine.volumes.size]).toEqual([0, 0])
+  expect(s.engine.containers.size).toBe(0)
+})
+
+test('what happens at another server’s engine is observed there', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  await s.roll('first')
+  const [instance] = listLiveInstances(s.db, s.workload.id)
+  await other.docker.stopContainer(instance!.containerId!)
+  await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+  expect(listInstances(s.db, s.workload.id)).toMatchObject([{ state: 'stopped' }])
+
+  // a deployment of which only a container is left
+  insertDeployment(s.db, {
+    ...{ id: 'first', projectId: s.workload.projectId, environmentId: s.workload.id },
+    ...{ status: 'stopped', trigger: 'manual', triggeredBy: 'ada', repositoryUrl: '' },
+  })
+  const orphan = { ...other.engine.container(instance!.containerId!).options, name: 'left' }
+  await other.docker.createContainer(orphan)
+  await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+  expect([...other.engine.containers.keys()]).toEqual([instance!.containerId!])
+})
+
+test('a container of another server is listed, inspected, read and stopped at its own engine', async () => {
+  const other = anotherServer()
+  const t = simulatedApp({}, { otherEngines: [other.docker] })
+  const root = t.logInAsAdmin()
+  const options = { image: 'busybox', command: ['sleep', '99'], network: 'none' }
+  const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+  other.engine.networks.set('none', { id: 'none', name: 'none', subnet: '10.0.0.0/24', labels: {} })
+  const id = await other.docker.createContainer({ ...options, ...limits, name: 'theirs' })
+  await other.docker.startContainer(id)
+
+  const { items } = (await root.get('/containers')).json
+  expect(items).toMatchObject([{ id, serverId, name: 'theirs' }])
+  expect((await root.get(`/containers/${id}`)).json).toMatchObject({ serverId, state: 'running' })
+  const lines = (await root.get(`/containers/${id}/logs?limit=10`)).json.items
+  expect(lines).toMatchObject([{ text: 'Here I am' }])
+  const stopped = await root.post(`/containers/${id}/stop`)
+  expect(stopped.json).toMatchObject({ serverId, state: 'exited' })
+  expect(statesOf(other)).toEqual(['exited'])
+})
+
+test('what is on a server that isn’t there any more says so', async () => {
+  const { engines } = simulatedApp()
+  expect(() => engines.of({ serverId })).toThrow('isn’t one of Davit’s any more')
+})
