@@ -4,21 +4,12 @@ import { webOfProcfile } from './files.ts'
 import { linksOfPackages } from './links.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
+import { list, buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 import { inFolder, joined, membershipIn } from './workspaces.ts'
 
 /** Folders that a Go program may read when it runs; others are only compiled. */
-const dataFolders = [
-  'templates',
-  'static',
-  'public',
-  'assets',
-  'views',
-  'migrations',
-  'locales',
-  'config',
-]
+const dataFolders = list('templates static public assets views migrations locales config')
 
 const modules = ['/root/.cache/go-build', '/go/pkg/mod']
 

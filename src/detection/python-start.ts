@@ -2,6 +2,7 @@ import type { Files } from './files.ts'
 import { webOfProcfile } from './files.ts'
 import { appFiles } from './manifests.ts'
 import { lacking } from './plan.ts'
+import { list } from './text.ts'
 
 type Framework = {
   name: string
@@ -37,13 +38,7 @@ export function startOf({
   if (set !== null) return { start: set, add: [] }
   const isMissing = (name: string) => (has(name) ? [] : [name])
   const script = files.first(
-    'main.py',
-    'app.py',
-    'src/main.py',
-    'app/main.py',
-    'server.py',
-    'run.py',
-    'streamlit_app.py',
+    ...list('main.py app.py src/main.py app/main.py server.py run.py streamlit_app.py'),
   )
   switch (framework?.name) {
     case 'Django': {

@@ -120,15 +120,7 @@ function planPython(options: Options): Found {
         ...started(served.start, 8000),
       ],
     ),
-    ignore: [
-      '__pycache__',
-      '**/__pycache__',
-      '*.pyc',
-      '.venv',
-      'venv',
-      '.pytest_cache',
-      '.mypy_cache',
-    ],
+    ignore: '__pycache__ **/__pycache__ *.pyc .venv venv .pytest_cache .mypy_cache'.split(' '),
     settings: { version: version.version, start: served.start, ...(build !== null && { build }) },
     links: linksOfPackages(has, installer.from),
     releaseCommand:

@@ -4,7 +4,7 @@ import { linksOfPackages } from './links.ts'
 import { packageManagerOf } from './package-manager.ts'
 import { lacking } from './plan.ts'
 import type { Rule } from './plan.ts'
-import { buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
+import { list, buildArguments, started, copy, dockerfile, installPackages, run } from './text.ts'
 import { chooseVersion } from './versions.ts'
 
 /** `ruby '>= 3.2', '< 3.5'`, also on several lines. `~> 3.3` is any 3 from 3.3 on, `~> 3.3.1` any 3.3. */
@@ -115,15 +115,8 @@ export const ruby: Rule = {
           ...started(start, 3000),
         ],
       ),
-      ignore: [
-        'log/*',
-        'tmp/*',
-        'storage/*',
-        '.bundle',
-        'vendor/bundle',
-        'config/master.key',
-        'config/credentials/*.key',
-      ],
+      ignore: list(`
+        log/* tmp/* storage/* .bundle vendor/bundle config/master.key config/credentials/*.key`),
       settings: { version: version.version, start, ...(build !== null && { build }) },
       links: linksOfPackages((name) => has(name), 'Gemfile.lock'),
       releaseCommand: isRails ? 'bin/rails db:prepare' : null,
