@@ -4,6 +4,7 @@ import { countRows, hasRow, listRows, listValues } from '../db/queries.ts'
 import { drainCursors, outputBlocks } from '../db/log-schema.ts'
 import { deployments, drains, drainTraces, environments, projects, users } from '../db/schema.ts'
 import { unended } from '../deployments/store.ts'
+import { isOf } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 
 export type Drain = typeof drains.$inferSelect
@@ -85,9 +86,6 @@ export function deleteCursors(db: Db, logDb: LogDb) {
 
 export const listDrains = (db: Db, environmentIds: string[]): Drain[] =>
   listRows(db, drains, inArray(drains.environmentId, environmentIds))
-
-const isOf = ({ sourceId, logId }: LogKey) =>
-  and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
 
 const ends = (logDb: LogDb) =>
   logDb.select({ last: outputBlocks.last }).from(outputBlocks).$dynamic()

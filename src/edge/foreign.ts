@@ -93,39 +93,36 @@ async function putRoute(
   last: object[] | undefined,
   { signal }: { signal: AbortSignal },
 ) {
-  const path = `id/${foreignId.route}`
-  const current = await admin.read(path, { signal })
-  if (plan.hosts.length === 0 && !last) return remove(admin, path, current, { signal })
-  const route = foreignRoute(plan, last)
-  if (Bun.deepEquals(current, JSON.parse(JSON.stringify(route)))) return false
+  const route = plan.hosts.length === 0 && !last ? null : foreignRoute(plan, last)
   try {
-    if (current !== null) await admin.write('PATCH', path, route, { signal })
-    else await insert(admin, plan, route, { signal })
+    const create = (route: object) => insert(admin, plan, route, { signal })
+    return await put(admin, foreignId.route, route, { create, signal })
   } catch (error) {
     throw error instanceof Failure && /intercept/.test(error.message) ? tooOld('This Caddy') : error
   }
-  return true
 }
 
-async function putListeners(admin: Admin, plan: Plan, { signal }: { signal: AbortSignal }) {
-  const path = `id/${foreignId.listeners}`
-  const current = await admin.read(path, { signal })
-  if (plan.listeners.length === 0) return remove(admin, path, current, { signal })
-  const server = foreignListeners(plan)
-  if (Bun.deepEquals(current, JSON.parse(JSON.stringify(server)))) return false
-  if (current !== null) await admin.write('PATCH', path, server, { signal })
-  else await admin.write('PUT', `${serversPath}/${foreignId.listeners}`, server, { signal })
-  return true
-}
+const putListeners = (admin: Admin, plan: Plan, { signal }: { signal: AbortSignal }) =>
+  put(admin, foreignId.listeners, plan.listeners.length === 0 ? null : foreignListeners(plan), {
+    create: (server) =>
+      admin.write('PUT', `${serversPath}/${foreignId.listeners}`, server, { signal }),
+    signal,
+  })
 
-async function remove(
-  admin: Admin,
-  path: string,
-  current: unknown,
-  { signal }: { signal: AbortSignal },
+/** Returns true when that changed anything. */
+async function put(
+  { read, write }: Admin,
+  id: string,
+  wanted: object | null,
+  { create, signal }: { create: (wanted: object) => Promise<void>; signal: AbortSignal },
 ) {
-  if (current !== null) await admin.write('DELETE', path, null, { signal })
-  return current !== null
+  const path = `id/${id}`
+  const current = await read(path, { signal })
+  if (Bun.deepEquals(current, wanted && JSON.parse(JSON.stringify(wanted)))) return false
+  if (wanted === null) await write('DELETE', path, null, { signal })
+  else if (current !== null) await write('PATCH', path, wanted, { signal })
+  else await create(wanted)
+  return true
 }
 
 const serversPath = 'config/apps/http/servers'

@@ -1,13 +1,6 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pointTo, targetOf } from './links.ts'
 import { logIn } from './logins.ts'
 import { optionHandlers } from './options.ts'
 import { isPlain, namesPath, pageAddress } from './plan.ts'
@@ -49,7 +42,7 @@ const isBare = ({ sites }: Host) =>
   sites.length === 1 && sites.every((site) => optionHandlers(site, logIn).length === 0)
 
 const isLed = (hosts: string, name: string) =>
-  ![null, pathTo(nobody)].includes(targetOf(hosts, name))
+  ![null, pathTo(nobody)].includes(targetOf(join(hosts, name)))
 
 /** Lists the hosts that Caddy may request certificates for, on the first connection, and renews in time. */
 export const setCertificates = (folder: string, hosts: Host[]) =>
@@ -76,7 +69,8 @@ export function sweepHosts(folder: string, wantedHosts: Host[]) {
   const hosts = hostsFolder(folder)
   const wanted = new Map(wantedHosts.flatMap(keysOf))
   for (const name of readdirSync(hosts))
-    if (!wanted.has(name) && targetOf(hosts, name) === pathTo(nobody)) rmSync(join(hosts, name))
+    if (!wanted.has(name) && targetOf(join(hosts, name)) === pathTo(nobody))
+      rmSync(join(hosts, name))
 }
 
 const keysOf = ({ name, sites }: Host) =>
@@ -85,11 +79,8 @@ const keysOf = ({ name, sites }: Host) =>
   )
 
 function link(hosts: string, name: string, key: string) {
-  if (targetOf(hosts, name) === pathTo(key)) return
-  const draft = join(hosts, '.link')
-  rmSync(draft, { force: true })
-  symlinkSync(pathTo(key), draft)
-  renameSync(draft, join(hosts, name))
+  const path = join(hosts, name)
+  if (targetOf(path) !== pathTo(key)) pointTo(path, pathTo(key), join(hosts, '.link'))
 }
 
 const pathTo = (key: string) => `../slots/${key}`
@@ -99,12 +90,4 @@ function hostsFolder(folder: string) {
   mkdirSync(hosts, { recursive: true, mode: 0o700 })
   rmSync(join(hosts, '.link'), { force: true })
   return hosts
-}
-
-function targetOf(hosts: string, name: string) {
-  try {
-    return readlinkSync(join(hosts, name))
-  } catch {
-    return null
-  }
 }

@@ -87,6 +87,12 @@ export type PageName = (typeof pageNames)[number]
 /** Slots of each key: enough that 1, 2, 3, 4, 6 or 12 replicas get equal shares. */
 export const slotCount = 12
 
+/** Where a route finds the addresses in the slots of its key. */
+export const slotPlaceholders = Array.from(
+  { length: slotCount },
+  (_, slot) => `{davit.slot.${slot}}`,
+)
+
 /** The files of this folder contain the addresses that Caddy connects to, read for each request. */
 export const slotsPath = (folder: string, key: string) => `${folder}/slots/${key}`
 

@@ -1,7 +1,8 @@
-import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyInLog, logged } from './access-log.ts'
-import { shareKey, shareVersions, slotCount, slotsPath } from './plan.ts'
+import { pointTo, targetOf } from './links.ts'
+import { shareKey, shareVersions, slotPlaceholders, slotsPath } from './plan.ts'
 import type { Plan, ShareVersion } from './plan.ts'
 import { toApp } from './proxy.ts'
 import { readSlots, setSlots } from './slots.ts'
@@ -63,32 +64,20 @@ function setVersions(folder: string, slot: number, versions: Record<ShareVersion
 /** Sets which of the numbers reach the new version, atomically. */
 export function setShare(folder: string, { slot, percent, isSticky }: EdgeShare) {
   const shares = join(folder, 'shares')
-  const name = `${percent}${isSticky ? '-sticky' : ''}`
+  const name = `of-${percent}${isSticky ? '-sticky' : ''}` // the links are called by their slots alone
   const numbers = join(shares, name)
   mkdirSync(numbers, { recursive: true, mode: 0o700 })
   for (let number = 0; number < percent; number++)
     writeFileSync(join(numbers, String(number).padStart(2, '0')), '')
   if (isSticky) writeFileSync(join(numbers, stickyMark), '')
-  if (targetOf(join(shares, String(slot))) === name) return
-  const draft = join(shares, '.link')
-  rmSync(draft, { force: true })
-  symlinkSync(name, draft)
-  renameSync(draft, join(shares, String(slot)))
+  const link = join(shares, String(slot))
+  if (targetOf(link) !== name) pointTo(link, name, join(shares, '.link'))
 }
 
 const stickyMark = 'sticky'
 
-function targetOf(path: string) {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return null
-  }
-}
-
 /** The server of all shares. A request has been handled as any other before, so its headers are true. */
 export function shareServer({ folder }: Plan, errors: object) {
-  const slots = Array.from({ length: slotCount }, (_, slot) => `{davit.slot.${slot}}`)
   const all = Array.from({ length: shareCount }, (_, slot) => slot)
   const inFolder = (name: string) => ({
     file: { root: `${folder}/shares/{davit.share}`, try_files: [`/${name}`] },
@@ -96,7 +85,9 @@ export function shareServer({ folder }: Plan, errors: object) {
   const mappings = all.flatMap((slot) =>
     shareVersions.map((version) => ({
       input: `#${slot}.${version}`,
-      outputs: slots.map((_, at) => `{file.${slotsPath(folder, shareKey(slot, version))}/${at}}`),
+      outputs: slotPlaceholders.map(
+        (_, at) => `{file.${slotsPath(folder, shareKey(slot, version))}/${at}}`,
+      ),
     })),
   )
   return {
@@ -131,8 +122,12 @@ export function shareServer({ folder }: Plan, errors: object) {
         match: [{ ...inFolder(stickyMark), not: [hasCookie] }],
         handle: [{ handler: 'headers', response: { add: { 'Set-Cookie': [cookie] } } }],
       },
-      { handle: [{ handler: 'map', source: '{http.vars.davit}', destinations: slots, mappings }] },
-      ...toApp(slots, {
+      {
+        handle: [
+          { handler: 'map', source: '{http.vars.davit}', destinations: slotPlaceholders, mappings },
+        ],
+      },
+      ...toApp(slotPlaceholders, {
         isTrusting: false,
         headers,
         kinds: [{ protocol: 'h2c', match: { protocol: 'http/2+' } }, { protocol: 'http' }],

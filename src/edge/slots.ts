@@ -4,13 +4,11 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
-  renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { pointTo, targetOf } from './links.ts'
 import { davitKey, isShareKey, slotCount } from './plan.ts'
 
 /**
@@ -31,15 +29,12 @@ export function setSlots(
     folder !== null &&
     existsSync(join(slots, folder, name)) &&
     Bun.deepEquals(readFolder(join(slots, folder)), wanted)
-  const current = linkOf(slots, key)
+  const current = targetOf(join(slots, key))
   if (holds(current)) return
   const known = foldersOf(slots, key)
   // what takes a change back, in a hurry, finds them written
   const next = known.find(holds) ?? writeFolder(slots, key, { known, wanted, name })
-  const draft = join(slots, `.${key}.link`)
-  rmSync(draft, { force: true })
-  symlinkSync(next, draft)
-  renameSync(draft, join(slots, key))
+  pointTo(join(slots, key), next, join(slots, `.${key}.link`))
   // the previous folder stays until the next change: a request may be reading it
   removeFolders(slots, known, [next, current])
 }
@@ -75,7 +70,7 @@ function nameOf(wanted: string[]) {
 /** Null when the key has none. */
 export function readSlots(folder: string, key: string): string[] | null {
   const slots = slotsFolder(folder, key)
-  const current = linkOf(slots, key)
+  const current = targetOf(join(slots, key))
   return current === null ? null : readFolder(join(slots, current))
 }
 
@@ -118,15 +113,6 @@ export function makeFolder(folder: string) {
 function slotsFolder(folder: string, key: string) {
   if (!/^[\w-]+$/.test(key)) throw new Error(`“${key}” isn’t a key of slots.`)
   return join(folder, 'slots')
-}
-
-function linkOf(slots: string, key: string) {
-  try {
-    return readlinkSync(join(slots, key))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }
 
 /** An unreadable folder, after a power failure, counts as empty. */

@@ -1,5 +1,5 @@
 import { literal, pageHandler } from './pages.ts'
-import { pageAddress, pageNames, slotCount, slotsPath } from './plan.ts'
+import { pageAddress, pageNames, slotCount, slotPlaceholders, slotsPath } from './plan.ts'
 import type { Plan, Site } from './plan.ts'
 import { bodiesOfApps } from './bodies.ts'
 import { dropForged, realAddress } from './forwarded.ts'
@@ -19,11 +19,10 @@ export function targetRoutes(
     isTrusting,
   }: { key: string; pages?: object[] | undefined; isTrusting: boolean },
 ) {
-  const slots = Array.from({ length: slotCount }, (_, slot) => `{davit.slot.${slot}}`)
   const table = {
     handler: 'map',
     source: key,
-    destinations: ['{davit.kind}', ...slots],
+    destinations: ['{davit.kind}', ...slotPlaceholders],
     mappings: rows.map(({ key: input, outputs }) => ({ input, outputs })),
   }
   const has = (kind: string) => rows.some(({ outputs }) => outputs[0] === kind)
@@ -34,7 +33,7 @@ export function targetRoutes(
     { handle: [realAddress, table] },
     ...pages,
     ...bodiesOfApps(plan, isKind(...protocols)),
-    ...toApp(slots, { isTrusting, kinds }),
+    ...toApp(slotPlaceholders, { isTrusting, kinds }),
     ...(has('redirect')
       ? [
           {

@@ -42,7 +42,7 @@ export function outputLogOf(
   return { sourceId, logId: job?.id ?? '' }
 }
 
-const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
+export const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
   and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
 
 /** A block whose lines were all removed is empty, and has the number of the next line. */

@@ -1,8 +1,8 @@
 import { engineState } from '../home/server.ts'
 import type { Docker } from '../docker/index.ts'
-import { pause } from '../platform/pause.ts'
 import { factory } from '../web/factory.ts'
 import type { SliceOperations } from '../web/operation.ts'
+import { textInPieces } from '../web/text-file.ts'
 import { userOf } from '../web/user-of.ts'
 import { collectMetrics } from './collect.ts'
 import type { MetricDeps } from './collect.ts'
@@ -23,13 +23,9 @@ export const metricRoutes = (deps: MetricDeps & { docker: Pick<Docker, 'info'> }
     const scope = { userId: hasServer ? null : id, projectId, hasServer }
     const metrics = await collectMetrics(deps, scope, { isDockerUp })
     const isOpenMetrics = c.req.header('Accept')?.includes('application/openmetrics-text') ?? false
-    const parts: string[] = []
-    for (const part of metrics.text({ isOpenMetrics })) {
-      parts.push(part)
-      await pause()
-    }
-    return c.body(parts.join(''), 200, {
-      'Content-Type': isOpenMetrics ? types.openMetrics : types.text,
+    return textInPieces(c, {
+      pieces: metrics.text({ isOpenMetrics }),
+      headers: { 'Content-Type': isOpenMetrics ? types.openMetrics : types.text },
     })
   })
 }

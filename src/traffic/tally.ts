@@ -22,10 +22,8 @@ export class Tally {
   }
 
   addServed({ requests, received, sent, durations, ...statuses }: Served) {
-    const { status1, status2, status3, status4, status5 } = statuses
     this.requests += requests
-    for (const [kind, count] of [status1, status2, status3, status4, status5].entries())
-      this.statuses[kind]! += count
+    for (const kind of this.statuses.keys()) this.statuses[kind]! += statuses[nameOf(kind)]
     this.received += received
     this.sent += sent
     this.durations.addPacked(durations)
@@ -33,17 +31,13 @@ export class Tally {
 
   /** In the form that is stored. */
   get served(): Served {
-    const { requests, statuses, received, sent, durations } = this
-    const [status1, status2, status3, status4, status5] = statuses as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
-    return {
-      ...{ requests, status1, status2, status3, status4, status5, received, sent },
-      durations: durations.pack(),
-    }
+    const { requests, received, sent } = this
+    const statuses = Object.fromEntries(this.statuses.map((count, kind) => [nameOf(kind), count]))
+    const durations = this.durations.pack()
+    return { requests, ...(statuses as Record<StatusName, number>), received, sent, durations }
   }
 }
+
+type StatusName = Extract<keyof Served, `status${number}`>
+
+const nameOf = (kind: number) => `status${kind + 1}` as StatusName

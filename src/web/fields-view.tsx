@@ -45,45 +45,40 @@ export const TextField = ({
   code = false,
   namedBy,
   ...rest
-}: TextFieldProps) => (
-  <FieldFrame
-    {...{ name, label, hint, id }}
-    optional={!rest.required && !rest.readonly && !rest.disabled}
-  >
-    {type === 'password' ? (
-      <div class="password">
-        <input
-          {...controlProps({ id, name, hint })}
-          {...(code && codeProps)}
-          {...rest}
-          class={code ? 'input code' : 'input'}
-          type="password"
-        />
-        <RevealButton of={id} />
-      </div>
-    ) : rest.readonly ? (
-      <div class="to-copy">
-        <input
-          {...controlProps({ id, name, hint })}
-          {...rest}
-          class={code ? 'input code' : 'input'}
-          type={type}
-          value={value ?? ''}
-        />
-        <CopyButton text={String(value ?? '')} what={label} />
-      </div>
-    ) : (
-      <input
-        {...controlProps({ id, name, hint })}
-        {...(code && codeProps)}
-        {...rest}
-        data-named-by={namedBy}
-        type={type}
-        value={typed(name, value)}
-      />
-    )}
-  </FieldFrame>
-)
+}: TextFieldProps) => {
+  const isPassword = type === 'password'
+  const isFramed = isPassword || rest.readonly
+  const input = (
+    <input
+      {...controlProps({ id, name, hint })}
+      {...(code && !rest.readonly && codeProps)}
+      {...rest}
+      {...(isFramed && { class: code ? 'input code' : 'input' })}
+      data-named-by={namedBy}
+      type={type}
+      value={isPassword ? undefined : rest.readonly ? (value ?? '') : typed(name, value)}
+    />
+  )
+  return (
+    <FieldFrame
+      {...{ name, label, hint, id }}
+      optional={!rest.required && !rest.readonly && !rest.disabled}
+    >
+      {isFramed ? (
+        <div class={isPassword ? 'password' : 'to-copy'}>
+          {input}
+          {isPassword ? (
+            <RevealButton of={id} />
+          ) : (
+            <CopyButton text={String(value ?? '')} what={label} />
+          )}
+        </div>
+      ) : (
+        input
+      )}
+    </FieldFrame>
+  )
+}
 
 /** Shows and hides a typed password. app.js does that, so the button only exists with it. */
 const RevealButton = ({ of }: { of: string }) => (

@@ -87,6 +87,13 @@ test('a cookie that isn’t a number of two digits is no choice', async () => {
   }
 })
 
+test('a share may have as many per cent as the number of its socket', async () => {
+  await share(5, 5, false, isNew())
+  await share(5, 10, false, isNew())
+  await share(10, 5, false, isNew())
+  expect((await countOf(20)).before).toBeGreaterThan(0)
+})
+
 test('an app sees the visitor as it does without a share', async () => {
   const echo = edge.app((request) => Response.json([request.url, ...request.headers]))
   const headers = { 'X-Forwarded-For': '203.0.113.9', 'X-Real-Ip': '203.0.113.9', 'X-Own': 'yes' }
