@@ -18,6 +18,7 @@ const without: Kind[] = ['websocket', 'events', 'upload', 'download']
 type Watched = Deployment & {
   watchUntil: string | null
   watch: { end: string | null; lines: string[] } | null
+  unwatched: string | null
   error: { code: string } | null
 }
 
@@ -56,12 +57,23 @@ type Row = {
   settings?: Record<string, unknown>
   code: string
   /** What makes it happen, where visitors don't. */
-  cause?: (scene: Scene) => Promise<unknown>
+  cause?: (scene: Scene, deployment: Deployment) => Promise<unknown>
   /** Visitors may see what the app itself answers. */
   answers?: RegExp
 }
 
 const atBad = ({ site }: Scene) => post(site.place, '/bad')
+
+/** The watch isn’t over for that, and what is said of the container is of an hour ago. */
+async function anHourLater(scene: Scene, deployment: Deployment) {
+  scene.setClock(3_600_000)
+  const left = async () => Date.parse((await shown(scene, deployment)).watchUntil!) - Date.now()
+  await until(async () => (await left()) > 3_600_000, 20)
+  await atBad(scene)
+  await until(async () => (await shown(scene, deployment)).status === 'failed', 20)
+  scene.setClock(0)
+}
+
 const crashes = { code: 'crashed_after_switch' }
 
 const goesBack: Record<string, Row> = {
@@ -74,6 +86,7 @@ const goesBack: Record<string, Row> = {
     ...{ fault: 'path:/bad', ...crashes, cause: atBad },
     settings: { processes: [{ name: 'web', replicas: 3 }] },
   },
+  'crashes when the clock was put forward': { fault: 'path:/bad', ...crashes, cause: anHourLater },
   'runs out of memory': { fault: 'memory:100', ...crashes, settings: { memoryMb: 160 } },
   'answers 500 from the start': {
     ...{ fault: 'errors:1', code: 'errors_after_switch', answers: /status 500/ },
@@ -91,7 +104,7 @@ for (const [what, row] of Object.entries(goesBack))
         async round(scene) {
           const before = await scene.load.look()
           const { name, deployment } = await release(scene, row.fault)
-          await row.cause?.(scene)
+          await row.cause?.(scene, deployment)
           const { status, error, watch } = await settled(scene, deployment)
           expect([status, error?.code, watch?.end]).toEqual(['failed', row.code, 'reverted'])
           await scene.load.allow(scene.site.live)
@@ -123,6 +136,39 @@ test(
         expect([status, watch?.end]).toEqual(['running', 'over'])
         scene.site.live = name
         await isWhole(scene)
+      },
+    }),
+  most,
+)
+
+/** In its first seconds, and then never again. */
+const crashesOnce = '[ -e /tmp/once ] && exec sleep 1000000; touch /tmp/once; sleep 4; exit 1'
+
+test(
+  'an app with a worker isn’t watched and says so; no visitor notices when the worker crashes',
+  () =>
+    underLoad({
+      ...{ rounds, without },
+      prepare: ({ client, site }) =>
+        client.put(site.path, {
+          processes: [{ name: 'web' }, { name: 'worker', command: ['sh', '-c', crashesOnce] }],
+        }),
+      async round(scene) {
+        const { davit, site, load } = scene
+        const { name, deployment } = await release(scene, '')
+        const { status, unwatched, watch } = await settled(scene, deployment)
+        expect([status, unwatched, watch]).toEqual(['running', 'processes', null])
+        site.live = name
+        await load.allow(name)
+        const hasCrashed = async () => {
+          const labels = [...davit.labels(), 'davit.kind=app']
+          const all = await davit.docker.listContainers({ labels })
+          const found = await Promise.all(all.map(({ id }) => davit.docker.inspectContainer(id)))
+          return found.some((one) => one !== null && one.restartCount > 0)
+        }
+        await until(hasCrashed, 30)
+        await isWhole(scene)
+        expect((await shown(scene, deployment)).status).toBe('running')
       },
     }),
   most,
