@@ -195,6 +195,21 @@ test('what a restart interrupts is promoted, and what a stop interrupts isn’t'
   }
 })
 
+test('a watch that Davit’s restart interrupts ends in its time, also without the edge, and is promoted then', async () => {
+  for (const isGone of [false, true]) {
+    const { t, first, second, promoted, stored } = await watched({ promotes: true })
+    await t.watches.stop()
+    expect(promoted()).toEqual([first.id])
+    if (isGone) Object.defineProperty(t.edge, 'mode', { value: 'direct' })
+    updateDeployment(t.db, second.id, { watchUntil: new Date(Date.now() + 300) })
+    const next = new Watches(t.deps)
+    next.resume()
+    await next.idle()
+    expect(stored()).toMatchObject({ status: 'running', watch: { end: 'over' } })
+    expect(promoted()).toEqual([first.id, second.id])
+  }
+})
+
 test('a version that stays because the next one failed is promoted then, once', async () => {
   const { t, project, first, second, promoted, stored } = await watched({ promotes: true })
   t.faults.startContainer = () => Promise.reject(new Error('no'))
