@@ -1,3 +1,5 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Deployment } from '../faults/watch.ts'
 import { killContainer } from '../faults/edge.ts'
 import { bytesOf, Connection, plainly } from '../load/http1.ts'
@@ -16,13 +18,14 @@ const visitors = 8
 const limit = 50
 
 /** One of two instances of a watched version is killed; the other one gets requests until they go back. */
-export async function benchGoingBack(_: string, executable: string): Promise<Row> {
+export async function benchGoingBack(_: string, executable: string): Promise<Row[]> {
   const { settings, ...ports } = await anEdgeOfItsOwn()
   const davit = anInstallation({ command: [executable, 'serve'] }, settings)
   const over = new AbortController()
   try {
     const { client } = await davit.start()
     const site = await aSite(davit, { ports, replicas: 2 })
+    const slots = join(davit.dataDir, 'edge/slots', site.environmentId)
     const ends = new Map<string, number>()
     void (async () => {
       const filters = { type: ['container'], event: ['die'] }
@@ -43,20 +46,28 @@ export async function benchGoingBack(_: string, executable: string): Promise<Row
         (await client.get<Deployment>(pathOf(deployment))).status === 'failed'
       await until(isBack)
       await requests.stop()
-      return Math.max(0, requests.lastOf(version) - ends.get(first!.id)!)
+      const end = ends.get(first!.id)!
+      return {
+        switched: lstatSync(slots).ctimeMs - end,
+        last: Math.max(0, requests.lastOf(version) - end),
+      }
     }
 
     await goBack() // brings the code up to speed
-    const values: number[] = []
+    const values: Awaited<ReturnType<typeof goBack>>[] = []
     while (values.length < Math.min(pairs, mostPairs)) values.push(await goBack())
-    return {
-      what: 'going back in a watch, from the event that decides to the last request to the new version',
+    const row = (what: string, of: keyof (typeof values)[number]): Row => ({
+      what: `going back in a watch, from the event that decides to ${what}`,
       against: `the ${limit} ms that it may take`,
       unit: 'ms',
-      davit: values,
+      davit: values.map((value) => value[of]),
       floor: values.map(() => limit),
       aim: '≤ 1',
-    }
+    })
+    return [
+      row('the last request to the new version', 'last'),
+      row('the change of the edge', 'switched'),
+    ]
   } finally {
     over.abort()
     await davit.leave()
