@@ -2,9 +2,12 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
+import type { Db } from '../db/index.ts'
 import { lookForDeployments } from '../deployments/look-for-deployments.ts'
 import type { ObservedDeployments } from '../deployments/look-for-deployments.ts'
+import type { Deployment } from '../deployments/store.ts'
 import { connectDocker, Engines } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/recover.ts'
 import { bytes, counted } from '../web/units.ts'
@@ -44,18 +47,22 @@ export async function describeOutlook({
   const path = join(dataDir, 'davit.db')
   const db = openExisting(path)
   const docker = connectDocker({ host: dockerHost })
-  const look = { db, docker, engines: new Engines([docker]), instanceId: installationIn(path)!.id }
   try {
-    const { seen } = await lookForDeployments(look)
-    const services = await lookForServices(look)
-    const lines = [...seen.flatMap(describeDeployment), ...services.flatMap(describeService)]
-    return lines.length > 0 ? lines : ['  there is nothing to look for at the start']
+    return await outlookOf({ db, docker, instanceId: installationIn(path)!.id })
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return [`  running containers are looked for at the start. ${error.message}`]
   } finally {
     db.$client.close()
   }
+}
+
+export async function outlookOf(of: { db: Db; docker: Docker; instanceId: string }) {
+  const look = { ...of, engines: new Engines([of.docker]) }
+  const { seen } = await lookForDeployments(look)
+  const services = await lookForServices(look)
+  const lines = [...seen.flatMap(describeDeployment), ...services.flatMap(describeService)]
+  return lines.length > 0 ? lines : ['  there is nothing to look for at the start']
 }
 
 function describeDeployment({ found }: ObservedDeployments) {
@@ -67,10 +74,20 @@ function describeDeployment({ found }: ObservedDeployments) {
       const known = outlook.kind === 'found' ? container.state : 'newer than the backup'
       return `  found     ${name}: container ${container.name}, ${known}`
     })
-  const commit = job.deployment.commitHash?.slice(0, 7)
-  return [
-    `  missing   ${name}: deployed at the start, ${outlook.fromImage ? 'from its image' : `rebuilt${commit ? ` from commit ${commit}` : ''}`}`,
-  ]
+  return [`  missing   ${name}: ${howAgain(job.deployment, outlook)}`]
+}
+
+/** Images aren't in a backup. */
+function howAgain(
+  { upload, pullReference, commitHash }: Deployment,
+  { fromImage }: { fromImage: boolean },
+) {
+  if (fromImage) return 'deployed at the start, from its image'
+  if (upload)
+    return 'can’t be deployed, as its uploaded files are gone: send them with davit deploy'
+  if (pullReference) return `deployed at the start, from ${pullReference}, if that can be pulled`
+  const commit = commitHash && ` from commit ${commitHash.slice(0, 7)}, if its repository has that`
+  return `deployed at the start, rebuilt${commit ?? ''}`
 }
 
 const describeService = ({

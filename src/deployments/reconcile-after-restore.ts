@@ -133,6 +133,7 @@ function deployAgain(
   const again = insertWaiting(db, {
     ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
     pullReference,
+    pullDigest: deployment.pullDigest,
     upload: deployment.upload,
     trigger: 'manual',
     triggeredBy,

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { outlookOf } from '../../src/backup/describe.ts'
 import { noteWhatRan, listRestored } from '../../src/db/restored.ts'
 import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
 import { observe } from '../../src/deployments/observe.ts'
@@ -54,6 +55,47 @@ test('after a restore an app without its container is deployed from its image, a
   expect(await answerOf(again)).toBe('here')
   expect((await logOf(ada, again))[0]).toContain('After a restore')
   expect((await list()).at(-1)).toMatchObject({ image: null })
+})
+
+test('after the loss of its image an app is what it was, from its commit or digest, or says that it can’t be', async () => {
+  const { t, ada } = withAda(simulatedApp())
+  const built = await aProject(t, ada, anApp('here'), { name: 'built' })
+  const first = await built.deploy()
+  built.repository.commit(anApp('newer'))
+  await wipe(t, first)
+  await t.docker.removeImage(first.image, { force: true })
+  const others = ['uploaded', 'pulled'] as const
+  const [uploaded, pulled] = await Promise.all(
+    others.map((name) => aProject(t, ada, anApp('here'), { name })),
+  )
+  const upload = { id: Bun.randomUUIDv7(), files: 1, bytes: 1, dirty: false }
+  const pullDigest = `sha256:${'a'.repeat(64)}`
+  for (const [project, source] of [
+    [uploaded!, { upload: { ...upload, commit: null, message: null } }],
+    [pulled!, { pullReference: 'registry.invalid/shop:1', pullDigest }],
+  ] as const)
+    insertDeployment(t.db, {
+      ...{ projectId: project.id, environmentId: project.environmentId, repositoryUrl: '' },
+      ...{ status: 'running', trigger: 'manual', triggeredBy: 'ada@example.com' },
+      ...{ image: 'davit/gone:gone', ...source },
+    })
+  noteWhatRan(t.db)
+  const outlook = (await outlookOf(t.deps)).join('\n')
+  for (const way of [first.commit.hash.slice(0, 7), 'davit deploy', 'registry.invalid/shop:1'])
+    expect(outlook).toContain(way)
+  await reconcileAfterRestore(t.deps, { signal })
+  t.jobs.wake()
+  const newest = async ({ id }: { id: string }) =>
+    finished(ada, (await ada.get(`/projects/${id}/deployments`)).json.items[0])
+  expect(await newest(built)).toMatchObject({ status: 'running', commit: first.commit })
+  expect(await newest(uploaded!)).toMatchObject({
+    status: 'failed',
+    error: { code: 'upload_gone' },
+  })
+  expect(await newest(pulled!)).toMatchObject({
+    status: 'running',
+    pulled: { digest: pullDigest },
+  })
 })
 
 const processes = [

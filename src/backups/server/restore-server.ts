@@ -2,6 +2,7 @@ import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { finished, pipeline } from 'node:stream/promises'
 import { insertUser } from '../../accounts/store.ts'
+import { outlookOf } from '../../backup/describe.ts'
 import type { Manifest } from '../../backup/format.ts'
 import { fillDataDir, unpackInto } from '../../backup/restore.ts'
 import type { Config } from '../../config.ts'
@@ -90,7 +91,9 @@ export async function restoreServer(asked: ServerRestore): Promise<Manifest | nu
         const installation = openInstallation(db, secrets)
         try {
           await fillServer({ ...working, db, secrets }, { ...asked, repository, installation })
-          if (isDry) throw new DryRun()
+          if (!isDry) return
+          for (const line of await outlookOf({ db, docker, instanceId: installation })) say(line)
+          throw new DryRun()
         } catch (error) {
           await removeHalfFilled({ dataDir, docker })
           throw error
