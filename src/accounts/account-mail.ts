@@ -15,7 +15,6 @@ import { getResetById } from './reset-store.ts'
 /** True when an admin set a channel for them. */
 export const sendsAccountMail = (db: Tx) => getAccountMailChannel(db) !== undefined
 
-/** Sends invitations and password resets. */
 export const accountMailHandler = (deps: DeliverDeps): Handler => ({
   isKept: false,
   plan: () => ({ most: 1 }),

@@ -7,7 +7,6 @@ export type Belongings = { projects: string[]; services: string[] }
 
 type Props = {
   user: UserRow
-  /** The requesting admin. */
   viewer: User
   belongings: Belongings
   heirs: Pick<User, 'id' | 'email'>[]

@@ -91,7 +91,6 @@ type State = {
   caddy: { version: string | null; loadedAt: Date | null } | null
   trouble: Failure | null
   leftOut: readonly RejectedHost[]
-  /** The addresses that domains should resolve to. */
   publicAddresses: string[]
   /** Hosts with a DNS or certificate problem. */
   troubled: Certificate[]

@@ -32,7 +32,6 @@ export const hasOtherAdmin = (db: Tx, id: string) =>
   getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
   undefined
 
-/** Possible new owners by email address. */
 export const listHeirs = (db: Tx, id: string) =>
   db
     .select({ id: users.id, email: users.email })

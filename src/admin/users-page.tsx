@@ -10,7 +10,6 @@ import { counted } from '../web/units.ts'
 type Item = { user: UserRow; projects: number; services: number }
 
 type Users = {
-  /** The logged-in admin. */
   viewer: User
   users: Item[]
   nextCursor: string | null

@@ -9,7 +9,6 @@ import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import type { OpenApiDocument } from './document.ts'
 
-/** The operation or schema whose details are requested. */
 const asked = z.object({ open: z.string().optional() })
 
 /** The OpenAPI document, and a page for reading it. */

@@ -88,7 +88,6 @@ function refuseDeploying(db: Db, { id, name }: { id: string; name: string }) {
   )
 }
 
-/** Starts, restarts and stops of environments. */
 export const appKind =
   (deps: AppJobDeps, kind: AppJob): Kind =>
   (job) => {

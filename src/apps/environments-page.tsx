@@ -42,7 +42,6 @@ type EnvironmentRowProps = {
   environment: Environment
   variables: number
   url: string | null
-  /** What it is promoted from. */
   source: Environment | undefined
 }
 

@@ -87,7 +87,6 @@ export const Glance = ({ environment, glance: { total, traffic, lines } }: Props
 type FigureProps = {
   name: string
   value: Child
-  /** The path of the full chart. */
   href: string
   points: Point[]
   bounds: Bounds

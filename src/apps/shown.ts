@@ -41,7 +41,6 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 
-/** An environment with everything its page shows. */
 export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
   const { db, config } = deps
   const current = getCurrent(db, environment.id)

@@ -36,7 +36,6 @@ export function sorted(rows: Row[], sort: Sort, user: Viewer): Row[] {
     .map(({ row }) => row)
 }
 
-/** The text that the list's search looks in. */
 export function textOf({ container, place }: Row) {
   const facts = [container.name, shownImage(container.image)]
   if (place.kind === 'own')

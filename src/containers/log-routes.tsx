@@ -63,7 +63,6 @@ async function page(c: Context, { source, wanted }: LogRequest) {
   return linesAsJson(c, { lines, json: lineJson, nextCursor })
 }
 
-/** The whole log as plain text with times. */
 async function download(c: Context, { source, wanted }: LogRequest) {
   const stopped = new AbortController()
   const signal = AbortSignal.any([c.req.raw.signal, stopped.signal])

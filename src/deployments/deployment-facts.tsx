@@ -18,7 +18,6 @@ type Props = {
   origin: Origin | null
 }
 
-/** What it deploys, and why. */
 export const Facts = ({
   deployment,
   project,

@@ -81,7 +81,6 @@ const phases: Record<string, string> = {
 
 /** Splits a deployment's log into steps: those that BuildKit numbers, and Davit's own. */
 export class LogGroups {
-  /** The sequence number of the first error. */
   firstError: number | null = null
   readonly #works = new Map<string, Work>()
   /** Changed since the last `takeChanged`. Each has only the ranges that were added since then. */

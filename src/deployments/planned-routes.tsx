@@ -29,7 +29,6 @@ import { planForm } from './trigger-forms.ts'
 
 const path = '/projects/:id/envs/:envId/planned'
 
-/** Plans a deployment, for its routes. */
 export function planner(deps: PlanDeps) {
   const audit = auditor(deps.db)
   return function plan(

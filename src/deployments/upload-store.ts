@@ -17,7 +17,6 @@ const awaitsUpload = and(
   inArray(deployments.status, ['pending', 'cloning', 'building', 'deploying']),
 )
 
-/** The ids of the uploads that deployments still need. */
 export const listUploads = (db: Db) =>
   listValues(db, deployments.upload, awaitsUpload).map((upload) => upload!.id)
 

@@ -57,7 +57,6 @@ export class Uploads {
     }
   }
 
-  /** The files of a deployment that was uploaded. */
   async open({ upload, branch, triggeredBy }: Deployment): Promise<Snapshot> {
     const { id, message } = upload!
     const mirror = this.#pathOf(id)

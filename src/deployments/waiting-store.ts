@@ -49,7 +49,6 @@ export function insertWaiting(
     ...values
   }: Omit<typeof deployments.$inferInsert, 'status' | 'number'> & {
     ownerId: string
-    /** The input of the job. */
     input?: string | null | undefined
     waitsForChecks?: boolean | undefined
   },

@@ -15,7 +15,6 @@ const maxWords = 300
 
 type About = {
   host: string
-  /** Its name for users. */
   authority: string
   expected: string[]
 }

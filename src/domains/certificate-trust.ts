@@ -81,7 +81,6 @@ export function doubtsOf(
   ]
 }
 
-/** Checks an issuer. */
 function faultOf(one: X509Certificate, now: Date) {
   if (isWeak(one)) return `is signed by ${algorithmOf(one)}`
   const bits = one.publicKey.asymmetricKeyDetails?.modulusLength ?? Infinity

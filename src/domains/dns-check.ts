@@ -92,7 +92,6 @@ function unknown(host: string, addresses: string[]) {
   }
 }
 
-/** The records to enter at a DNS provider. */
 function recordsFor(expected: string[]) {
   if (expected.length === 0) return 'an A record with the address of this server'
   return expected

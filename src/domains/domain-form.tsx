@@ -9,7 +9,6 @@ import type { DomainOwner } from './owner.ts'
 type Props = {
   of: DomainOwner
   domain: ShownDomain | null
-  /** Addresses that its name should resolve to. */
   expected: string[]
   /** True when the user's own Caddy serves, and gets certificates by its own settings. */
   isExternal: boolean

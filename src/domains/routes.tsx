@@ -176,7 +176,6 @@ export const domainRoutes = (deps: DomainDeps) => {
     return { domain, of }
   }
 
-  /** Addresses that names should resolve to. */
   function expected() {
     return [...deps.certificates.expected]
   }

@@ -67,7 +67,6 @@ function noteOf(ignored: string[]) {
 type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile' | 'ownSettings'>
 
 export type ProcfileOffer = Pick<Environment, 'processes' | 'releaseCommand'> & {
-  /** The names of the Procfile's processes. */
   names: string[]
   /** True when the environment lacks some of them. */
   isNew: boolean

@@ -116,7 +116,6 @@ type Props = {
   shown: VariablesTextProps | null
 }
 
-/** Shows the changes before they are saved. */
 const VariablesTextPage = ({ head, text, draft, shown }: Props) => {
   const path = `/envs/${head.environment.id}/variables`
   const typed = draft.values.text ?? text

@@ -23,7 +23,6 @@ import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource } from './store.ts'
 import type { Source } from './store.ts'
 
-/** Serves the pickers of repositories, branches and tags. */
 export const gitLookupRoutes = (deps: LookupDeps) => {
   const lookups = openLookups(deps)
 

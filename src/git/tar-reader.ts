@@ -8,7 +8,6 @@ export type TarEntry = {
   isExecutable: boolean
   /** In bytes. */
   size: number
-  /** Where a link leads. */
   target: string
 }
 

@@ -45,6 +45,5 @@ export type GitTools = {
   lookup: Lookup | undefined
   limits: { size: number; look: number }
   locks: KeyedLock
-  /** The credentials of the current operation. */
   keys: Keys
 }

@@ -28,7 +28,6 @@ type EffectiveOptions = {
   own?: OpenVariable[] | undefined
 }
 
-/** The input for an environment's containers. */
 export type Effective = {
   variables: EffectiveVariable[]
   joins: string[]

@@ -56,7 +56,6 @@ export class Hub<Message> {
     return this.#channels.has(channel)
   }
 
-  /** Open subscriptions. */
   get size() {
     return this.#channels.values().reduce((sum, listeners) => sum + listeners.size, 0)
   }

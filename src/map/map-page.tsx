@@ -16,7 +16,6 @@ type MapPageProps = {
   graph: MapGraph
   projects: Project[]
   project: Project | null
-  /** The chosen node with its dependents and dependencies. */
   reach: Reach | null
   /** The first item of this page, and its content. */
   from: number
@@ -112,7 +111,6 @@ const Summary = ({ graph, project }: Pick<MapPageProps, 'graph' | 'project'>) =>
 /** Nodes with a problem that are named above the map. */
 const mostTroubled = 6
 
-/** Lists what stops working without the chosen node. */
 const Impact = ({ reach: { node, dependents, needs } }: { reach: Reach }) => {
   const own = dependents.filter(({ kind, holder }) => kind === 'domain' && holder === node.id)
   const ofApps = dependents.filter(({ kind, holder }) => kind === 'domain' && holder !== node.id)

@@ -32,7 +32,6 @@ export type MetricDeps = LiveDeps & {
   edge: { trouble: object | null }
 }
 
-/** What a visitor may see. */
 export type Scope = {
   userId: string | null
   projectId: string | null

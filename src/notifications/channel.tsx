@@ -47,7 +47,6 @@ const json = rowJson(
   }),
 )
 
-/** Where a user is told of events. */
 export const channel = resource({
   kind: 'channel',
   path,

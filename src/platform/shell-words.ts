@@ -34,7 +34,6 @@ export function splitWords(text: string, refuse: (problem: string) => Error): st
   return word === null ? words : [...words, word]
 }
 
-/** The inverse of `splitWords`. */
 export const joinWords = (words: string[]) => words.map(quote).join(' ')
 
 const quote = (word: string) =>

@@ -8,7 +8,6 @@ export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf
 
 export const ownProject = ({ db }: { db: Db }) => ownFirst((c) => findProject(db, ownKey(c)))
 
-/** Identifies a project in the audit log. */
 export const aboutProject = ({ id, name }: Project) => ({
   object: { kind: 'project', id, name } as const,
 })

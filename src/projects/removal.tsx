@@ -20,7 +20,6 @@ type RemovalModalProps = Removal & {
   children: Child
 }
 
-/** Also asks whether to delete its volumes. */
 export const RemovalModal = ({
   of,
   id,

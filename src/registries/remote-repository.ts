@@ -23,7 +23,6 @@ export type RemoteDeps = {
 type Options = {
   reference: ImageReference
   auth: RegistryAuth | undefined
-  /** Whose project it is for. */
   ownerId: string
   signal: AbortSignal
   /** Milliseconds for one response. */

@@ -15,7 +15,6 @@ import type { View } from '../web/respond.tsx'
 import type { Row } from './list.tsx'
 import type { ResourceTable } from './store.ts'
 
-/** A new resource, with additions to its response. */
 export type Creation = {
   id: string
   /** JSON that is only available now, such as a secret. */
@@ -187,7 +186,6 @@ export const resource = <
 /** The name of a row's id in its path; a parent may have the usual one. */
 export const idIn = ({ path }: { path: string }) => (/:id\b/.test(path) ? 'rowId' : 'id')
 
-/** For the API document. */
 export const operationsOf =
   (resource: Described): SliceOperations =>
   () => {

@@ -69,7 +69,6 @@ export async function startRun(
   }: {
     environment: Environment
     project: Pick<Project, 'ownerId'>
-    /** The user's e-mail address. */
     startedBy: string
     input: z.output<typeof runForm>
   },

@@ -38,7 +38,6 @@ export type BackupFirst = {
   insert: (service: Service, by: string) => string
 }
 
-/** Changes, actions and deletion of an existing instance. */
 export const changeRoutes = (deps: MakeDeps & Serving, backupFirst: BackupFirst) => {
   const { db } = deps
   const audit = auditor(db)

@@ -26,7 +26,6 @@ export type Definition = Pick<
     domains: string[]
     values: Values
     ports: ServicePort[]
-    /** The parsed `compose`. */
     file: Template
   }
 

@@ -30,7 +30,6 @@ export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
 export type NewService = {
   owner: User
-  /** A name of the catalogue, or `ownFile`. */
   template: string
   compose: string
   /** By default the file's, or generated. */
@@ -145,7 +144,6 @@ export const freeName = (wanted: string, taken: string[]) =>
     (name) => !taken.includes(name),
   )
 
-/** The entry for the audit log. */
 export const aboutNew = ({ id, name, template, version }: Service) => ({
   object: { kind: 'service' as const, id, name },
   details: { template, ...(version && { version }) },

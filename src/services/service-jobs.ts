@@ -65,7 +65,6 @@ export const cancelServiceJobs = (
     refusal: () => `${name} has no running job, so there is nothing to cancel.`,
   })
 
-/** Starts, changes, restarts and stops of instances. */
 export const serviceKind =
   (deps: JobDeps): Kind =>
   (job) => {

@@ -41,7 +41,6 @@ export const cleanUpRun = component('CleanUpRun', () =>
   }),
 )
 
-/** The result of a dry run. */
 export const cleanUpPreview = component('CleanUpPreview', () =>
   outcome().extend({
     candidates: z.array(judged().extend({ byDefault: z.boolean() })),

@@ -18,11 +18,9 @@ const limits = { check: 60_000, round: 2 * 60_000, memory: 24 * 3_600_000 }
 /** Owners whose projects are checked at once, and checks of one project that wait or run. */
 const abreast = { owners: 4, checks: 5 }
 
-/** The last check of a project. */
 export type Checked = {
   at: Date
   found: Version | null
-  /** What was decided, or why it failed. */
   outcome: string
   hasFailed: boolean
 }

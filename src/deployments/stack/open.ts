@@ -66,7 +66,6 @@ export const variablesIn = (stack: OpenStack | null) =>
 
 type Version = { image: string; port: number; domain?: string | undefined; stack: OpenStack | null }
 
-/** All containers of an app. */
 export const appComponents = (app: App, { stack, ...version }: Version): Component[] =>
   stack === null
     ? componentsOf(app, version)

@@ -54,7 +54,6 @@ export type CommitStatus = {
   context: string
   state: 'pending' | 'success' | 'failure'
   description: string
-  /** The link for details. */
   url: string
 }
 

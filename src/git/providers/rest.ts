@@ -17,7 +17,6 @@ import { unlessGone } from './provider-error.ts'
 export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   api: (baseUrl: string, token: string) => Pick<Api, 'base' | 'headers'>
   whoIs: (api: Api) => Promise<TokenOwner>
-  /** The user name for cloning with a token. */
   username: string
   firstPage: string
   repositories: string

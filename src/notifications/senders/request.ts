@@ -6,7 +6,6 @@ import type { SendDeps } from './sender.ts'
 import { cut, oneLine } from './text.ts'
 
 type Call = {
-  /** The service, in messages. */
   title: string
   url: string
   method?: 'GET' | 'POST' | 'PUT'

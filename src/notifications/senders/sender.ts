@@ -33,7 +33,6 @@ export type SendDeps = {
   fetch?: typeof pinnedFetch
 }
 
-/** One way to send a message. */
 export type Sender<Fields extends ZodRawShape = ZodRawShape> = {
   title: string
   /** Those of its own in a channel's form. A name means the same in all senders. */

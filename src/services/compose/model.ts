@@ -2,7 +2,6 @@ import type { RestartPolicy } from '../../docker/index.ts'
 import type { Condition, ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 
-/** A Compose file in normalised form. */
 export type Stack = {
   name: string | null
   /** In the order of the file. */

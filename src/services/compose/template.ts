@@ -273,7 +273,6 @@ function refuseUnwatched(stack: Stack, root: Field) {
   }
 }
 
-/** The defaults for a file without `x-davit`. */
 export const undeclared = () => ({
   expose: [],
   connection: [],

@@ -1,6 +1,5 @@
 import type { Field } from './field.ts'
 
-/** Alternatives to keys that Davit doesn't support. */
 const advice: Record<string, string> = {
   build: 'Davit only pulls images. Build it in a project, or use an image here.',
   cgroup_parent: 'Davit sets the limits itself.',
