@@ -25,7 +25,7 @@ export const discord = senderOf({
   sentTo: [],
   async send(deps, { webhookUrl }, message) {
     const { url, at, level } = message
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'Discord',
       url: webhookUrl,
       body: {
@@ -47,7 +47,6 @@ export const discord = senderOf({
         404: 'The webhook was removed. Create another one.',
       },
     })
-    return { status }
   },
 })
 

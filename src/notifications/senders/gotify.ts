@@ -22,7 +22,7 @@ export const gotify = senderOf({
   sealed: ['token'],
   sentTo: ['url'],
   async send(deps, { url, token }, message) {
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'Gotify',
       url: `${url}/message`,
       headers: { 'X-Gotify-Key': token },
@@ -41,6 +41,5 @@ export const gotify = senderOf({
         403: 'Enter the token of an application, not that of a client.',
       },
     })
-    return { status }
   },
 })

@@ -44,7 +44,7 @@ export const matrix = senderOf({
       .join('')
     // the id of the message as transaction: a repeated request isn't a second message
     const path = `rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(message.id)}`
-    const { status } = await ask(deps, access, {
+    return ask(deps, access, {
       path,
       method: 'PUT',
       body: {
@@ -56,7 +56,6 @@ export const matrix = senderOf({
           `<p><a href="${escapeHtml(message.url)}">Open in Davit</a></p>`,
       },
     })
-    return { status }
   },
 })
 

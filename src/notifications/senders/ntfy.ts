@@ -36,7 +36,7 @@ export const ntfy = senderOf({
   sentTo: ['url'],
   async send(deps, { url, topic, token }, message) {
     const { tag, isUrgent } = looks[message.level]
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'ntfy',
       url: `${url}/`,
       headers: token ? { Authorization: `Bearer ${token}` } : {},
@@ -54,6 +54,5 @@ export const ntfy = senderOf({
         403: 'The topic is protected: enter an access token that may publish to it.',
       },
     })
-    return { status }
   },
 })

@@ -25,7 +25,7 @@ export const pushover = senderOf({
   sealed: ['token', 'userKey'],
   sentTo: [],
   async send(deps, { token, userKey: user }, message) {
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'Pushover',
       url: 'https://api.pushover.net/1/messages.json',
       body: {
@@ -44,6 +44,5 @@ export const pushover = senderOf({
       // that limit ends with the month
       mayPass: (status) => status >= 500,
     })
-    return { status }
   },
 })

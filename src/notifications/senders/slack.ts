@@ -23,7 +23,7 @@ export const slack = senderOf({
   async send(deps, { webhookUrl }, message) {
     const title = cut(headline(message), 150)
     const link = `<${message.url}|Open in Davit>`
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'Slack',
       url: webhookUrl,
       body: {
@@ -43,7 +43,6 @@ export const slack = senderOf({
         410: 'The channel is archived. Add a webhook of another one.',
       },
     })
-    return { status }
   },
 })
 

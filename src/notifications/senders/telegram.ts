@@ -39,7 +39,7 @@ export const telegram = senderOf({
   async send(deps, { token, chat }, message) {
     const title = escapeHtml(cut(headline(message), maxLength.title))
     const body = escapeHtml(bodyOf(message, maxLength.body))
-    const { status } = await call(deps, {
+    return call(deps, {
       title: 'Telegram',
       url: `https://api.telegram.org/bot${token}/sendMessage`,
       body: {
@@ -57,6 +57,5 @@ export const telegram = senderOf({
         404: 'The bot’s token is wrong. Ask @BotFather for it.',
       },
     })
-    return { status }
   },
 })
