@@ -159,7 +159,7 @@ export const forOwners = (trouble: Failure | null) =>
     : trouble
 
 /** Why it isn't served although others are; null when it is. */
-export function whyLeftOut(deps: ShownDeps, domain: Domain): Failure | null {
+function whyLeftOut(deps: ShownDeps, domain: Domain): Failure | null {
   const { host, https } = domain
   if (isDavits(host, deps.config))
     return new Failure(
@@ -186,8 +186,21 @@ export function whyLeftOut(deps: ShownDeps, domain: Domain): Failure | null {
   return own?.failure ?? null
 }
 
+/** Of the domains that aren't served although others are, by host. */
+export const leftOut = (deps: ShownDeps, domains: Domain[]) =>
+  new Map(
+    domains.flatMap((domain) => {
+      const why = whyLeftOut(deps, domain)
+      return why ? [[domain.host, why] as const] : []
+    }),
+  )
+
+/** Why no names are served, although they could be; null when they are. */
+export const whyOff = ({ edge, config }: Pick<ShownDeps, 'edge' | 'config'>) =>
+  edge.isOn ? null : (forOwners(edge.trouble) ?? offBySetting(config))
+
 /** Null when names can be served. */
-export const offBySetting = ({ edge }: Pick<Config, 'edge'>) =>
+const offBySetting = ({ edge }: Pick<Config, 'edge'>) =>
   edge === 'direct'
     ? cannotRun('DAVIT_EDGE is direct', 'Set DAVIT_EDGE=auto and restart Davit.')
     : null

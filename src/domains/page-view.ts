@@ -8,7 +8,7 @@ import type { Environment } from '../environments/store.ts'
 import { addressOf } from '../services/address.ts'
 import { listPorts } from '../services/store.ts'
 import type { CertificateKeeper } from './certificate-keeper.ts'
-import { domainsJson, forOwners, offBySetting, whyLeftOut } from './json.ts'
+import { domainsJson, forOwners, leftOut, whyOff } from './json.ts'
 import type { ShownDeps, ShownDomain } from './json.ts'
 import { holderIn } from './owner.ts'
 import type { DomainOwner } from './owner.ts'
@@ -20,7 +20,7 @@ export type AddressesView = ReturnType<typeof addressesOf>
 
 /** All domains of an environment or a service, for its page. */
 export function addressesOf(deps: AddressDeps, of: DomainOwner) {
-  const { edge, config } = deps
+  const { edge } = deps
   const expected = [...deps.certificates.expected]
   const rows = listDomains(deps.db, holderIn(of))
   const domains = domainsJson(deps, rows, { expected })
@@ -33,15 +33,11 @@ export function addressesOf(deps: AddressDeps, of: DomainOwner) {
     expected,
     /** A suggested name that needs no DNS setup. */
     freeHost: domains.some(({ host }) => host === free) ? null : free,
-    /** Why no names are served, although they could be. */
-    off: edge.isOn ? null : (forOwners(edge.trouble) ?? offBySetting(config)),
+    off: whyOff(deps),
     trouble: edge.isOn && !edge.rejected.length ? forOwners(edge.trouble) : null,
     rejected: new Map([
       ...edge.rejected.flatMap((one) => ('host' in one ? [[one.host, one.failure] as const] : [])),
-      ...rows.flatMap((row) => {
-        const why = whyLeftOut(deps, row)
-        return why ? [[row.host, why] as const] : []
-      }),
+      ...leftOut(deps, rows),
     ]),
     redirectOf: (domain: ShownDomain) => redirectOf(deps, domain, domains),
   }

@@ -1,6 +1,6 @@
 import type { Domain } from '../addresses/store.ts'
 import { nextAction } from '../deployments/next-action.ts'
-import { domainsJson, offBySetting, whyLeftOut } from '../domains/json.ts'
+import { domainsJson, leftOut, whyOff } from '../domains/json.ts'
 import type { ShownDeps, ShownDomain } from '../domains/json.ts'
 import { lookOf as lookOfDomain, problemOf } from '../domains/status.ts'
 import { keyOf } from '../edge/plan.ts'
@@ -113,9 +113,8 @@ function ofService({ service, look, name, href }: Extract<Item, { kind: 'service
 
 /** Empty while no domain is served at all, since `ofEdge` already reports that. */
 function ofDomains(deps: ShownDeps, ownerId: string): Attention[] {
-  const { edge, config, db } = deps
-  const off = edge.isOn ? null : (edge.trouble ?? offBySetting(config))
-  if (off) return []
+  const { edge, db } = deps
+  if (whyOff(deps)) return []
   const rejected = edge.rejected.flatMap((one) => ('host' in one ? [one.host] : []))
   const given = listTroubledDomains(db, { ownerId, rejected })
   return [
@@ -139,10 +138,9 @@ const isBroken = ({ look, dns }: { look: Look } & Pick<ShownDomain, 'dns'>) =>
   isBad({ look }) || dns.ok === false
 
 function ofRows(deps: ShownDeps, rows: Domain[], isTrouble: typeof isBroken = isBad): Attention[] {
+  const rejected = leftOut(deps, rows)
   return domainsJson(deps, rows, { expected: [] }).flatMap((domain, at): Attention[] => {
     const row = rows[at]!
-    const why = whyLeftOut(deps, row)
-    const rejected = new Map(why ? [[row.host, why]] : [])
     const look = lookOfDomain(domain, { off: null, rejected })
     if (!isTrouble({ ...domain, look })) return []
     const of = row.environmentId ? `/envs/${row.environmentId}` : `/services/${row.serviceId}`
@@ -150,7 +148,7 @@ function ofRows(deps: ShownDeps, rows: Domain[], isTrouble: typeof isBroken = is
     return [
       {
         ...{ look, name: keyOf(row.host, row), href },
-        message: why?.message ?? problemOf(domain)?.message ?? look.word,
+        message: rejected.get(row.host)?.message ?? problemOf(domain)?.message ?? look.word,
         action: { name: 'Open domains', href },
       },
     ]

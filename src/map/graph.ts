@@ -3,7 +3,7 @@ import { listGivenHosts } from '../addresses/store.ts'
 import type { Domain } from '../addresses/store.ts'
 import type { LiveDeps } from '../apps/live.ts'
 import type { LogDb } from '../db/index.ts'
-import { domainsJson, offBySetting, whyLeftOut } from '../domains/json.ts'
+import { domainsJson, leftOut, whyOff } from '../domains/json.ts'
 import type { ShownDeps } from '../domains/json.ts'
 import { nameOfItself } from '../domains/page-view.ts'
 import { lookOf as lookOfDomain } from '../domains/status.ts'
@@ -124,13 +124,8 @@ type Address = { node: MapNode; holder: string; isServed: boolean }
 function addressesOf(known: GraphContext, holders: ReadonlyMap<string, MapNode>): Address[] {
   const { deps, owned, rates } = known
   const names = namesOf(known)
-  const off = deps.edge.isOn ? null : (deps.edge.trouble ?? offBySetting(deps.config))
-  const rejected = new Map(
-    names.flatMap((domain) => {
-      const why = whyLeftOut(deps, domain)
-      return why ? [[domain.host, why] as const] : []
-    }),
-  )
+  const off = whyOff(deps)
+  const rejected = leftOut(deps, names)
   const shown = domainsJson(deps, names, { expected: [] })
   const ofHolder = Map.groupBy(names.entries(), ([, domain]) => holderOf(domain))
   const apps = new Map(owned.apps.map((app) => [app.environment.id, app]))
