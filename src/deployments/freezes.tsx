@@ -18,7 +18,7 @@ import { resource } from '../resources/resource.ts'
 import { lineField } from '../web/labelled-fields.ts'
 import { moment, momentZone, readMoment } from '../web/moment.ts'
 import { At, In } from '../web/times.tsx'
-import { inUtc } from './frozen.ts'
+import { inUtc } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { holdWaiting, listHeld, met, publishStarted, startWaiting } from './waiting-store.ts'
 

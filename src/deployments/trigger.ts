@@ -6,9 +6,9 @@ import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
-import { Frozen } from './frozen.ts'
 import { countReplicas } from '../environments/processes.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
+import type { Freeze } from '../environments/freeze-store.ts'
 import { defaultBranch, followedInWords, needsRef } from '../environments/followed.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -128,6 +128,19 @@ export function enqueue(
   })
   return supersedeOlder(db, deployment)
 }
+
+/** What someone asks for in a freeze needs a note. */
+export class Frozen extends AppError {
+  constructor(
+    readonly environment: Environment,
+    readonly freeze: Freeze,
+  ) {
+    const message = `${environment.name} is frozen until ${inUtc(freeze.until)} (${freeze.reason}). Deploy afterwards, or send a note that says why it can’t wait.`
+    super('conflict', message, { fields: [{ field: 'note', message }] })
+  }
+}
+
+export const inUtc = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 /** Whether it is frozen. Throws then without a note, before what takes long is begun. */
 export function refuseFrozen(

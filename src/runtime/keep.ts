@@ -1,5 +1,5 @@
 import type { Container } from '../docker/index.ts'
-import type { Component } from './component.ts'
+import type { Component, Slot } from './component.ts'
 import { openComponents, slotsOf } from './component.ts'
 import { placed } from './revert.ts'
 import type { Difference, Placed, RollOutRun } from './run.ts'
@@ -33,18 +33,18 @@ export async function differenceTo(run: RollOutRun): Promise<Difference> {
   }
   const changed = components.filter(({ name }) => !kept.has(name))
   const standby = await findStandby(run, changed)
-  const fromOf = (name: string, slot: number) =>
-    standby.get(name)?.find(({ from }) => from.slot === slot)
+  const fromOf = ({ component, slot }: Slot) =>
+    standby.find(({ from }) => from.component === component.name && from.slot === slot)
   return {
     kept: [...kept.values()].flat(),
-    fresh: slotsOf(changed).map((one) => ({ ...one, ...fromOf(one.component.name, one.slot) })),
+    fresh: slotsOf(changed).map((one) => ({ ...one, ...fromOf(one) })),
   }
 }
 
-/** Those instances of the release before that are what would be created, by component. */
+/** Those instances of the release before that are what would be created. */
 async function findStandby(run: RollOutRun, components: Component[]) {
   const { db, secrets, workload, release, hooks } = run
-  const found = new Map<string, { from: Instance; isUp: boolean }[]>()
+  const found: { from: Instance; isUp: boolean }[] = []
   const standby = release.startsKept ? listStandby(db, workload.id) : []
   const [first] = standby
   if (!first) return found
@@ -61,9 +61,8 @@ async function findStandby(run: RollOutRun, components: Component[]) {
     const containers =
       isSame && (await inspectUnchanged(run, component, same, { mayBeStopped: true }))
     if (containers)
-      found.set(
-        component.name,
-        same.map(({ instance: from }, at) => ({ from, isUp: isReady(containers[at]!) })),
+      found.push(
+        ...same.map(({ instance: from }, at) => ({ from, isUp: isReady(containers[at]!) })),
       )
     else hooks.log?.(`What is kept of ${component.name} isn’t as it is set today: it is recreated`)
   }
@@ -84,18 +83,20 @@ async function inspectUnchanged(
   const [first] = same
   if (component.oneShot || !first?.component || same.length !== component.replicas) return null
   if (!Bun.deepEquals(lookOf(first.component), lookOf(component))) return null
-  const found: Container[] = []
-  for (const one of same) {
-    const image = await engines.of(one).inspectImage(component.options.image)
-    const container = await engines.inspect(one)
-    // one that crashes again and again, or is paused, gets another try
-    const isStopped = mayBeStopped && container?.state === 'exited'
-    if (!container || container.imageId !== image?.id) return null
-    if (!isStopped && (container.state !== 'running' || container.health === 'unhealthy'))
-      return null
-    found.push(container)
-  }
-  return found
+  const { image } = component.options
+  const found = await Promise.all(
+    same.map(async (one) => {
+      const [own, container] = await Promise.all([
+        engines.of(one).inspectImage(image),
+        engines.inspect(one),
+      ])
+      if (!container || container.imageId !== own?.id) return null
+      // one that crashes again and again, or is paused, gets another try
+      if (mayBeStopped && container.state === 'exited') return container
+      return container.state === 'running' && container.health !== 'unhealthy' ? container : null
+    }),
+  )
+  return found.every((one) => one !== null) ? found : null
 }
 
 /** What its container was made from, but for its image: that has another name in each release. */

@@ -151,10 +151,12 @@ async function switchOver(run: RollOutRun, before: Release) {
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need its ports and volumes
     const answeredAt = await startAndGate({ ...run, isWatched }, waiting, { of: made })
-    for (const one of made) {
-      const { restart } = one.component.options
-      if (restart && !one.isUp) await engines.of(one).setRestartPolicy(one.id, restart)
-    }
+    await Promise.all(
+      made.map((one) => {
+        const { restart } = one.component.options
+        return restart && !one.isUp ? engines.of(one).setRestartPolicy(one.id, restart) : null
+      }),
+    )
     await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt), isWatched }
@@ -242,7 +244,7 @@ function conflictingContainers(
 
 /** Whether the live release runs: its containers may have been stopped or removed by hand. */
 async function isAnyUp(run: RollOutRun) {
-  const live = listLive(run, run.workload).map(({ id }) => run.docker.inspectContainer(id))
+  const live = listLive(run, run.workload).map((one) => run.engines.inspect(one))
   return (await Promise.all(live)).some((container) => container !== null && isUp(container))
 }
 

@@ -90,27 +90,22 @@ export function figuresOf(
 /** A deployment that is watched. */
 export type Watched = Deployment & { watch: Watch; watchUntil: Date }
 
+const isWatched = isNotNull(deployments.watchUntil)
+
 /** Undefined when its watch is over. */
 export const getWatched = (db: Tx, id: string) =>
-  getRow(db, deployments, and(eq(deployments.id, id), isNotNull(deployments.watchUntil))) as
-    Watched | undefined
+  getRow(db, deployments, and(eq(deployments.id, id), isWatched)) as Watched | undefined
 
 /** The one of an environment that is watched. */
-export const getWatchedOf = (db: Db, environmentId: string) =>
-  getRow(
-    db,
-    deployments,
-    and(eq(deployments.environmentId, environmentId), isNotNull(deployments.watchUntil)),
-  ) as Watched | undefined
+export const getWatchedOf = (db: Db, id: string) =>
+  getRow(db, deployments, and(eq(deployments.environmentId, id), isWatched)) as Watched | undefined
 
-export const listWatched = (db: Db) =>
-  listRows(db, deployments, isNotNull(deployments.watchUntil)) as Watched[]
+export const listWatched = (db: Db) => listRows(db, deployments, isWatched) as Watched[]
 
-const change = (
-  tx: Tx,
-  { id }: Pick<Deployment, 'id'>,
-  values: Partial<typeof deployments.$inferInsert>,
-) => tx.update(deployments).set(values).where(eq(deployments.id, id)).run()
+type Values = Partial<typeof deployments.$inferInsert>
+
+const change = (tx: Tx, { id }: Pick<Deployment, 'id'>, values: Values) =>
+  tx.update(deployments).set(values).where(eq(deployments.id, id)).run()
 
 /** Of one that ended, too: what told is known a little later than that it told. */
 export const updateWatch = (
@@ -155,15 +150,11 @@ export const storeTakenBack = (tx: Tx, watched: Watched, changes: Partial<Watch>
     status: 'cancelled',
   })
 
-function giveBack(
-  tx: Tx,
-  watched: Watched,
-  values: Partial<typeof deployments.$inferInsert> & { status: 'failed' | 'cancelled' },
-) {
+function giveBack(tx: Tx, watched: Watched, values: Values & { status: 'failed' | 'cancelled' }) {
   const { environmentId, watch } = watched
   change(tx, watched, { ...values, finishedAt: new Date() })
   const before = getRow(tx, deployments, eq(deployments.id, watch.before))!
-  tx.update(deployments).set({ status: 'running' }).where(eq(deployments.id, before.id)).run()
+  change(tx, before, { status: 'running' })
   applyCode(tx, environmentId, before.codeSettings)
   for (const { id } of [watched, before]) queueStatus(tx, id)
 }
