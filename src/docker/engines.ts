@@ -32,12 +32,6 @@ export class Engines {
     return this.of(container).inspectContainer(container.id, options)
   }
 
-  /** That of a container of which only the id is known; the first one if none has it. */
-  async holding(id: string, options: Abortable = {}): Promise<Docker> {
-    const found = this.all.length > 1 ? await this.find(id, options) : null
-    return found ? this.of(found) : this.all[0]
-  }
-
   /** Null when none has it. */
   async find(id: string, options: Abortable = {}): Promise<Container | null> {
     for (const docker of this.all) {

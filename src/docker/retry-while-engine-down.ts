@@ -19,19 +19,29 @@ export async function retryWhileEngineDown<Result>(
   { signal, failed, fields }: Options,
   work: () => Promise<Result>,
 ) {
-  while (await waitForEngine(docker, { signal })) {
+  if (!(await waitForEngine(docker, { signal }))) return null
+  try {
+    return await untilEngineResponds({ docker, shutdown: signal }, work)
+  } catch (error) {
+    if (!signal.aborted) report(failed, error, fields)
+    return null
+  }
+}
+
+/** Tries at least once, and again while the engine is unreachable, until Davit stops. */
+export async function untilEngineResponds<Result>(
+  { docker, shutdown: signal }: { docker: Docker; shutdown: AbortSignal },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 0; ; tries++)
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted) return null
-      if (!isEngineAway(error)) {
-        report(failed, error, fields)
-        return null
-      }
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      if (!isEngineAway(error)) throw error
+      // this one may respond while another server’s is away
+      if (tries > 0) await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      if (!(await waitForEngine(docker, { signal }))) throw error
     }
-  }
-  return null
 }
 
 export const isEngineAway = (error: unknown) =>

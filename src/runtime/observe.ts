@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { resync } from '../docker/index.ts'
 import type { EngineFeed } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
-import { retryDelay, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import {
+  retryDelay,
+  retryWhileEngineDown,
+  untilEngineResponds,
+} from '../docker/retry-while-engine-down.ts'
 import { report } from '../platform/journal.ts'
 import { listDifferent } from './reconcile.ts'
-import { untilEngineResponds } from './undo.ts'
 import type { WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
 

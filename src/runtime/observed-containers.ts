@@ -75,8 +75,10 @@ export class ObservedContainers {
 
   /** Docker of the server that a container runs on. */
   async engineOf(id: string, options: { signal?: AbortSignal } = {}) {
-    const serverId = this.#servers.get(id)
-    return serverId ? this.#engines.of({ serverId }) : this.#engines.holding(id, options)
+    const { all } = this.#engines
+    const known = all.length > 1 ? this.#servers.get(id) : all[0].serverId
+    const serverId = known ?? (await this.#engines.find(id, options))?.serverId
+    return serverId ? this.#engines.of({ serverId }) : all[0]
   }
 
   async #inspectNow(id: string, options: { signal?: AbortSignal }) {

@@ -1,4 +1,4 @@
-import { isEngineAway, waitForEngine } from '../docker/retry-while-engine-down.ts'
+import { isEngineAway, untilEngineResponds } from '../docker/retry-while-engine-down.ts'
 import type { Docker } from '../docker/index.ts'
 
 type Step = {
@@ -34,17 +34,4 @@ export class Undo {
       }
     return problems
   }
-}
-
-/** Tries at least once, and again while the engine is unreachable, until Davit stops. */
-export async function untilEngineResponds<Result>(
-  { docker, shutdown: signal }: Pick<Options, 'docker' | 'shutdown'>,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  for (;;)
-    try {
-      return await work()
-    } catch (error) {
-      if (!isEngineAway(error) || !(await waitForEngine(docker, { signal }))) throw error
-    }
 }

@@ -1,5 +1,9 @@
 import type { Db, LogDb } from '../db/index.ts'
-import { isEngineAway, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import {
+  isEngineAway,
+  retryWhileEngineDown,
+  untilEngineResponds,
+} from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
@@ -18,7 +22,6 @@ import { removeUnused } from '../runtime/act.ts'
 import { removeFromEngine, volumesOf } from '../runtime/remove.ts'
 import { restartLive, startStopped } from '../runtime/restart.ts'
 import { isWanted } from '../runtime/store.ts'
-import { untilEngineResponds } from '../runtime/undo.ts'
 import { changeService, forgetChange, restartService, stopService } from './apply-definition.ts'
 import type { Doing } from './apply-definition.ts'
 import { componentsOf } from './definition.ts'

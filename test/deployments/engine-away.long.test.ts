@@ -111,7 +111,7 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   const release = { workload, id: interrupted.id, components: null, slots }
   const [half] = insertRelease(t.db, release)
   updateInstance(t.db, half!.id, { containerId: 'half', state: 'starting' })
-  const left = { id: 'left', labels: {} }
+  const left = { id: 'left', serverId: t.docker.serverId, labels: {} }
   const refused = (call: string) => () => {
     called.push(call)
     return Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.'))

@@ -1,13 +1,15 @@
-import { expect, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { apps } from '../../src/deployments/observe.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
 import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
+import { resume } from '../../src/serve.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
 import { fakeDocker } from '../interleavings/engine/docker.ts'
 import { FakeEngine } from '../interleavings/engine/engine.ts'
 import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
 import { aComponent, aWorkload } from './workload.ts'
 
 const serverId = '00000000-0000-7000-8000-000000000002'
@@ -91,6 +93,21 @@ test('what happens at another server’s engine is observed there', async () => 
   await other.docker.createContainer(orphan)
   await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
   expect([...other.engine.containers.keys()]).toEqual([instance!.containerId!])
+})
+
+test('events of another server’s engine reach what watches apps', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  await s.roll('first')
+  const stop = new AbortController()
+  const background = resume(s.deps, { signal: stop.signal })
+  onTestFinished(async () => {
+    stop.abort()
+    await Promise.allSettled(background)
+  })
+  await until(() => other.engine.listeners.size > 0)
+  await other.docker.stopContainer([...other.engine.containers.keys()][0]!)
+  await until(() => listInstances(s.db, s.workload.id)[0]!.state === 'stopped')
 })
 
 test('a container of another server is listed, inspected, read and stopped at its own engine', async () => {

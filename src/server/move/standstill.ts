@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLocked } from '../../db/instance-lock.ts'
 import { connectDocker } from '../../docker/index.ts'
-import { isEngineAway, retryDelay, waitForEngine } from '../../docker/retry-while-engine-down.ts'
+import { isEngineAway, untilEngineResponds } from '../../docker/retry-while-engine-down.ts'
 import { journal } from '../../platform/journal.ts'
 import { freeze, standingOf, startAgain } from '../../runtime/freeze.ts'
 import type { Layout } from '../layout.ts'
@@ -42,23 +42,13 @@ export async function startStopped(
   const move = readMove(layout, 'sent')
   if (!move) return
   for (const one of move.stopped)
-    await onceEngineIsUp(signal, () => startAgain(docker, one)).catch((error) => {
-      if (isEngineAway(error)) throw error
-      say(`${one.name} doesn’t start again: ${(error as Error).message}`)
-    })
+    await untilEngineResponds({ docker, shutdown: signal }, () => startAgain(docker, one)).catch(
+      (error) => {
+        if (isEngineAway(error)) throw error
+        say(`${one.name} doesn’t start again: ${(error as Error).message}`)
+      },
+    )
   writeMove(layout, 'sent', { ...move, stopped: [] })
-}
-
-/** Retries while the engine is down or restarts, until the signal aborts. */
-async function onceEngineIsUp<Result>(signal: AbortSignal, work: () => Promise<Result>) {
-  for (;;)
-    try {
-      return await work()
-    } catch (error) {
-      if (!isEngineAway(error)) throw error
-      await sleep(retryDelay)
-      if (!(await waitForEngine(connectDocker(localEngine), { signal }))) throw error
-    }
 }
 
 /** Milliseconds that a command waits for Docker; the next start of Davit waits without limit. */
@@ -74,6 +64,7 @@ export async function resume(layout: Layout, work: Work) {
 /** Runs before each start of Davit while a move is open. Throws to refuse the start; see `atStart`. */
 export async function beforeStart(layout: Layout) {
   const { signal } = new AbortController()
+  const docker = connectDocker(localEngine)
   for (; ; await sleep(250)) {
     const isOpen = isLocked(layout.upgrades) // before the journals are read: it may end in between
     const [sent, received] = [readMove(layout, 'sent'), readMove(layout, 'received')]
@@ -84,7 +75,8 @@ export async function beforeStart(layout: Layout) {
       await startStopped(layout, { say: (line) => journal.warn(line), signal })
       removeMove(layout, 'sent')
     }
-    if (todo === 'discard') await onceEngineIsUp(signal, () => discard(layout))
+    if (todo === 'discard')
+      await untilEngineResponds({ docker, shutdown: signal }, () => discard(layout))
     if (!isOpen) removeGuard(layout)
     return
   }
