@@ -58,7 +58,7 @@ import { triggerForm } from './trigger-forms.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { traceOf } from './trace.ts'
 import { TracePage } from './trace-page.tsx'
-import { watchView, withMaskedWatch } from './watch/view.ts'
+import { watchView, withCurrentWatch } from './watch/view.ts'
 import type { ViewDeps } from './watch/view.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Watches } from './watch/watches.ts'
@@ -274,14 +274,14 @@ export const deploymentRoutes = (
   async function viewOf(c: Context) {
     const of = own(c)
     const { project, environment } = of
-    const deployment = await withMaskedWatch(deps, of.deployment)
+    const deployment = await withCurrentWatch(deps, of.deployment)
     const key = { environment, ownerId: project.ownerId, published: deployment.url }
     return {
       ...{ ...of, deployment },
       url: reachedAt(deps, key),
       origin: getOrigin(db, deployment),
       promotedTo: listPromotedTo(db, environment.id),
-      watch: await watchView(deps, deployment),
+      watch: watchView(deps, deployment),
     }
   }
 }

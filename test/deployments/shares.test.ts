@@ -46,6 +46,8 @@ test('a new version gets its share of the requests, and the one before the other
   const json = (await ada.get(`${path}/deployments/${second.id}`)).json
   expect(json.share).toEqual({ percent: 10, sticky: true })
   expect(json.watch.share).toEqual({ percent: 10, sticky: true })
+  const none = { requests: 0, errors: 0, p50: null, p95: null }
+  expect(json.watch.figures).toEqual({ before: none, after: none })
   expect(Date.parse(json.watchUntil) - Date.now()).toBeGreaterThan(86_000_000)
   const page = (await ada.page(`${path}/deployments/${second.id}`)).text
   for (const said of ['10 % of the requests', 'Give it all requests', 'Take it back'])

@@ -38,7 +38,10 @@ const watch = () =>
       z.object({ status: z.int(), method: z.string(), path: z.string(), count: z.int() }),
     ),
     lines: z.array(z.string()),
-    /** In the hour before the switch, and from the switch to the end. */
+    /**
+     * In the hour before the switch, or at the same time as a share; and from the switch to the end, or until
+     * now in the response for one deployment: in lists it is null while the version is watched.
+     */
     figures: z.object({ before: figures(), after: figures().nullable() }),
   })
 

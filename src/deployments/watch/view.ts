@@ -16,7 +16,7 @@ export type ViewDeps = {
   watched: WatchedTraffic
 }
 
-export type WatchView = NonNullable<Awaited<ReturnType<typeof watchView>>>
+export type WatchView = NonNullable<ReturnType<typeof watchView>>
 
 /** With today's masks: values may have been marked secret since. */
 export async function withMaskedWatch<Row extends Deployment>(
@@ -31,18 +31,24 @@ export async function withMaskedWatch<Row extends Deployment>(
   return { ...row, watch: { ...watch, requests, lines: watch.lines.map((line) => of(line)) } }
 }
 
-/** Null for a deployment that was never watched; of one with masked texts. */
-export async function watchView(deps: ViewDeps, { number, ...deployment }: Deployment) {
-  const { id, environmentId, watch, watchUntil: until } = deployment
+/** The same, and until its end with what both versions did so far. */
+export async function withCurrentWatch(deps: ViewDeps, row: Deployment) {
+  const { environmentId, watch, watchUntil } = row
+  if (!watch || !watchUntil) return withMaskedWatch(deps, row)
+  const figures = figuresOf(deps.logDb, { environmentId, watch })
+  const requests = await failedOf(deps, environmentId)
+  return { ...row, watch: { ...watch, figures, requests } }
+}
+
+/** Null for a deployment that was never watched; of one with its current watch. */
+export function watchView(deps: ViewDeps, { id, number, watch, watchUntil: until }: Deployment) {
   if (!watch) return null
-  const { end, why, on, lines, share = null } = watch
-  const { after, before } = until ? figuresOf(deps.logDb, { environmentId, watch }) : watch.figures
+  const { end, why, on, lines, requests, figures, share = null } = watch
   return {
-    ...{ number, until, end, why, on, lines, share },
+    ...{ number, until, end, why, on, lines, requests, share },
     before: getDeployment(deps.db, watch.before),
-    requests: until ? await failedOf(deps, environmentId) : watch.requests,
-    current: { ...after!, ...containersOf(deps, id) },
-    previous: { ...before, ...containersOf(deps, watch.before) },
+    current: { ...figures.after!, ...containersOf(deps, id) },
+    previous: { ...figures.before, ...containersOf(deps, watch.before) },
   }
 }
 
