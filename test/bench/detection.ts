@@ -31,7 +31,7 @@ export type BuildCost = {
 
 type Sides = { davit: number[]; hand: number[] }
 
-const warmPairs = 4
+const warmPairs = 5
 
 /** All apps of the tests, or those that `BENCH_APPS` names. */
 const chosen = () => {

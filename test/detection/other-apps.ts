@@ -28,10 +28,26 @@ export const otherApps: RealApp[] = [
     without: ['/app/vendor', '/app/cmd', '/usr/local/go'],
   },
   {
+    name: 'gin',
+    kind: 'Gin',
+    images: go,
+    page: 'cmd/server/main.go',
+    lock: { file: 'go.sum', command: 'go list -mod=mod -deps ./...' },
+    without: ['/app/cmd', '/usr/local/go'],
+  },
+  {
     name: 'rust-http',
     kind: 'Rust',
     images: ['rust:1.85-slim', debian],
     page: 'src/main.rs',
+    without: ['/app/src', '/app/target', '/usr/bin/cargo'],
+  },
+  {
+    name: 'axum',
+    kind: 'Axum',
+    images: ['rust:1.85-slim', debian],
+    page: 'src/main.rs',
+    lock: { file: 'Cargo.lock', command: 'cargo generate-lockfile --offline' },
     without: ['/app/src', '/app/target', '/usr/bin/cargo'],
   },
   {

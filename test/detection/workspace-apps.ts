@@ -11,7 +11,9 @@ const app = (name: string, more: Partial<RealApp> = {}): RealApp => ({
   page: 'packages/words/index.js',
   without: [
     '/app/apps/admin/server.js',
-    ...['kleur', 'left-pad', 'husky', 'turbo', 'is-odd'].map((each) => `/app/node_modules/${each}`),
+    ...['kleur', 'left-pad', 'husky', 'turbo', 'nx', 'is-odd'].map(
+      (each) => `/app/node_modules/${each}`,
+    ),
     '/app/.turbo/cache',
     ...['/app/apps/web/node_modules/is-odd', '/app/apps/admin/node_modules/kleur'],
   ],
@@ -23,6 +25,7 @@ export const workspaceApps: RealApp[] = [
   app('pnpm'),
   app('yarn'),
   app('turbo'),
+  app('nx'),
   app('bun', { images: ['oven/bun:1.4-slim'], kind: 'Bun' }),
   app('go', {
     directory: 'web',
@@ -30,5 +33,20 @@ export const workspaceApps: RealApp[] = [
     images: ['golang:1.24', 'alpine:3.24'],
     page: 'words/words.go',
     without: ['/app/words'],
+  }),
+  app('cargo', {
+    directory: 'crates/server',
+    kind: 'Rust',
+    images: ['rust:1.85-slim', 'debian:trixie-slim'],
+    page: 'crates/words/src/lib.rs',
+    lock: { file: 'Cargo.lock', command: 'cargo generate-lockfile --offline' },
+    without: ['/app/crates', '/usr/bin/cargo'],
+  }),
+  app('maven', {
+    directory: 'web',
+    kind: 'Java',
+    images: ['maven:3.9-eclipse-temurin-21', 'eclipse-temurin:21-jre'],
+    page: 'words/src/main/java/hello/Words.java',
+    without: ['/app/web', '/opt/java/openjdk/bin/javac'],
   }),
 ]

@@ -10,6 +10,8 @@ const index = '/opt/index'
 const pythons =
   'python3-flask python3-django python3-fastapi python3-uvicorn python3-gunicorn mkdocs'
 
+const modules = 'golang-github-gin-gonic-gin-dev'
+
 const frameworks = 'php-laravel-framework php-symfony-framework-bundle php-symfony-yaml python3'
 
 const file = (path: string, ...lines: string[]) =>
@@ -117,10 +119,14 @@ export const languages: Record<string, Recipe> = {
   }),
   composer: () => ({ lines: [install('composer'), 'ENTRYPOINT ["composer"]'] }),
   golang: (version) => ({
+    own: ['modules.go'],
     lines: [
       install(`golang-${version}-go`, 'ca-certificates', 'gcc', 'libc6-dev', 'git'),
       `RUN ln -s /usr/lib/go-${version} /usr/local/go`,
       'ENV GOLANG_VERSION=1 GOTOOLCHAIN=local GOPATH=/go PATH=/go/bin:/usr/local/go/bin:$PATH',
+      'COPY modules.go /tmp/',
+      `RUN apt-get update && apt-get install -y --no-install-recommends ${modules} && GOCACHE=/tmp/cache go run /tmp/modules.go ${index} github.com/gin-gonic/gin@v1.8.1 && apt-get purge -y --auto-remove ${modules} && rm -rf /tmp/cache /var/lib/apt/lists/*`,
+      `ENV GOPROXY=file://${index} GOSUMDB=off`,
       // Debian leaves it to its own package of time zones.
       'RUN mkdir -p -m 1777 /go/src /go/bin && mkdir -p /usr/lib/go-*/lib/time && touch /usr/local/go/lib/time/zoneinfo.zip',
       'WORKDIR /go',
@@ -130,7 +136,10 @@ export const languages: Record<string, Recipe> = {
     isDebians('rust', version)
     return {
       lines: [
-        install('cargo', 'gcc', 'libc6-dev', 'ca-certificates', 'librust-tiny-http-dev'),
+        install(
+          ...['cargo', 'gcc', 'libc6-dev', 'ca-certificates', 'librust-tiny-http-dev'],
+          'librust-axum-dev',
+        ),
         'ENV RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo PATH=/usr/local/cargo/bin:$PATH RUST_VERSION=1.85.1',
         file(
           '/usr/local/cargo/config.toml',
@@ -162,6 +171,7 @@ export const languages: Record<string, Recipe> = {
           'libmaven-compiler-plugin-java',
           'libmaven-jar-plugin-java',
           'libmaven-resources-plugin-java',
+          'libmaven-shade-plugin-java',
           'libsurefire-java',
         ),
         'ENV JAVA_HOME=/usr/lib/jvm/java-21-openjdk-amd64 MAVEN_HOME=/usr/share/maven MAVEN_CONFIG=/root/.m2',

@@ -1,0 +1,3 @@
+package hello;
+
+public class Admin extends NotThere {}

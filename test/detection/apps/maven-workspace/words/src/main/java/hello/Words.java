@@ -1,0 +1,5 @@
+package hello;
+
+public class Words {
+  public static final String GREETING = "Hello, world";
+}

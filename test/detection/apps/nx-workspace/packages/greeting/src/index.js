@@ -1,0 +1,3 @@
+import { words } from '@acme/words'
+
+export const greet = () => words.join(' ')
