@@ -3,12 +3,18 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Manifest } from '../backup/format.ts'
 import { makeBackup, settingsToKeep, workPrefix } from '../backup/make.ts'
-import type { Config } from '../config.ts'
 import type { StoredContents } from '../db/schema.ts'
 import { Failure } from '../platform/errors.ts'
 import { readCertificates } from '../runtime/edge-container.ts'
 import type { BackupDeps } from './deps.ts'
 import type { DumpFile } from './data.ts'
+
+type OwnFile = {
+  file: string
+  passphrase: string | null
+  withLogs: boolean
+  settings: Record<string, string>
+}
 
 type Options<Result> = {
   signal: AbortSignal
@@ -25,7 +31,9 @@ export async function storeOwnFile<Result>(
   const folder = mkdtempSync(join(config.dataDir, workPrefix))
   const file = join(folder, 'davit.backup')
   try {
-    const { manifest } = await makeFile(deps, config, { file, signal })
+    const settings = settingsToKeep(process.env, { sealed: true })
+    const how = { file, passphrase: null, withLogs: false, settings, signal }
+    const { manifest } = await makeOwnFile(deps, how)
     const write: DumpFile['write'] = (to, signal) =>
       pipeline(createReadStream(file), to, { signal, end: false })
     return await store({ name: 'davit.backup', write }, contentsOf(manifest))
@@ -35,15 +43,11 @@ export async function storeOwnFile<Result>(
 }
 
 /** With the certificates of Davit’s own Caddy, if there are any. */
-async function makeFile(
-  { docker, instanceId }: BackupDeps,
-  config: Config,
-  { file, signal }: { file: string; signal: AbortSignal },
+export async function makeOwnFile(
+  { config, docker, instanceId }: Pick<BackupDeps, 'config' | 'docker' | 'instanceId'>,
+  { signal, ...how }: OwnFile & { signal: AbortSignal },
 ) {
-  const options = {
-    ...{ config, file, passphrase: null, withLogs: false, force: true },
-    settings: settingsToKeep(process.env, { sealed: true }),
-  }
+  const options = { config, force: true, ...how }
   try {
     const certificates = readCertificates({ docker, instanceId }, { signal })
     return await makeBackup({ ...options, certificates })

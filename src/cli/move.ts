@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 import { bytes, counted } from '../web/units.ts'
 import { layoutIn } from '../server/layout.ts'
-import { settingsLeft } from '../server/move/arrive.ts'
+import { take } from '../server/move/arrive.ts'
 import { describeDns } from '../server/move/dns.ts'
 import { sizeOf } from '../server/move/contents.ts'
 import { describeGroups } from '../server/move/judge.ts'
@@ -10,9 +10,10 @@ import { runMove } from '../server/move/move.ts'
 import type { Moved } from '../server/move/move.ts'
 import { planMove, refuseOtherThanInstalled } from '../server/move/plan.ts'
 import type { MovePlan } from '../server/move/plan.ts'
-import { receiveMove, takeFrom } from '../server/move/receive.ts'
+import { receiveMove } from '../server/move/receive.ts'
 import { connectRemote, nameOf } from '../server/move/remote.ts'
 import type { Destination } from '../server/move/remote.ts'
+import { settingsLeft } from '../server/move/settings.ts'
 import { beforeStart } from '../server/move/standstill.ts'
 import {
   finishLast,
@@ -120,9 +121,13 @@ const mayRunThere = (host: string, cause: Failure) =>
 /** The other side of a move: ssh runs it on the new server. */
 export const receive: Command = async (args) => {
   const options = { take: { type: 'string' } } as const
-  const { take } = readArguments(args, { usage: 'davit receive', names: [] as const, options })
+  const { take: what } = readArguments(args, {
+    usage: 'davit receive',
+    names: [] as const,
+    options,
+  })
   const of = { layout: layoutIn(), signal: untilSignal('davit move'), input: Bun.stdin.stream() }
-  if (take !== undefined) await takeFrom(of.layout, { ...of, what: take })
+  if (what !== undefined) await take(of.layout, { ...of, what })
   else await receiveMove({ ...of, write: (line) => void process.stdout.write(line) })
   return 0
 }

@@ -43,12 +43,3 @@ export async function startAgain(docker: Docker, { id, policy, wasUp }: Freezing
   if (found.restartPolicy.name !== policy.name) await docker.setRestartPolicy(id, policy)
   if (wasUp && !isUp(found)) await docker.startContainer(id)
 }
-
-/** Replaces the volume of that name by an empty one. */
-export async function emptyVolume(
-  docker: Docker,
-  { name, labels }: { name: string; labels: Record<string, string> },
-) {
-  await docker.removeVolume(name)
-  await docker.createVolume({ name, labels })
-}

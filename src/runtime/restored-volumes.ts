@@ -1,5 +1,5 @@
 import { unlessUsed } from '../docker/index.ts'
-import { labelFilter } from '../docker/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { removeBackupContainers } from './backup-containers.ts'
 import type { RuntimeDeps } from './deps.ts'
 import { labelsOf } from './workload.ts'
@@ -12,6 +12,16 @@ export const createEmptyVolume = (
   { docker, instanceId }: EngineDeps,
   { workload, name, signal }: { workload: Workload; name: string; signal: AbortSignal },
 ) => docker.createVolume({ name, labels: labelsOf(instanceId, workload), signal })
+
+/** Creates it unless it is there. False for one that isn't of this installation. */
+export async function ensureVolume(
+  { docker, instanceId }: EngineDeps,
+  { name, labels }: { name: string; labels: Record<string, string> },
+) {
+  await docker.createVolume({ name, labels })
+  const found = (await docker.listVolumes()).find((one) => one.name === name)
+  return readLabels(found?.labels ?? {}).instanceId === instanceId
+}
 
 /** Those that an unfinished restore left, which nothing uses yet. */
 export async function removeVolumes({ docker }: Pick<EngineDeps, 'docker'>, names: Set<string>) {

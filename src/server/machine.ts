@@ -148,4 +148,5 @@ function read(path: string) {
 }
 
 /** The folder itself, or its nearest existing parent. */
-const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
+export const nearest = (folder: string): string =>
+  existsSync(folder) ? folder : nearest(dirname(folder))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { version } from '../../src/platform/root.ts'
-import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/arrive.ts'
+import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/settings.ts'
 import type { Facts } from '../../src/server/move/facts.ts'
 import { judgeMove } from '../../src/server/move/judge.ts'
 import { layoutIn } from '../../src/server/layout.ts'
@@ -15,8 +15,11 @@ test('a new server that can’t take the old one is refused, with the reason', (
     ...{ version, arch: process.arch, engine: '28.5' },
     ...{ userNamespace: null, hasContainerdStore: false, occupied: null, copyFrom: null },
     ...{ replaced: 0, sent: 0, taken: [], missing: [] },
-    space: { folder: '/var/lib/docker', free: 2 ** 34, disk: 1 },
-    dataSpace: { folder: '/var/lib/davit', free: 2 ** 33, disk: 2 },
+    disks: {
+      docker: { folder: '/var/lib/docker', free: 2 ** 34, disk: 1 },
+      data: { folder: '/var/lib/davit', free: 2 ** 33, disk: 2 },
+      moves: { folder: '/var/lib/davit-move', free: 2 ** 33, disk: 2 },
+    },
   }
   const needs = {
     ...{ host: 'new', version, arch: process.arch, instanceId: 'one', ports: [], repository: null },
@@ -40,24 +43,30 @@ test('a new server that can’t take the old one is refused, with the reason', (
   expect(reasons({ taken: ['port 80 is taken by nginx'] })).toEqual([
     'on new, port 80 is taken by nginx',
   ])
-  expect(reasons({ space: { folder: '/x', free: 5, disk: 1 } })[0]).toStartWith(
-    '/x of new has only 5 B free',
-  )
-  expect(reasons({ dataSpace: { folder: '/y', free: 5, disk: 2 } })[0]).toStartWith(
-    '/y of new has only 5 B',
-  )
+  const full = (name: keyof Facts['disks'], disk: number) => ({
+    disks: { ...fine.disks, [name]: { folder: '/x', free: 5, disk } },
+  })
+  for (const [name, disk] of [
+    ['docker', 1],
+    ['data', 3],
+    ['moves', 3],
+  ] as const)
+    expect(reasons(full(name, disk))[0]).toStartWith('/x of new has only 5 B free')
   expect(reasons({ missing: ['/etc/ca.pem'] })).toEqual([
     'DAVIT_ACME_CA is /etc/ca.pem, which isn’t on new',
   ])
   // what an earlier copy takes is free before the next one comes
-  expect(reasons({ space: { folder: '/x', free: 5, disk: 1 }, replaced: 2 ** 34 })).toEqual([])
-  const one = { folder: '/', free: 520 * 2 ** 20, disk: 1 }
-  expect(reasons({ space: one, dataSpace: { ...one, free: 521 * 2 ** 20 } })).toHaveLength(1)
-  expect(reasons({ space: one, dataSpace: { ...one, disk: 2 } })).toEqual([])
+  expect(reasons({ ...full('docker', 1), replaced: 2 ** 34 })).toEqual([])
+  // what shares a disk is counted together
+  const disks = (free: number, ...on: number[]) => {
+    const [docker, data, moves] = on.map((disk) => ({ folder: '/', free, disk }))
+    return { docker: docker!, data: data!, moves: moves! }
+  }
+  expect(reasons({ disks: disks(520 * 2 ** 20, 1, 1, 1) })).toHaveLength(1)
+  expect(reasons({ disks: disks(520 * 2 ** 20, 1, 2, 3) })).toEqual([])
   // volumes are there twice for a while; those of an earlier try needn't be sent again
   const large = { ...needs, volumes: 2 ** 30 }
-  const disk = { ...one, free: 2 ** 31 }
-  const both = { ...fine, space: disk, dataSpace: disk }
+  const both = { ...fine, disks: disks(2 ** 31, 1, 1, 1) }
   const isBlocked = (facts: Facts) => judgeMove(facts, large).some(({ blocks }) => blocks)
   expect([isBlocked(both), isBlocked({ ...both, sent: 2 ** 30 })]).toEqual([true, false])
 })

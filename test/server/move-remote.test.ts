@@ -17,7 +17,8 @@ import { holdInstallation } from '../../src/server/locks.ts'
 import { writeMove } from '../../src/server/move/journal.ts'
 import { lineOf, messagesIn } from '../../src/server/move/messages.ts'
 import type { Needs } from '../../src/server/move/messages.ts'
-import { receiveMove, takeFrom } from '../../src/server/move/receive.ts'
+import { take } from '../../src/server/move/arrive.ts'
+import { receiveMove } from '../../src/server/move/receive.ts'
 import { connectRemote, sendThere } from '../../src/server/move/remote.ts'
 
 let root: string
@@ -72,7 +73,7 @@ describe('what two servers say to each other', () => {
 
   test.each([
     { ask: 'images', images: [] },
-    { ask: 'fill', snapshots: [], password: 'x', passphrase: 'y' },
+    { ask: 'fill', volumes: [], passphrase: 'x' },
     { ask: 'start', expected: [], before: [] },
     { ask: 'keep', isFinal: true },
     { ask: 'run', command: 'ls' },
@@ -84,18 +85,18 @@ describe('what two servers say to each other', () => {
   })
 
   test('images and data are only taken while a move is open', async () => {
-    const take = (what: string) => takeFrom(layout, { what, input: text('x'), signal })
+    const takes = (what: string) => take(layout, { what, input: text('x'), signal })
     mkdirSync(layout.upgrades, { recursive: true })
     const journal = { moveId: 'm', from: 'old', at: 0, instanceId: 'i', settings: null }
     const received = { ...journal, repository: 'r' }
     writeMove(layout, 'received', { ...received, phase: 'receiving' })
-    await expect(take('data')).rejects.toMatchObject({ code: 'move_protocol' })
+    await expect(takes('data')).rejects.toMatchObject({ code: 'move_protocol' })
     const hold = holdInstallation(layout)
     writeMove(layout, 'received', { ...received, phase: 'copy' })
-    await expect(take('data')).rejects.toMatchObject({ code: 'move_protocol' })
+    await expect(takes('data')).rejects.toMatchObject({ code: 'move_protocol' })
     writeMove(layout, 'received', { ...received, phase: 'receiving' })
-    await expect(take('passwd')).rejects.toMatchObject({ code: 'move_protocol' })
-    await take('data')
+    await expect(takes('passwd')).rejects.toMatchObject({ code: 'move_protocol' })
+    await takes('data')
     expect(readFileSync(join(layout.moves, 'arriving.backup'), 'utf8')).toBe('x')
     hold.close()
   })

@@ -2,18 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { inLines, inOneLine } from '../../src/platform/terminal-text.ts'
 import { tagIn } from '../../src/server/move/contents.ts'
 import { changesOf, describeDns } from '../../src/server/move/dns.ts'
-import { readReply } from '../../src/server/move/messages.ts'
-import { compareVisits, differenceOf, stableOf } from '../../src/server/move/visit.ts'
+import { lineOf, messagesIn } from '../../src/server/move/messages.ts'
+import { compareVisits, stableOf } from '../../src/server/move/visit.ts'
 
 test('an app is compared by its status; what its page has is only shown', () => {
   const one = { id: 'a', name: 'shop', status: 200, length: 9, title: 'Shop' }
   const [stable] = stableOf([one], [{ ...one, length: 10 }])
   expect(stable).toEqual({ ...one, length: null })
-  expect(differenceOf(stable!, { ...one, length: 11 })).toBeNull()
-  const isStatus = false
-  expect(differenceOf(one, { ...one, length: 11 })).toEqual({
-    ...{ is: 'it sends 11 bytes, not 9', isStatus },
-  })
+  expect(compareVisits([stable!], [{ ...one, length: 11 }]).changed).toEqual([])
   const there = (now: object) => compareVisits([one], [{ ...one, ...now }])
   const nothing = { alike: [], unlike: [], changed: [] }
   expect(there({})).toEqual({ ...nothing, alike: ['shop: status 200'] })
@@ -34,10 +30,14 @@ test('an app is compared by its status; what its page has is only shown', () => 
 
 describe('what the other server says', () => {
   const turns = 'shop \u001b]0;mine\u0007\u202e\u009b2J\nContinue? [y/N]'
-  test('can’t order a terminal anything', () => {
-    const failed = { code: 'x', message: turns, hint: '' }
-    const read = readReply({ failed }).failed!
-    expect(read.message).toBe('shop �]0;mine���2J Continue? [y/N]')
+  test('can’t order a terminal anything', async () => {
+    async function* said() {
+      yield lineOf({ failed: { code: 'x', message: turns, hint: '' } })
+    }
+    const [read] = await Array.fromAsync(messagesIn(said(), inOneLine))
+    expect(read).toMatchObject({
+      failed: { message: 'shop �]0;mine���2J Continue? [y/N]' },
+    })
     expect(inLines(turns)).toBe('shop �]0;mine���2J\nContinue? [y/N]')
   })
 

@@ -27,7 +27,7 @@ export async function startTwoServers(executables: string) {
     startSystemdMachine({ engine: true }),
   ])
   const leave = () => Promise.all([old.leave(), next.leave()])
-  const restic = await ensureRestic()
+  const restic = await ensureRestic('0.18')
   try {
     for (const { shared } of [old, next])
       for (const version of ['0.1.0', '0.2.0'])

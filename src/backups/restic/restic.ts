@@ -9,6 +9,7 @@ import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
+import { host, refillScript, trialScript, updateScript } from './scripts.ts'
 import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
 import type { Snapshots, StoredSnapshot } from './snapshots.ts'
 
@@ -147,36 +148,47 @@ export function openRestic(deps: ResticDeps, target: Target) {
 
   /**
    * Stores volumes, which it can only read; `rereads` also files that seem to be those of an earlier snapshot. Throws
-   * a Failure when a file couldn't be read.
+   * a Failure when a file couldn't be read, which `isPartial` leaves out.
    */
   async function storeVolumes({
     volumes,
     rereads = false,
+    isPartial = false,
     ...storing
-  }: Storing & { volumes: MountedVolume[]; rereads?: boolean }): Promise<Snapshot> {
+  }: Storing & {
+    volumes: MountedVolume[]
+    rereads?: boolean
+    isPartial?: boolean
+  }): Promise<Snapshot> {
     known = null
     const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
     const how = rereads ? '--force' : '--ignore-inode'
     const args = [...backup(storing.tags), how, ...mounted.map(({ path }) => path)]
     const readOnly = mounted.map((one) => ({ ...one, readOnly: true }))
     const capabilities = ['DAC_READ_SEARCH']
-    return summaryOf(await runRestic(opened, { args, volumes: readOnly, capabilities, ...storing }))
+    const command = { args, volumes: readOnly, capabilities, isPartial, ...storing }
+    return summaryOf(await runRestic(opened, command))
   }
 
-  /** Makes volumes as they were stored: what they have is removed first. */
+  /** Makes volumes as they were stored. What they have is removed first, or kept where it is the same with `isUpdate`. */
   async function readVolumes({
     snapshot,
     volumes,
+    isUpdate = false,
     progress,
     signal,
-  }: SnapshotOf & { volumes: MountedVolume[]; progress?: Storing['progress'] }) {
+  }: SnapshotOf & {
+    volumes: MountedVolume[]
+    isUpdate?: boolean
+    progress?: Storing['progress']
+  }) {
     const { current } = await find({ snapshot, signal })
     const mounted = volumes.map(({ volume, path }) => ({ name: volume, path: mountOf(path) }))
     const include = mounted.flatMap(({ path }) => ['--include', path])
     const args = ['--json', 'restore', current, '--target', '/', ...include]
     await runRestic(opened, {
       args,
-      script: refillScript,
+      script: isUpdate ? updateScript : refillScript,
       volumes: mounted,
       capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETFCAP'],
       progress,
@@ -261,26 +273,12 @@ export function openRestic(deps: ResticDeps, target: Target) {
   }
 }
 
-const host = 'davit'
-
 const backup = (tags: string[]) => [
   ...['--json', 'backup', '--host', host],
   ...tags.flatMap((tag) => ['--tag', tag]),
 ]
 
 const mountOf = (path: string) => `${volumesFolder}/${storedName(path)}`
-
-/** Holes stay holes where restic can: it has the option since 0.15. */
-const refillScript = `find ${volumesFolder} -mindepth 2 -delete || exit
-case "$(restic restore --help)" in *--sparse*) set -- "$@" --sparse ;; esac
-restic "$@" 2>&1`
-
-const trialScript = `set -e
-stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
-id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')
-read=$(restic "$@" dump "$id" /trial)
-[ "$read" = "$DAVIT_TRIAL" ] || { echo 'wrong data returned'; exit 1; }
-restic "$@" forget "$id" >/dev/null`
 
 function hostKeyOf({ texts }: Messages) {
   const line = texts.find((text) => text.startsWith('davit-host-key '))

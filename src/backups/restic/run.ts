@@ -53,6 +53,8 @@ type Command = {
   signal: AbortSignal
   /** True for a command that removes something, which no other may run beside. */
   isAlone?: boolean
+  /** True when it may leave out files that it can't read. */
+  isPartial?: boolean
   /** True for one that must end within the time for opening a repository. */
   isQuick?: boolean
   stdin?: (to: Writable, signal: AbortSignal) => Promise<void>
@@ -75,6 +77,9 @@ const MiB = 2 ** 20
 
 /** How often restic may try a request that no retry helps, or anything while someone waits. */
 const maxRetries = 3
+
+/** restic's exit code when it stored all but files that it couldn't read. */
+const unread = 3
 
 /** In which volumes are mounted. */
 export const volumesFolder = '/volumes'
@@ -157,7 +162,8 @@ async function runOnce(opened: Opened, command: Command): Promise<Result> {
       ...repository.channel?.(watch.signal),
     })
     messages.end()
-    if (exitCode === 0 && !messages.hasLeft) return { exitCode, messages }
+    const isDone = exitCode === 0 || (exitCode === unread && command.isPartial)
+    if (isDone && !messages.hasLeft) return { exitCode, messages }
     throw explain(opened, { messages, exitCode, oomKilled })
   } catch (error) {
     if (command.signal.aborted) throw command.signal.reason

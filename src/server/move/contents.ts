@@ -16,11 +16,7 @@ export type MovedVolume = {
 
 export type MovedImage = {
   id: string
-  /** The name that its containers were created with. */
-  name: string
-  /** False when another image has this name now. */
-  isTagged: boolean
-  /** Its tag on the new server; null when the name isn't a tag. */
+  /** Its tag on the new server; null without one, or when a newer image has it. */
   tag: string | null
   size: number
   /** A readable name. */
@@ -79,11 +75,10 @@ export async function contentsOf({ db, docker, instanceId }: Deps): Promise<Cont
       : shownImage(image)
   return {
     groups,
-    images: images.map(({ labels, ...image }) => ({
-      ...image,
-      size: sizes.get(image.id) ?? 0,
-      shown: shownAs(image.name, labels),
-    })),
+    images: images.map(({ id, tag, name, labels }) => {
+      const size = sizes.get(id) ?? 0
+      return { id, tag, size, shown: shownAs(name, labels) }
+    }),
     containers,
     binds: await bindsOf({ docker }, listed),
     others: [

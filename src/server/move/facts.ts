@@ -7,13 +7,12 @@ import { connectDocker } from '../../docker/index.ts'
 import type { EngineInfo } from '../../docker/index.ts'
 import { readLabels } from '../../docker/labels.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
-import type { DiskSpace } from '../../platform/disk-space.ts'
 import { Failure } from '../../platform/errors.ts'
 import { version } from '../../platform/root.ts'
 import { asDavit } from '../accounts.ts'
 import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
-import { localEngine, inspectMachine } from '../machine.ts'
+import { localEngine, inspectMachine, nearest } from '../machine.ts'
 import { readMove } from './journal.ts'
 import type { Needs } from './messages.ts'
 import { repositoryIn } from './repository.ts'
@@ -29,56 +28,40 @@ export function lacksOf({ executable, settings, unit }: Layout) {
 export const configOf = ({ settings }: Layout) =>
   parseConfig(settingsOf(readFileSync(settings, 'utf8')))
 
-export type Facts = {
-  version: string
-  arch: string
-  engine: string
-  /** The user and group that root is mapped to, who own the files of volumes; null without mapping. */
-  userNamespace: string | null
-  /** True if containerd stores the images, which changes their ids. */
-  hasContainerdStore: boolean
-  /** Why the server isn't empty; null if a move may use it. */
-  occupied: string | null
-  /** The time of an earlier copy, which is replaced. */
-  copyFrom: string | null
-  /** Bytes of the earlier copy's volumes, which are removed first, and of those that were sent by an earlier try. */
-  replaced: number
-  sent: number
-  /** Ports that Davit needs and other programs use. */
-  taken: string[]
-  /** Files from the request that don't exist. */
-  missing: string[]
-  space: { folder: string; free: number; disk: number } | null
-  dataSpace: { folder: string; free: number; disk: number } | null
-}
+export type Facts = Awaited<ReturnType<typeof factsOf>>
 
 /** Inspects the server that receives a move, where Davit and Docker run; changes nothing. */
-export async function factsOf(
-  layout: Layout,
-  { ports, instanceId, files, repository }: Needs,
-): Promise<Facts> {
+export async function factsOf(layout: Layout, { ports, instanceId, files, repository }: Needs) {
   const config = configOf(layout)
   const info = await connectDocker(localEngine).info()
   const { listeners } = await inspectMachine(layout, [config.port, ...ports])
-  const [space, dataSpace] = [await spaceOf(info.folder), await spaceOf(layout.home)]
   const occupied = occupation(layout, instanceId)
   return {
-    ...{ version, arch: process.arch, engine: info.version },
+    ...{ version, arch: process.arch as string, engine: info.version },
     userNamespace: userNamespaceOf(info),
+    /** True if containerd stores the images, which changes their ids. */
     hasContainerdStore: info.containerdStore,
     ...occupied,
+    /** Bytes of the earlier copy's volumes, which are removed first, and of what an earlier try has sent. */
     replaced: occupied.copyFrom === null ? 0 : await copySize(layout),
     sent: repository === null ? 0 : sizeIn(repositoryIn(layout, repository)),
+    /** What uses ports that Davit needs. */
     taken: listeners.map(
       ({ port, by }) => `port ${port} is taken by ${by?.name ?? 'another program'}`,
     ),
     missing: files.flatMap(({ path }) => (existsSync(path) ? [] : path)),
-    space: space && onDisk(space),
-    dataSpace: dataSpace && onDisk(dataSpace),
+    disks: {
+      docker: await diskOf(info.folder),
+      data: await diskOf(layout.home),
+      moves: await diskOf(layout.moves),
+    },
   }
 }
 
-const onDisk = ({ folder, free }: DiskSpace) => ({ folder, free, disk: statSync(folder).dev })
+async function diskOf(path: string) {
+  const space = await spaceOf(nearest(path))
+  return space && { folder: path, free: space.free, disk: statSync(space.folder).dev }
+}
 
 /** The user and group that the engine maps root to, which its folder is named after; null without mapping. */
 export const userNamespaceOf = ({ folder }: Pick<EngineInfo, 'folder'>) =>
@@ -99,11 +82,15 @@ const sizeIn = (folder: string) =>
         .reduce((sum, one) => sum + statSync(join(one.parentPath, one.name)).size, 0)
     : 0
 
+type Occupation = {
+  /** Why the server isn't empty; null if a move may use it. */
+  occupied: string | null
+  /** The time of an earlier copy, which is replaced. */
+  copyFrom: string | null
+}
+
 /** What a move would overwrite: nothing, an earlier copy of the same installation, or data that must stay. */
-export function occupation(
-  layout: Layout,
-  instanceId: string,
-): Pick<Facts, 'occupied' | 'copyFrom'> {
+export function occupation(layout: Layout, instanceId: string): Occupation {
   const occupiedBy = (occupied: string) => ({ occupied, copyFrom: null })
   const sent = readMove(layout, 'sent')
   if (sent) return occupiedBy(`it was itself moved to ${sent.host}`)

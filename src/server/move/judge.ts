@@ -110,17 +110,30 @@ function judgeData({ occupied, copyFrom }: Facts, host: string): Judged {
   )
 }
 
-function judgeSpace(facts: Facts, { volumes, images, data, host }: MissingNeeds): Judged[] {
-  const { dataSpace } = facts
-  const space = facts.space && { ...facts.space, free: facts.space.free + facts.replaced }
-  // an engine unpacks an image beside its archive
-  const forDocker = volumes + 2 * images + reserve
-  const forData = 3 * data + Math.max(0, volumes - facts.sent) + reserve / 4
-  const isOneDisk = space?.disk === dataSpace?.disk
-  return [
-    ...(space ? [judgeDisk(host, space, forDocker + (isOneDisk ? forData : 0))] : []),
-    ...(dataSpace && !isOneDisk ? [judgeDisk(host, dataSpace, forData)] : []),
+function judgeSpace(
+  { disks, replaced, sent }: Facts,
+  { volumes, images, data, host }: MissingNeeds,
+): Judged[] {
+  const needed = [
+    // an engine unpacks an image beside its archive
+    { at: disks.docker, size: volumes + 2 * images + reserve - replaced },
+    { at: disks.data, size: 2 * data + reserve / 4 },
+    { at: disks.moves, size: data + Math.max(0, volumes - sent) },
   ]
+  const byDisk = Map.groupBy(needed, ({ at }) => at?.disk)
+  return [...byDisk.values()].flatMap((all) => {
+    const at = all[0]!.at
+    return at
+      ? judgeDisk(
+          host,
+          at,
+          Math.max(
+            0,
+            all.reduce((sum, { size }) => sum + size, 0),
+          ),
+        )
+      : []
+  })
 }
 
 const judgeDisk = (

@@ -40,37 +40,11 @@ export type Needs = {
 
 type Image = { id: string; size: number; tag: string | null }
 
-/** What the new server restores of volumes. */
-export type Snapshot = {
-  snapshot: string
-  volumes: { name: string; labels: Record<string, string> }[]
+/** What the new server restores: volumes by their snapshots, and Davit's data, if its passphrase is there. */
+export type Filling = {
+  volumes: { snapshot: string; volumes: { name: string; labels: Record<string, string> }[] }[]
+  passphrase?: string
 }
-
-/** Requests of the old server. */
-type Requests = {
-  look: { needs: Needs }
-  begin: {
-    moveId: string
-    /** The installation that moves. */
-    instanceId: string
-    from: string
-    settings: Record<string, string>
-    /** Which one volumes will be in, and its key: that of an earlier try is used again. */
-    repository: string
-    password: string
-  }
-  /** Names images that are there, and asks for those that aren't. */
-  images: { images: Image[] }
-  /** The keys of the repository and of Davit's backup. */
-  fill: { snapshots: Snapshot[]; password: string; passphrase: string }
-  start: { expected: { id: string; name: string }[]; before: Visit[] }
-  keep: { isFinal: boolean }
-  state: { moveId: string }
-  halt: { moveId: string }
-}
-
-export type RequestName = keyof Requests
-export type Request<Ask extends RequestName = RequestName> = { ask: Ask } & Requests[Ask]
 
 export type Compared = {
   /** What doesn't run there, or responds with another status. */
@@ -90,16 +64,33 @@ export type Found = {
   addresses: string[]
 }
 
-export type Answers = {
-  look: Found
-  begin: void
-  images: { missing: string[] }
-  fill: void
-  start: Compared
-  keep: void
-  state: { phase: string | null }
-  halt: void
+/** What the old server asks for, and the replies. */
+type Calls = {
+  look: (asked: { needs: Needs }) => Found
+  /** Which repository is used, and its key: that of an earlier try is used again. */
+  begin: (asked: {
+    moveId: string
+    /** The installation that moves. */
+    instanceId: string
+    from: string
+    settings: Record<string, string>
+    repository: string
+    password: string
+  }) => void
+  /** Names images that are there, and asks for those that aren't. */
+  images: (asked: { images: Image[] }) => { missing: string[] }
+  fill: (asked: Filling) => void
+  start: (asked: { expected: { id: string; name: string }[]; before: Visit[] }) => Compared
+  keep: (asked: { isFinal: boolean }) => void
+  state: (asked: { moveId: string }) => { phase: string | null }
+  halt: (asked: { moveId: string }) => void
 }
+
+export type RequestName = keyof Calls
+export type Request<Ask extends RequestName = RequestName> = { ask: Ask } & Parameters<
+  Calls[Ask]
+>[0]
+export type Answer<Ask extends RequestName> = ReturnType<Calls[Ask]>
 
 /** Of the new server. */
 export type Reply = {
@@ -119,14 +110,22 @@ export const lineOf = (message: Request | Reply | Record<string, never>) =>
   Buffer.from(`${JSON.stringify(message)}\n`)
 
 /** Throws a Failure for what isn't a message. One that is cut is as little as none. */
-export async function* messagesIn(source: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+export async function* messagesIn(
+  source: AsyncIterable<Uint8Array>,
+  read: (text: string) => string = (text) => text,
+): AsyncGenerator<object> {
   const lines = new LineSplitter(longestLine)
-  for await (const chunk of source) for (const line of lines.push(chunk)) yield parsed(line)
+  for await (const chunk of source)
+    for (const line of lines.push(chunk)) {
+      const message = parsed(line, read)
+      if (typeof message !== 'object' || message === null) throw notExpected()
+      yield message
+    }
 }
 
-function parsed(line: string): unknown {
+function parsed(line: string, read: (text: string) => string): unknown {
   try {
-    return JSON.parse(line)
+    return JSON.parse(line, (_, value) => (typeof value === 'string' ? read(value) : value))
   } catch {
     throw new Failure(
       'move_protocol',
@@ -134,19 +133,6 @@ function parsed(line: string): unknown {
       'Its shell may print something when it starts: only terminals may get that (.bashrc, .profile).',
     )
   }
-}
-
-/** Text from the other server is shown in a terminal, so control characters are removed. */
-export function readReply(message: unknown): Reply {
-  if (typeof message !== 'object' || message === null) throw notExpected()
-  return withoutControls(message) as Reply
-}
-
-function withoutControls(value: unknown): unknown {
-  if (typeof value === 'string') return inOneLine(value)
-  if (Array.isArray(value)) return value.map(withoutControls)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutControls(one)]))
 }
 
 /** For a message that is invalid, or that isn't allowed at this point. */

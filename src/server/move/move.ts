@@ -3,32 +3,32 @@ import { newId } from '../../db/new-id.ts'
 import { Failure } from '../../platform/errors.ts'
 import { neverAborted } from '../../platform/pause.ts'
 import type { Work } from '../run.ts'
-import { movedSettings } from './arrive.ts'
 import type { Group } from './contents.ts'
 import { dnsChanges, namesOf } from './dns.ts'
 import { holdDavit } from './guard.ts'
 import { readMove, writeMove } from './journal.ts'
 import type { Sent } from './journal.ts'
-import type { Compared, Visit } from './messages.ts'
+import type { Compared, Filling, Visit } from './messages.ts'
 import type { MovePlan } from './plan.ts'
 import { nameOf } from './remote.ts'
-import type { Remote } from './remote.ts'
+import type { Destination, Remote } from './remote.ts'
 import { forgetRepository, repositoryId, repositoryKey } from './repository.ts'
+import { movedSettings } from './settings.ts'
 import { startStopped, stopAll } from './standstill.ts'
-import { openVolumes, sendData, sendImages } from './transfer.ts'
+import { openSending } from './send.ts'
 import { endHere, phaseThere, startHere, tookOver } from './undo.ts'
 import { stableOf, visitApps, withDatabase } from './visit.ts'
 
 export type Moved = Compared & { dns: Awaited<ReturnType<typeof dnsChanges>> }
 
 type Moving = { plan: MovePlan; remote: Remote; isFinal: boolean; work: Work }
-type Volumes = ReturnType<typeof openVolumes>
+type Sending = ReturnType<typeof openSending>
 
 const withVolumes = (groups: Group[]) => groups.filter(({ volumes }) => volumes.length > 0)
 
 /**
- * Backs everything up to the new server while it runs, then what changed since while it doesn't, and restores it
- * there. A rehearsal leaves this server running; a final move stops it for good once everything runs there. If
+ * Backs everything up to the new server and restores it there while it runs here, then what changed since while it
+ * doesn't. A rehearsal leaves this server running; a final move stops it for good once everything runs there. If
  * anything fails before that, both servers are put back.
  */
 export async function runMove(moving: Moving): Promise<Moved> {
@@ -41,22 +41,24 @@ export async function runMove(moving: Moving): Promise<Moved> {
   const password = repositoryKey(layout)
   const repository = repositoryId(password)
   await remote.ask({ ask: 'begin', moveId, instanceId, from, settings, repository, password })
-  work.say('Sending images and volumes; everything keeps running here')
-  await sendImages(plan, plan.contents, { remote, work })
-  const volumes = openVolumes(plan, { moveId, work })
-  for (const group of withVolumes(groups)) await volumes.prime(group)
-  const before = stableOf(await visitApps(layout), await visitApps(layout))
   try {
+    work.say('Sending images and volumes; everything keeps running here')
+    const sending = openSending(plan, { moveId, remote, work })
+    await sending.images(plan.contents)
+    for (const group of withVolumes(groups)) await sending.prime(group)
+    const before = stableOf(await visitApps(layout), await visitApps(layout))
     work.say('Stopping Davit here until what changed since is sent')
     const journal = { phase: 'copying' as const, moveId, ...destination, at: Date.now() }
     writeMove(layout, 'sent', { ...journal, stopped: [] })
     await holdDavit(layout, work)
-    return await moveData({ ...moving, plan: { ...plan, ...(await plan.look()) } }, volumes, before)
+    return await moveData({ ...moving, plan: { ...plan, ...(await plan.look()) } }, sending, before)
   } catch (error) {
     if (error instanceof Failure && error.code === 'target_damaged') forgetRepository(layout)
     await putBack(moving, moveId)
     work.signal.throwIfAborted() // an abort is reported as such, not by the errors it caused
-    throw error
+    throw error instanceof Failure && error.code === 'target_full'
+      ? full(destination, error)
+      : error
   }
 }
 
@@ -83,25 +85,25 @@ async function putBack({ plan, remote, isFinal, work: { say } }: Moving, moveId:
 /** From here on nothing else starts or stops containers. */
 async function moveData(
   { plan, remote, isFinal, work }: Moving,
-  volumes: Volumes,
+  sending: Sending,
   before: Visit[],
 ): Promise<Moved> {
   const { layout, contents, groups, destination } = plan
-  await sendImages(plan, contents, { remote, work }) // a deployment may just have ended
+  await sending.images(contents) // a deployment may just have ended
   if (isFinal) await stopEverything(plan, work)
-  for (const group of withVolumes(groups)) {
-    if (!isFinal) work.say(`Stopping ${group.name} while it is copied`)
-    await stopUsers(group, plan)
-    await volumes.storeExactly(group)
+  const found = withVolumes(groups)
+  const together = found.length === 0 ? [] : isFinal ? [found] : found.map((group) => [group])
+  const volumes: Filling['volumes'] = []
+  for (const some of together) {
+    if (!isFinal) work.say(`Stopping ${some[0]!.name} while it is copied`)
+    await stopUsers(some, plan)
+    volumes.push(await sending.exactly(some))
     if (!isFinal) await startStopped(layout, work)
   }
-  const hasEdge = contents.containers.some(({ kind }) => kind === 'edge')
-  const passphrase = await sendData(plan, { hasEdge, work })
+  const passphrase = await sending.data()
   if (!isFinal) await goOn(plan, work)
   work.say(`Restoring it on ${nameOf(destination)}`)
-  const password = repositoryKey(layout)
-  const { snapshots } = volumes
-  await remote.ask({ ask: 'fill', snapshots, password, passphrase }, work.say)
+  await sending.fill({ volumes, passphrase })
   work.say(`Starting Davit on ${nameOf(destination)}`)
   const running = contents.groups.filter(({ isRunning }) => isRunning)
   const expected = running.map(({ id, name }) => ({ id, name }))
@@ -131,12 +133,19 @@ async function stopEverything({ layout, contents }: MovePlan, work: Work) {
 }
 
 /** Those of others, too: a user may have mounted a volume elsewhere. */
-async function stopUsers({ volumes }: Group, { layout, contents }: MovePlan) {
-  const users = new Set(volumes.flatMap((volume) => volume.users))
+async function stopUsers(groups: Group[], { layout, contents }: MovePlan) {
+  const users = new Set(groups.flatMap(({ volumes }) => volumes.flatMap(({ users }) => users)))
   const own = contents.containers.map(({ id }) => id).toReversed()
   const others = [...users].filter((id) => !own.includes(id))
   await stopAll(layout, [...own.filter((id) => users.has(id)), ...others])
 }
+
+const full = (destination: Destination, { message }: Failure) =>
+  new Failure(
+    'disk_full',
+    `A disk of ${nameOf(destination)} is full: ${message}`,
+    'Use a larger one there, or leave volumes out with --without. Then run davit move again.',
+  )
 
 const notAlike = (differences: string[]) =>
   new Failure(

@@ -12,34 +12,16 @@ import { settingsOf } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
 import { localEngine, refuseOtherEngine } from '../machine.ts'
 import { refuseOtherExecutable } from '../upgrade/upgrade.ts'
-import { settingFiles } from './arrive.ts'
 import { chooseVolumes, contentsOf, sizeOf } from './contents.ts'
-import type { Choice, Contents, Group } from './contents.ts'
+import type { Choice } from './contents.ts'
 import { configOf, lacksOf, userNamespaceOf } from './facts.ts'
-import type { Found } from './messages.ts'
 import { nameOf } from './remote.ts'
 import type { Destination, Remote } from './remote.ts'
 import { knownRepository } from './repository.ts'
+import { settingFiles } from './settings.ts'
 import { withDatabase } from './visit.ts'
 
-/** Everything to copy. */
-type Listed = {
-  contents: Contents
-  /** The same groups with only the chosen volumes. */
-  groups: Group[]
-}
-
-export type MovePlan = Listed & {
-  layout: Layout
-  config: Config
-  settings: Record<string, string>
-  destination: Destination
-  instanceId: string
-  /** What the new server said. */
-  found: Found
-  /** Lists everything again: it may have changed since. */
-  look: () => Promise<Listed>
-}
+export type MovePlan = Awaited<ReturnType<typeof planMove>>
 
 /** Throws unless `davit install` installed this server and root runs the command. */
 export function refuseOtherThanInstalled(layout: Layout) {
@@ -58,7 +40,7 @@ export function refuseOtherThanInstalled(layout: Layout) {
 type Planning = { layout: Layout; destination: Destination; choice: Choice; remote: Remote }
 
 /** Inspects both servers; changes nothing. */
-export async function planMove(planning: Planning): Promise<MovePlan> {
+export async function planMove(planning: Planning) {
   const { layout, destination, remote } = planning
   const config = configOf(layout)
   refuseOtherEngine(config, 'davit move', 'Use davit backup here, and davit restore there.')
@@ -67,8 +49,9 @@ export async function planMove(planning: Planning): Promise<MovePlan> {
   const info = await connectDocker(localEngine).info()
   const ports = ownPorts(config).slice(1) // the new server has its own setting for Davit's port
   const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
-  const lookAgain = () => listHere({ ...planning, instanceId })
-  const listed = await lookAgain()
+  /** Lists everything to copy: it may have changed since. */
+  const look = () => listHere({ ...planning, instanceId })
+  const listed = await look()
   const { images } = listed.contents
   const found = await remote.ask({
     ask: 'look',
@@ -80,20 +63,15 @@ export async function planMove(planning: Planning): Promise<MovePlan> {
       images: images.map(({ id, size, tag }) => ({ id, size, tag })),
     },
   })
-  return {
-    ...{ layout, config, settings, destination, instanceId, found, ...listed },
-    look: lookAgain,
-  }
+  return { layout, config, settings, destination, instanceId, found, ...listed, look }
 }
 
-async function listHere({
-  layout,
-  choice,
-  instanceId,
-}: Planning & { instanceId: string }): Promise<Listed> {
+async function listHere({ layout, choice, instanceId }: Planning & { instanceId: string }) {
   const docker = connectDocker(localEngine)
   const contents = await withDatabase(layout, (db) => contentsOf({ db, docker, instanceId }))
-  return { contents, groups: chooseVolumes(contents.groups, choice) }
+  /** The same groups with only the chosen volumes. */
+  const groups = chooseVolumes(contents.groups, choice)
+  return { contents, groups }
 }
 
 const dataSize = ({ dataDir }: Config) =>

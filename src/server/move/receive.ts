@@ -1,24 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLocked } from '../../db/instance-lock.ts'
+import type { Restic } from '../../backups/restic/restic.ts'
 import { Failure } from '../../platform/errors.ts'
 import { neverAborted } from '../../platform/pause.ts'
 import type { Layout } from '../layout.ts'
 import { holdInstallation } from '../locks.ts'
-import {
-  begin,
-  fill,
-  halt,
-  keep,
-  lookHere,
-  missingImages,
-  settle,
-  start,
-  takeData,
-  takeImage,
-} from './arrive.ts'
+import { begin, fill, halt, keep, lookHere, missingImages, start } from './arrive.ts'
+import { settle } from './discard.ts'
 import { isPartial, readMove } from './journal.ts'
 import { alive, lineOf, messagesIn, notExpected } from './messages.ts'
-import type { Answers, RequestName, Reply, Request } from './messages.ts'
+import type { Answer, RequestName, Reply, Request } from './messages.ts'
 
 type Receiving = {
   layout: Layout
@@ -40,15 +30,16 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
   const work = { signal: neverAborted(), say: (line: string) => answer({ say: line.trim() }) }
   const endable = { ...work, signal: ended }
   let hold: { close: () => void } | null = null
+  let restic: Restic | null = null
 
-  const replies: { [Ask in RequestName]: (asked: Request<Ask>) => Promise<Answers[Ask]> } = {
+  const replies: { [Ask in RequestName]: (asked: Request<Ask>) => Promise<Answer<Ask>> } = {
     look: ({ needs }) => lookHere(layout, needs),
     async begin(asked) {
       hold = holdInstallation(layout)
-      return begin(layout, asked, work)
+      restic = await begin(layout, asked, work)
     },
     images: async ({ images }) => ({ missing: await missingImages(images) }),
-    fill: (asked) => fill(layout, asked, endable),
+    fill: (asked) => fill(layout, restic!, asked, endable),
     start: (asked) => start(layout, asked, { work, endable }),
     keep: (asked) => keep(layout, asked, work),
     async state({ moveId }) {
@@ -65,7 +56,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
 
   async function reply(asked: Request) {
     const isFirst = ['begin', 'state', 'halt'].includes(asked.ask)
-    const isAllowed = isFirst ? hold === null : hold !== null && isOpen(layout)
+    const isAllowed = isFirst ? hold === null : restic !== null && isOpen(layout)
     if (!Object.hasOwn(replies, asked.ask) || !(isAllowed || asked.ask === 'look'))
       throw notExpected()
     const act = replies[asked.ask] as (asked: Request) => Promise<object | void>
@@ -78,7 +69,7 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
     for await (const message of messagesIn(input)) {
       silence.refresh()
       const asked = message as Request
-      if (asked?.ask === undefined) continue
+      if (asked.ask === undefined) continue
       working = working.then(() => reply(asked))
       working.catch((error) => over.abort(error))
     }
@@ -94,17 +85,6 @@ export async function receiveMove({ layout, signal, input, write }: Receiving) {
   if (!hold) return
   await settle(layout, { ...work, say: () => {} })
   ;(hold as { close: () => void }).close()
-}
-
-/** What comes on a connection of its own while a move is open. */
-export async function takeFrom(
-  layout: Layout,
-  { what, input, signal }: Pick<Receiving, 'input' | 'signal'> & { what: string },
-) {
-  if (!isLocked(layout.upgrades) || !isOpen(layout)) throw notExpected()
-  if (what === 'image') await takeImage(input, { signal })
-  else if (what === 'data') await takeData(layout, input)
-  else throw notExpected()
 }
 
 /** Waits for the lock on the installation: another receiver may still handle a connection that broke. */

@@ -2,9 +2,10 @@ import { pipeline } from 'node:stream/promises'
 import { within } from '../../platform/pause.ts'
 import type { Channel } from '../../backups/restic/repository.ts'
 import { Failure } from '../../platform/errors.ts'
+import { inOneLine } from '../../platform/terminal-text.ts'
 import { openProgram } from '../run.ts'
-import { alive, lineOf, messagesIn, readReply } from './messages.ts'
-import type { Answers, RequestName, Request } from './messages.ts'
+import { alive, lineOf, messagesIn } from './messages.ts'
+import type { Answer, Reply, RequestName, Request } from './messages.ts'
 import { whyEnded } from './why-ended.ts'
 
 /** As in the arguments of ssh. */
@@ -51,7 +52,8 @@ function openSsh(
 /** Runs `davit receive` there. */
 export function connectRemote(destination: Destination, executable: string, signal: AbortSignal) {
   const ssh = openSsh(destination, { command: [executable, 'receive'] }, signal)
-  const replies = messagesIn(ssh.output)
+  // a terminal shows what they say
+  const replies = messagesIn(ssh.output, inOneLine)
   const write = (message: Request | Record<string, never>) => ssh.write(lineOf(message))
   const beat = setInterval(() => void write({}).catch(() => {}), alive.every)
 
@@ -61,20 +63,20 @@ export function connectRemote(destination: Destination, executable: string, sign
       throw error
     })
     if (read.done) throw await ssh.explained(null)
-    return readReply(read.value)
+    return read.value as Reply
   }
 
   return {
     async ask<Ask extends RequestName>(
       message: Request<Ask>,
       say: (line: string) => void = () => {},
-    ): Promise<Answers[Ask]> {
+    ): Promise<Answer<Ask>> {
       await write(message).catch(() => {}) // the missing reply gives the reason
       for (;;) {
         const { say: line, failed, done } = await next()
         if (line !== undefined) say(`    ${line}`)
         if (failed) throw new Failure(failed.code, failed.message, failed.hint)
-        if (done !== undefined) return done as Answers[Ask]
+        if (done !== undefined) return done as Answer<Ask>
       }
     },
     /** Ends the connection; the other side then removes what it wasn't asked to keep. */
@@ -90,7 +92,7 @@ export function connectRemote(destination: Destination, executable: string, sign
   }
 }
 
-type Sending = {
+export type Sent = {
   destination: Destination
   executable: string
   what: 'image' | 'data'
@@ -100,21 +102,16 @@ type Sending = {
 }
 
 /** Sends what `davit receive` takes on a connection of its own, once a move has begun there. */
-export async function sendThere({ destination, executable, what, source, ...sending }: Sending) {
-  const ssh = openSsh(
-    destination,
-    { command: [executable, 'receive', `--take=${what}`] },
-    sending.signal,
-  )
+export async function sendThere({ destination, executable, what, source, onBytes, signal }: Sent) {
+  const ssh = openSsh(destination, { command: [executable, 'receive', `--take=${what}`] }, signal)
   let bytes = 0
   try {
     for await (const chunk of source) {
       await ssh.write(chunk).catch(async (error) => Promise.reject(await ssh.explained(error)))
-      sending.onBytes((bytes += chunk.length))
+      onBytes((bytes += chunk.length))
     }
     await ssh.endInput()
-    const status = await ssh.ended
-    if (status !== 0) throw await ssh.explained(null)
+    if ((await ssh.ended) !== 0) throw await ssh.explained(null)
     return bytes
   } finally {
     ssh.stop(new Error('it was sent'))

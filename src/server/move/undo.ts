@@ -8,6 +8,7 @@ import { stopService } from '../service.ts'
 import { startDavit } from './guard.ts'
 import { readMove, wasMoved, writeMove } from './journal.ts'
 import type { Sent } from './journal.ts'
+import type { Request } from './messages.ts'
 import { connectRemote, nameOf } from './remote.ts'
 import { resume } from './standstill.ts'
 import { forgetRepository } from './repository.ts'
@@ -67,21 +68,29 @@ const tries = { most: 3, pause: 5_000 }
  * The phase of a move on the new server; null if it has nothing of it. The new server first waits until a
  * broken connection has ended, and removes what wasn't kept. Throws when it can't be reached.
  */
-export async function phaseThere(
-  layout: Layout,
-  move: Pick<Sent, 'moveId' | 'host' | 'port' | 'identity'>,
-  { signal, say }: Work,
-) {
-  for (let left = tries.most; ; await sleep(tries.pause, undefined, { signal })) {
-    const remote = connectRemote(move, layout.executable, signal)
+export async function phaseThere(layout: Layout, move: Reached, { signal, say }: Work) {
+  for (let left = tries.most; ; await sleep(tries.pause, undefined, { signal }))
     try {
-      return (await remote.ask({ ask: 'state', moveId: move.moveId })).phase
+      return (await askOnce(layout, move, 'state', signal)).phase
     } catch (error) {
       if (--left === 0 || signal.aborted) throw error
       say(`    no reply yet: ${(error as Error).message}`)
-    } finally {
-      await remote.close()
     }
+}
+
+type Reached = Pick<Sent, 'moveId' | 'host' | 'port' | 'identity'>
+
+async function askOnce<Ask extends 'state' | 'halt'>(
+  { executable }: Layout,
+  move: Reached,
+  ask: Ask,
+  signal: AbortSignal,
+) {
+  const remote = connectRemote(move, executable, signal)
+  try {
+    return await remote.ask<Ask>({ ask, moveId: move.moveId } as Request<Ask>)
+  } finally {
+    await remote.close()
   }
 }
 
@@ -96,15 +105,10 @@ export async function endHere(layout: Layout, move: Sent, { say }: Work) {
 /** Stops the move's containers on the new server and keeps their data. Throws when it can't be reached. */
 export async function haltThere(layout: Layout, move: Sent, work: Work) {
   if (move.phase === 'deciding' && !(await tookOver(layout, move, work))) return
-  const remote = connectRemote(move, layout.executable, work.signal)
-  try {
-    await remote.ask({ ask: 'halt', moveId: move.moveId })
-  } catch (error) {
+  await askOnce(layout, move, 'halt', work.signal).catch((error) => {
     // its data was already removed there
     if (!(error instanceof Failure) || error.code !== 'move_nothing') throw error
-  } finally {
-    await remote.close()
-  }
+  })
 }
 
 /**

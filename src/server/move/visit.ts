@@ -29,9 +29,6 @@ export async function withDatabase<Result>(
   }
 }
 
-/** The state of each app and service of this server. */
-export const runningIn = (layout: Layout) => withDatabase(layout, listWorkloads)
-
 /** Sends a request to each app directly, without DNS and certificates. */
 export const visitApps = (layout: Layout): Promise<Visit[]> =>
   withDatabase(layout, async (db) => {
@@ -77,7 +74,7 @@ async function visit(address: string, host: string): Promise<Omit<Visit, 'id' | 
       title: inOneLine(title ?? '').trim() || null,
     }
   } catch {
-    return { status: null, length: null, title: null }
+    return nothing
   }
 }
 
@@ -104,38 +101,29 @@ export function stableOf(first: Visit[], second: Visit[]): Visit[] {
   })
 }
 
-type Responded = Pick<Visit, 'status' | 'length' | 'title'>
-
-/** Describes how an app on the new server differs from the old one; null when it doesn't. */
-export function differenceOf(old: Visit, { status, length, title }: Responded) {
-  if (old.status === null) return null
-  if (status === null) return { is: 'it doesn’t respond', isStatus: true }
-  if (status !== old.status)
-    return { is: `its status is ${status}, not ${old.status}`, isStatus: true }
-  if (old.title !== null && title !== old.title)
-    return { is: `its title is “${title ?? ''}”, not “${old.title}”`, isStatus: false }
-  if (old.length !== null && length !== old.length)
-    return { is: `it sends ${length ?? 'more'} bytes, not ${old.length}`, isStatus: false }
-  return null
-}
+const nothing = { status: null, length: null, title: null }
 
 /** Compares the responses of each app on both servers. The content of a page may have changed since. */
 export function compareVisits(before: Visit[], after: Visit[]) {
-  const found = before.map((old) => {
-    const now = after.find(({ id }) => id === old.id) ?? { status: null, length: null, title: null }
-    return { ...old, difference: differenceOf(old, now) }
-  })
-  return {
-    alike: found.flatMap(({ name, status, difference }) =>
-      difference === null ? `${name}: status ${status ?? 'none'}` : [],
-    ),
-    unlike: found.flatMap(({ name, difference }) =>
-      difference?.isStatus ? `${name} responds differently there: ${difference.is}` : [],
-    ),
-    changed: found.flatMap(({ name, status, difference }) =>
-      difference && !difference.isStatus ? `${name}: status ${status}, but ${difference.is}` : [],
-    ),
+  const alike: string[] = []
+  const unlike: string[] = []
+  const changed: string[] = []
+  for (const { id, name, status, length, title } of before) {
+    const now = after.find((one) => one.id === id) ?? nothing
+    const is = now.status === null ? 'it doesn’t respond' : `its status is ${now.status}`
+    if (status !== null && now.status !== status)
+      unlike.push(`${name} responds differently there: ${is}${now.status ? `, not ${status}` : ''}`)
+    else if (status !== null && title !== null && now.title !== title)
+      changed.push(
+        `${name}: status ${status}, but its title is “${now.title ?? ''}”, not “${title}”`,
+      )
+    else if (status !== null && length !== null && now.length !== length)
+      changed.push(
+        `${name}: status ${status}, but it sends ${now.length ?? 'more'} bytes, not ${length}`,
+      )
+    else alike.push(`${name}: status ${status ?? 'none'}`)
   }
+  return { alike, unlike, changed }
 }
 
 /** Milliseconds that apps and services may take to start on the new server. */
@@ -149,7 +137,7 @@ export async function untilRunning(
 ) {
   const shown = new Map<string, string>()
   for (const deadline = Date.now() + longestStart; ; await sleep(1_000, undefined, { signal })) {
-    const states = await runningIn(layout)
+    const states = await withDatabase(layout, listWorkloads)
     const found = expected.map((one) => ({
       ...one,
       now: states.find(({ id }) => id === one.id) ?? null,

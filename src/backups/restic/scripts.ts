@@ -1,0 +1,27 @@
+import { volumesFolder } from './run.ts'
+
+/** Of snapshots, whichever server they are made on. */
+export const host = 'davit'
+
+/** Holes stay holes where restic can: it has the option since 0.15. */
+export const refillScript = `find ${volumesFolder} -mindepth 2 -delete || exit
+case "$(restic restore --help)" in *--sparse*) set -- "$@" --sparse ;; esac
+restic "$@" 2>&1`
+
+/**
+ * restic reads what is there, and writes what differs: it can since 0.17. It fills a file with holes that has two
+ * names and differs in part (0.18), so those are removed first.
+ */
+export const updateScript = `case "$(restic restore --help)" in *--delete*)
+find ${volumesFolder} -mindepth 2 ! -type d '(' ! -type f -o -links +1 ')' -delete || exit
+restic "$@" --sparse --delete 2>&1
+exit ;;
+esac
+${refillScript}`
+
+export const trialScript = `set -e
+stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
+id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')
+read=$(restic "$@" dump "$id" /trial)
+[ "$read" = "$DAVIT_TRIAL" ] || { echo 'wrong data returned'; exit 1; }
+restic "$@" forget "$id" >/dev/null`
