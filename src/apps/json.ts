@@ -79,6 +79,7 @@ export const environment = componentOf('Environment', () => ({
         z.object({
           process: z.string(),
           containerId: z.string().nullable(),
+          serverId: id,
           state: z.enum(instanceStates),
           address: z.string().nullable(),
           image: z.string().nullable(),

@@ -20,6 +20,7 @@ export const instanceStates = ['running', 'unhealthy', 'crash_looping', 'stopped
 export type LiveInstance = {
   process: string
   containerId: string | null
+  serverId: string
   state: (typeof instanceStates)[number]
   /** On the project's network. */
   address: string | null
@@ -45,12 +46,12 @@ export function liveOf(
   }
   const addresses = listHeld(db, networkNameOf({ id, projectId }))
   const instances = listLiveInstances(db, id).map(
-    ({ id, component: process, containerId, state }): LiveInstance => {
+    ({ id, component: process, containerId, serverId, state }): LiveInstance => {
       const isLooping = containerId !== null && observed.isLooping(containerId)
       const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
       const shown = state === 'stopped' ? state : up
       const address = addresses.get(id) ?? null
-      return { process, containerId, state: shown, address, image: imageOf(process) }
+      return { process, containerId, serverId, state: shown, address, image: imageOf(process) }
     },
   )
   return { deploymentId: release.id, instances }

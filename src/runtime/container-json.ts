@@ -7,6 +7,7 @@ import { shownImage } from './images/private-names.ts'
 /** What is shown of any container, and to whom of Davit it belongs. */
 export const containerFields = () => ({
   id: z.string().regex(/^[0-9a-f]{64}$/),
+  serverId: id,
   name: z.string(),
   image: z.string(),
   state: z.enum(['created', 'running', 'restarting', 'exited', 'paused', 'dead', 'removing']),
@@ -26,6 +27,7 @@ type Owner = {
 
 export const containerFieldsJson = (container: ContainerSummary, owner: Owner) => ({
   id: container.id,
+  serverId: container.serverId,
   name: container.name,
   image: shownImage(container.image),
   state: container.state,

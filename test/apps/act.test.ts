@@ -49,7 +49,7 @@ test('a stop and a start act on all processes, and say so wherever one looks', a
       deploymentId: deployment.id,
       instances: [
         { process: 'web', containerId: deployment.containerId, state: 'running' },
-        { process: 'worker', state: 'running' },
+        { process: 'worker', serverId: t.docker.serverId, state: 'running' },
       ],
     },
   })
