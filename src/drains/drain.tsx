@@ -30,19 +30,8 @@ type Deps = HeadDeps & {
 }
 
 const columns = [
-  ...([
-    'environmentId',
-    'name',
-    'kind',
-    'requests',
-    'host',
-    'port',
-    'tls',
-    'traces',
-    'url',
-    'username',
-  ] as const),
-  ...(['endpoint', 'bucket', 'region', 'prefix', 'accessKey'] as const),
+  ...(['environmentId', 'name', 'kind', 'requests', 'traces', 'url', 'username'] as const),
+  ...(['host', 'port', 'tls', 'endpoint', 'bucket', 'region', 'prefix', 'accessKey'] as const),
 ] as const
 
 const counts = () => ({

@@ -36,17 +36,10 @@ export const traffic = () =>
     samples: z.array(z.object({ time, ...counts() })),
   })
 
+const get = () =>
+  does('Get the requests of the last hour, day or week, of all its hosts or one', traffic())
+
 export const operations: SliceOperations = () => ({
-  Environments: {
-    'GET /envs/:envId/traffic': does(
-      'Get the requests of the last hour, day or week, of all its hosts or one',
-      traffic(),
-    ),
-  },
-  Services: {
-    'GET /services/:id/traffic': does(
-      'Get the requests of the last hour, day or week, of all its hosts or one',
-      traffic(),
-    ),
-  },
+  Environments: { 'GET /envs/:envId/traffic': get() },
+  Services: { 'GET /services/:id/traffic': get() },
 })
