@@ -164,6 +164,14 @@ export const heavyApps: RealApp[] = [
     page: 'docs/index.md',
     without: ['/app'],
   },
+  // with a sharp that npm has, as its own downloads its library from elsewhere
+  {
+    name: 'gatsby',
+    kind: 'Gatsby',
+    images: [node, caddy],
+    page: 'src/pages/index.jsx',
+    without: ['/app'],
+  },
   {
     name: 'create-react-app',
     kind: 'Create React App',
