@@ -10,7 +10,7 @@ type Props = {
   /** Of its target; undefined once that was removed. */
   target: string | undefined
   /** Of its subject, in a list of those of all. */
-  name?: string
+  name?: string | undefined
 }
 
 export const BackupRow = ({ backup, progress, target, name }: Props) => (
@@ -37,11 +37,12 @@ export const BackupRow = ({ backup, progress, target, name }: Props) => (
   </li>
 )
 
+const tablesOf = ({ contents }: Backup) =>
+  (contents ?? []).flatMap(({ databases }) => databases.flatMap(({ tables }) => tables))
+
 /** `14 tables, 120,331 rows, 1 volume` */
 export function summaryOf(backup: Backup) {
-  const tables = (backup.contents ?? []).flatMap(({ databases }) =>
-    databases.flatMap(({ tables }) => tables),
-  )
+  const tables = tablesOf(backup)
   const volumes = backup.files.flatMap(({ volumes = [] }) => volumes)
   return [
     tables.length > 0 && counted(tables.length, 'table'),
@@ -65,14 +66,12 @@ export const Proof = ({ backup }: { backup: Backup }) => {
         <Badge word="Can’t be restored" tone="bad" icon="x" /> <Ago at={provenAt} />: {provenError}
       </span>
     )
-  const tables = (backup.contents ?? []).flatMap(({ databases }) =>
-    databases.flatMap((one) => one.tables),
-  )
+  const tables = tablesOf(backup)
   return (
     <span>
       Proven restorable <Ago at={provenAt} />
       {tables.length > 0 && `: ${counted(tables.length, 'table')}`}
-      {tables.length > 0 && provenRows !== null && `, ${counted(provenRows, 'row')}`}, in{' '}
+      {provenRows !== null && `, ${counted(provenRows, 'row')}`}, in{' '}
       {duration((provenSeconds ?? 0) * 1000)}
     </span>
   )

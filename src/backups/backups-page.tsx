@@ -109,13 +109,19 @@ const whatIsStored = {
   davit: 'Davit’s database and key: all projects, settings, variables and users.',
 }
 
-const BackupList = ({ items, targets, progress }: ListProps) => (
+const BackupList = ({
+  items,
+  targets,
+  progress,
+  nameOf,
+}: ListProps & { nameOf?: (backup: Backup) => string }) => (
   <ul class="rows" aria-label="Backups">
     {items.map((backup) => (
       <BackupRow
         backup={backup}
         progress={progress.get(backup.id) ?? null}
         target={targets.find(({ id }) => id === backup.targetId)?.name}
+        name={nameOf?.(backup)}
       />
     ))}
   </ul>
@@ -233,32 +239,23 @@ function keptOf({ keepLast, keepDaily, keepWeekly, keepMonthly }: Plan): Child {
 }
 
 export const AllBackupsPage = ({
-  items,
-  nextCursor,
-  targets,
-  progress,
   isThere,
+  ...list
 }: ListProps & { isThere: (backup: Backup) => boolean }) => (
   <>
     <PageHead title="Backups" doc="backups" crumbs={[{ href: '/services', name: 'Services' }]} />
     <Live as="section" id="backups" aria-label="Backups">
-      {items.length === 0 ? (
+      {list.items.length === 0 ? (
         <EmptyState title="No backups yet">
           <p>Open a service or an environment, and back it up on its tab Backups.</p>
         </EmptyState>
       ) : (
-        <ul class="rows">
-          {items.map((backup) => (
-            <BackupRow
-              backup={backup}
-              name={`${backup.subjectName}${isThere(backup) ? '' : ' (deleted)'}`}
-              progress={progress.get(backup.id) ?? null}
-              target={targets.find(({ id }) => id === backup.targetId)?.name}
-            />
-          ))}
-        </ul>
+        <BackupList
+          {...list}
+          nameOf={(one) => `${one.subjectName}${isThere(one) ? '' : ' (deleted)'}`}
+        />
       )}
     </Live>
-    <MoreLink href="/backups" nextCursor={nextCursor} />
+    <MoreLink href="/backups" nextCursor={list.nextCursor} />
   </>
 )

@@ -116,6 +116,8 @@ export const restorePreview = componentOf('RestorePreview', () => ({
   environments: z.array(z.object({ id, name: z.string() })),
 }))
 
+export type Preview = z.output<ReturnType<typeof restorePreview>>
+
 export const plan = componentOf('BackupPlan', () => ({
   targetId: id,
   ...{ schedule: z.string(), zone: z.string() },

@@ -63,29 +63,28 @@ function problemOf(
   { subject, targetId }: { subject: Subject; targetId: string },
 ): PlanProblem | null {
   const owner = findUser(db, subject.ownerId)
-  if (owner.disabledAt || (subject.kind === 'davit' && owner.role !== 'admin')) return ownerDisabled
-  if (!getTarget(db, { id: targetId, ownerId: subject.ownerId })) return targetMissing
-  if (listToLoad(db).some(({ subjectId }) => subjectId === subject.id)) return loading
-  if (listUnfinished(db, subject.id).length > 0) return overlap
-  return null
+  if (owner.disabledAt || (subject.kind === 'davit' && owner.role !== 'admin'))
+    return problems.ownerDisabled
+  if (!getTarget(db, { id: targetId, ownerId: subject.ownerId })) return problems.targetMissing
+  if (listToLoad(db).some(({ subjectId }) => subjectId === subject.id)) return problems.loading
+  return listUnfinished(db, subject.id).length > 0 ? problems.overlap : null
 }
 
-const ownerDisabled: PlanProblem = {
-  reason: 'owner_disabled',
-  message: 'It was skipped: the account of its owner is disabled, or no longer an admin’s.',
-}
-
-const targetMissing: PlanProblem = {
-  reason: 'target_missing',
-  message: 'It could not begin, because its target was removed. Choose another one.',
-}
-
-const loading: PlanProblem = {
-  reason: 'overlap',
-  message: 'It was skipped, because the databases are being restored.',
-}
-
-const overlap: PlanProblem = {
-  reason: 'overlap',
-  message: 'It was skipped, because the backup before had not ended.',
-}
+const problems = {
+  ownerDisabled: {
+    reason: 'owner_disabled',
+    message: 'It was skipped: the account of its owner is disabled, or no longer an admin’s.',
+  },
+  targetMissing: {
+    reason: 'target_missing',
+    message: 'It could not begin, because its target was removed. Choose another one.',
+  },
+  loading: {
+    reason: 'overlap',
+    message: 'It was skipped, because the databases are being restored.',
+  },
+  overlap: {
+    reason: 'overlap',
+    message: 'It was skipped, because the backup before had not ended.',
+  },
+} satisfies Record<string, PlanProblem>

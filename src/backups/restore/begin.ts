@@ -5,24 +5,13 @@ import type { Service } from '../../services/store.ts'
 import type { User } from '../../web/factory.ts'
 import type { BackupDeps } from '../deps.ts'
 import type { restoreForm } from '../forms.ts'
+import type { Preview } from '../json.ts'
 import { isBeingRestored } from '../store.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, ofEnvironment } from '../subject.ts'
 import type { Subject } from '../subject.ts'
 import { previewNew, restoreIntoNew } from './new-service.ts'
-import type { NewService } from './new-service.ts'
 import { insertRestore } from './restore-job.ts'
-
-/** What a restore of a backup can do. */
-export type Preview = {
-  databases: string[]
-  volumes: string[]
-  /** What it is of; null once that was deleted. */
-  same: { id: string; name: string } | null
-  new: NewService | null
-  /** Others that it can be restored into. */
-  environments: { id: string; name: string }[]
-}
 
 type RestoreRequest = { owner: User; input: (typeof restoreForm)['_output'] }
 

@@ -7,6 +7,7 @@ import { listNames } from '../../services/store.ts'
 import type { Service } from '../../services/store.ts'
 import { openBackedUp } from '../../services/stored-definition.ts'
 import type { BackupDeps } from '../deps.ts'
+import type { Preview } from '../json.ts'
 import type { Backup } from '../store.ts'
 import { ofService } from '../subject.ts'
 import { insertRestore } from './restore-job.ts'
@@ -15,15 +16,7 @@ import { insertRestore } from './restore-job.ts'
 const maxName = 56
 
 /** A service that a backup can be restored into. */
-export type NewService = {
-  name: string
-  /** Of the catalogue, or `compose`. */
-  template: string
-  title: string
-  version: string
-  /** False where the files of its volumes may need the stored ones. */
-  newPasswords: boolean
-}
+export type NewService = NonNullable<Preview['new']>
 
 type Wanted = {
   owner: User

@@ -8,7 +8,7 @@ import { RunBadge } from '../../web/status-badge.tsx'
 import { Ago } from '../../web/times.tsx'
 import { summaryOf } from '../backup-row.tsx'
 import type { Backup } from '../store.ts'
-import type { Preview } from './begin.ts'
+import type { Preview } from '../json.ts'
 import type { NewService } from './new-service.ts'
 
 type Props = {
@@ -33,8 +33,8 @@ export const RestoreSection = ({ draft, ...of }: Props) => {
     <Live as="section" id="restore" aria-labelledby="restore-heading">
       <h2 id="restore-heading">Restore</h2>
       <LastRestore backup={backup} />
-      {preview.same && <RestoreHere {...of} draft={draftOf('same')} />}
-      {preview.environments.length > 0 && <RestoreBeside {...of} draft={draftOf('other')} />}
+      {preview.same && <RestoreOver {...of} draft={draftOf('same')} isBeside={false} />}
+      {preview.environments.length > 0 && <RestoreOver {...of} draft={draftOf('other')} isBeside />}
       {preview.new && <RestoreIntoNew {...of} service={preview.new} draft={draftOf('new')} />}
     </Live>
   )
@@ -73,62 +73,63 @@ const LastRestore = ({ backup: { restore } }: Pick<Props, 'backup'>) =>
     </p>
   )
 
-const RestoreHere = ({ backup, preview, isRestoring, draft }: FormProps) => (
-  <PostForm
-    action={`/backups/${backup.id}/restore`}
-    class="form"
-    draft={draft}
-    question={{
-      text: `Replace the data of ${preview.same!.name} by this backup?`,
-      answer: 'Restore backup',
-    }}
-  >
-    <FormError />
-    <p class="muted">
-      Replaces the data of <bdi>{preview.same!.name}</bdi> by this backup: {summaryOf(backup)}.
-      Databases that it doesn’t have stay. What writes to a volume is stopped meanwhile.
-    </p>
-    <Database id="database" preview={preview} />
-    <BackupFirst id="backup-first" />
-    <div class="form-actions start">
-      <Button variant="destructive" disabled={isRestoring}>
-        Restore…
-      </Button>
-    </div>
-  </PostForm>
-)
-
-const RestoreBeside = ({ backup, preview, isRestoring, draft }: FormProps) => (
-  <PostForm
-    action={`/backups/${backup.id}/restore`}
-    class="form"
-    draft={draft}
-    question={{
-      text: 'Replace the data of that environment by this backup?',
-      answer: 'Restore backup',
-    }}
-  >
-    <h3>Into another environment</h3>
-    <FormError />
-    <p class="muted">
-      Replaces the data of volumes and databases that have the same names there, such as those of a
-      preview or of staging.
-    </p>
-    <SelectField
-      name="environment_id"
-      label="Environment"
-      value=""
-      options={preview.environments.map(({ id, name }) => ({ value: id, label: name }))}
-    />
-    <Database id="database-beside" preview={preview} />
-    <BackupFirst id="backup-first-beside" />
-    <div class="form-actions start">
-      <Button variant="destructive" disabled={isRestoring}>
-        Restore into it…
-      </Button>
-    </div>
-  </PostForm>
-)
+/** Of what it is of, or of another environment. */
+const RestoreOver = ({
+  backup,
+  preview,
+  isRestoring,
+  draft,
+  isBeside,
+}: FormProps & { isBeside: boolean }) => {
+  const end = isBeside ? '-beside' : ''
+  const name = isBeside ? 'that environment' : preview.same!.name
+  return (
+    <PostForm
+      action={`/backups/${backup.id}/restore`}
+      class="form"
+      draft={draft}
+      question={{
+        text: `Replace the data of ${name} by this backup?`,
+        answer: 'Restore backup',
+      }}
+    >
+      {isBeside && <h3>Into another environment</h3>}
+      <FormError />
+      {isBeside ? (
+        <>
+          <p class="muted">
+            Replaces the data of volumes and databases that have the same names there, such as those
+            of a preview or of staging.
+          </p>
+          <SelectField
+            name="environment_id"
+            label="Environment"
+            value=""
+            options={preview.environments.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        </>
+      ) : (
+        <p class="muted">
+          Replaces the data of <bdi>{name}</bdi> by this backup: {summaryOf(backup)}. Databases that
+          it doesn’t have stay. What writes to a volume is stopped meanwhile.
+        </p>
+      )}
+      <Database id={`database${end}`} preview={preview} />
+      <Checkbox
+        name="backup_first"
+        label="Back up first what is there now"
+        id={`backup-first${end}`}
+        hint="Nothing is replaced unless that succeeds. Restore it to go back."
+        value
+      />
+      <div class="form-actions start">
+        <Button variant="destructive" disabled={isRestoring}>
+          {isBeside ? 'Restore into it…' : 'Restore…'}
+        </Button>
+      </div>
+    </PostForm>
+  )
+}
 
 const RestoreIntoNew = ({
   backup,
@@ -180,13 +181,3 @@ const Database = ({ id, preview: { databases } }: { id: string } & Pick<Props, '
   ) : (
     <></>
   )
-
-const BackupFirst = ({ id }: { id: string }) => (
-  <Checkbox
-    name="backup_first"
-    label="Back up first what is there now"
-    id={id}
-    hint="Nothing is replaced unless that succeeds. Restore it to go back."
-    value
-  />
-)
