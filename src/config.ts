@@ -169,8 +169,9 @@ const settings = z.object({
   DAVIT_RELEASES: releaseIndex.optional(),
   /** The minisign public key of releases. Default: the one that this version was released with. */
   DAVIT_RELEASE_KEY: signingKey.optional(),
-  /** The image of restic, which stores backups: another version, or a copy in another registry. */
+  /** Images of restic, which stores backups, and of Python, which opens their SQLite databases for a test. */
   DAVIT_RESTIC_IMAGE: imageName.default('restic/restic:0.18.1'),
+  DAVIT_SQLITE_IMAGE: imageName.default('python:3.13.7-alpine3.22'),
   /** The passphrase of backups: for `davit backup` and `davit restore`, never for the server. */
   DAVIT_BACKUP_PASSPHRASE: z.string().optional(),
   /** The engine: unix://, tcp:// (with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH) or ssh://. */
@@ -243,6 +244,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     resticImage: set.DAVIT_RESTIC_IMAGE,
+    sqliteImage: set.DAVIT_SQLITE_IMAGE,
     dockerHost: set.DOCKER_HOST,
     releases: set.DAVIT_RELEASES ?? null,
     releaseKey: set.DAVIT_RELEASE_KEY ?? releaseKey,
@@ -256,8 +258,7 @@ const hosted = { github: 'https://github.com', gitlab: 'https://gitlab.com', git
 function oauthOf(set: z.output<typeof settings>) {
   const provider = set.DAVIT_OAUTH_PROVIDER
   if (!provider) return null
-  const clientId = set.DAVIT_OAUTH_CLIENT_ID
-  const clientSecret = set.DAVIT_OAUTH_CLIENT_SECRET
+  const { DAVIT_OAUTH_CLIENT_ID: clientId, DAVIT_OAUTH_CLIENT_SECRET: clientSecret } = set
   const baseUrl = set.DAVIT_OAUTH_BASE_URL?.origin ?? hosted[provider]
   if (!clientId) throw new ConfigError(`DAVIT_OAUTH_CLIENT_ID ${neededBy(provider)}`)
   if (!clientSecret) throw new ConfigError(`DAVIT_OAUTH_CLIENT_SECRET ${neededBy(provider)}`)

@@ -50,6 +50,7 @@ test('without settings Davit is for this machine only', () => {
     logDays: 14,
     logSize: 64 * 1024 * 1024,
     resticImage: 'restic/restic:0.18.1',
+    sqliteImage: 'python:3.13.7-alpine3.22',
     dockerHost: undefined,
     releases: null,
     releaseKey: null,

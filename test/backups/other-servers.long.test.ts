@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listTargets } from '../../src/backups/targets/store.ts'
@@ -17,6 +17,8 @@ type Server = {
   count: string
   lose: string
   tables: { name: string; rows: number }[]
+  /** What its template asks the restored copy, and a change after which that selects nothing. */
+  query?: { asks: string; answer: string; spoil: string }
 }
 
 const mariadb = 'mariadb -uroot -p"$MARIADB_ROOT_PASSWORD" -h127.0.0.1 -N app -e'
@@ -29,6 +31,11 @@ const servers: Server[] = [
     count: `${mariadb} "SELECT COUNT(*) FROM orders"`,
     lose: `${mariadb} "DROP TABLE orders"`,
     tables: [{ name: 'orders', rows: 5000 }],
+    query: {
+      asks: '    queries: { db: { database: app, sql: "SELECT code FROM orders WHERE id = 7" } }',
+      answer: '8f14e45fceea167a5a36dedd4bea2543',
+      spoil: `${mariadb} "UPDATE orders SET id = 5007 WHERE id = 7"`,
+    },
   },
   {
     template: 'redis',
@@ -40,11 +47,22 @@ const servers: Server[] = [
 ]
 
 test.each(servers)('a $template is backed up, proven and restored by the jobs', async (server) => {
-  const { template, fill, count, lose, tables } = server
-  const t = testApp({ DAVIT_RESTIC_IMAGE: await ensureRestic('0.18') })
-  const root = t.logInAsAdmin()
+  const { template, fill, count, lose, tables, query } = server
   const path = mkdtempSync(join(tmpdir(), 'davit-target-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  const templates = mkdtempSync(join(tmpdir(), 'davit-templates-'))
+  onTestFinished(() => {
+    for (const one of [path, templates]) rmSync(one, { recursive: true, force: true })
+  })
+  if (query) {
+    const text = readFileSync(`src/services/templates/${template}.yaml`, 'utf8')
+    const own = text.replace(/^  backup:\n.*$/m, (found) => `${found}\n${query.asks}`)
+    writeFileSync(join(templates, `${template}.yaml`), own)
+  }
+  const t = testApp({
+    DAVIT_RESTIC_IMAGE: await ensureRestic('0.18'),
+    DAVIT_TEMPLATES_DIR: templates,
+  })
+  const root = t.logInAsAdmin()
   await root.post('/settings/targets', { kind: 'directory', name: 'disk', path })
   const [target] = listTargets(t.db, root.user.id)
   const { signal } = new AbortController()
@@ -73,6 +91,16 @@ test.each(servers)('a $template is backed up, proven and restored by the jobs', 
   expect(backup.contents[0].databases[0].tables).toMatchObject(tables)
   const { proven } = await after(root.post(`/backups/${json.id}/prove`, {}))
   expect(proven).toMatchObject({ rows: 5000, error: null })
+  if (query) {
+    expect((await root.get(`/backups/${json.id}/logs`)).text).toContain(query.answer)
+    await run(query.spoil)
+    const { json: spoilt } = await root.post(`/services/${service.id}/backups`, {})
+    await t.jobs.idle()
+    await after(root.post(`/backups/${spoilt.id}/prove`, {}))
+    const [event] = (await root.get('/settings/events')).json.items
+    expect(event).toMatchObject({ kind: 'backup_unproven', level: 'failure' })
+    expect((await root.get(`/backups/${spoilt.id}`)).json.proven.error).toContain('query')
+  }
 
   await run(lose)
   const { restore } = await after(root.post(`/backups/${json.id}/restore`, { backupFirst: false }))

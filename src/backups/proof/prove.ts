@@ -7,13 +7,14 @@ import { recipeIn } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
 import { fileReader } from '../read-file.ts'
-import { differenceOf, inspect, load } from '../recipes/index.ts'
+import { ask, differenceOf, inspect, load } from '../recipes/index.ts'
 import type { Contents } from '../recipes/index.ts'
 import { openRepository } from '../repository.ts'
 import { proveDescription } from '../server/description.ts'
 import type { Restic } from '../restic/restic.ts'
 import type { Backup } from '../store.ts'
 import { findSubject, workloadOf } from '../subject.ts'
+import { proveSqlite } from './sqlite.ts'
 import { withTestServer } from './test-server.ts'
 
 type Proving = { backup: Backup; restic: Restic; log: LogWriter; signal: AbortSignal }
@@ -28,7 +29,7 @@ export async function prove(
 ): Promise<number | null> {
   const { folder } = await deps.docker.machine({ signal })
   if (!deps.docker.remote)
-    await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: backup.bytes ?? 0 })
+    await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: roomFor(backup) })
   log.write('Restoring it for a test.')
   await using restic = await openRepository(deps, backup, {
     say: (line) => log.write(line),
@@ -42,12 +43,23 @@ export async function prove(
     rows.push(await proveDatabases(deps, proving, contents as Contents))
   for (const { file, snapshot, bytes: size, volumes } of backup.files) {
     if (!volumes) continue
-    const found = await restic.measureVolumes({ snapshot, signal })
+    let inFiles: number | null = null
+    const found = await restic.measureVolumes({
+      ...{ snapshot, signal },
+      async databases(from, signal) {
+        inFiles = await proveSqlite(deps, from, { ownerId: backup.ownerId, log, signal })
+      },
+    })
     if (found !== size) throw differs(`${file} have ${bytes(found)} in place of ${bytes(size)}`)
     log.write(`Restored ${bytes(found)} of volumes.`)
+    if (inFiles !== null) rows.push(inFiles)
   }
-  return backup.contents && rows.reduce((sum, one) => sum + one, 0)
+  return rows.length > 0 ? rows.reduce((sum, one) => sum + one, 0) : null
 }
+
+/** A database of SQLite in a volume is copied to be opened. */
+const roomFor = ({ files }: Backup) =>
+  files.reduce((sum, { bytes, volumes }) => sum + (volumes ? 2 : 1) * bytes, 0)
 
 /** Loads the databases of a component into a server of its own image, and counts their rows. */
 async function proveDatabases(
@@ -56,7 +68,7 @@ async function proveDatabases(
   contents: Contents,
 ): Promise<number> {
   const { component: name } = contents
-  const server = await serverOf(deps, { backup, name, signal })
+  const { query, ...server } = await serverOf(deps, { backup, name, signal })
   const read = fileReader(backup, restic)
   return withTestServer(deps, { ...server, signal }, async (target) => {
     const call = { ...target, signal }
@@ -64,6 +76,8 @@ async function proveDatabases(
     const found = await inspect(deps, call)
     const difference = differenceOf(contents, found)
     if (difference !== null) throw differs(difference)
+    if (query && contents.databases.some((one) => one.name === query.database && one.tables.length))
+      await proveAnswer(deps, { ...call, ...query }, log)
     const names = new Set(contents.databases.map((one) => one.name))
     const tables = found.databases.flatMap((one) => (names.has(one.name) ? one.tables : []))
     const rows = tables.reduce((sum, one) => sum + one.rows, 0)
@@ -90,7 +104,18 @@ async function serverOf(
   const containers = await containersOf(deps, workload, { signal })
   const own = containers.filter(({ labels }) => labels[partLabel] === name)
   const one = own.find(({ state }) => state === 'running') ?? own[0]
-  return { component, source, ownerId, image: one?.imageId ?? component.options.image }
+  const image = one?.imageId ?? component.options.image
+  return { component, source, ownerId, image, query: recipe.queries[name] }
+}
+
+/** What a template asks must be more than nothing. */
+async function proveAnswer(deps: BackupDeps, call: Parameters<typeof ask>[1], log: LogWriter) {
+  const { component } = call.source
+  const answer = await ask(deps, call).catch((error) => {
+    throw error instanceof Failure ? noAnswer(component, error.message) : error
+  })
+  if (/^(|0|f|false|null)$/i.test(answer)) throw noAnswer(component, answer || 'nothing')
+  log.write(`The template’s query of ${component} selected ${answer.slice(0, 200)}.`)
 }
 
 const differs = (difference: string) =>
@@ -98,6 +123,13 @@ const differs = (difference: string) =>
     'proof_differs',
     `What was restored isn’t what was stored: ${difference}.`,
     'Don’t rely on this backup. Back up again; if that can’t be restored either, try another target.',
+  )
+
+const noAnswer = (component: string, answer: string) =>
+  new Failure(
+    'proof_query',
+    `The template’s query, run on what was restored of ${component}, failed or selected nothing: ${answer}`,
+    'See whether the service itself works. If it does, its x-davit.backup.queries is wrong.',
   )
 
 const nothingLike = (component: string) =>

@@ -12,6 +12,8 @@ export type Engine = {
     dump: string
     /** Prints the same without data. */
     count: string
+    /** Prints what `DAVIT_QUERY` selects. */
+    query?: string
     load: string
     /** Run when `load` has failed, or was ended. */
     undo?: string

@@ -8,7 +8,7 @@ import { mysql } from './mysql.ts'
 import { postgresql } from './postgresql.ts'
 import { redis } from './redis.ts'
 import type { BackupEngine } from '../../services/compose/declaration.ts'
-import { linesOf, marked, passOn, runTool, splitHead, withTools } from './tool.ts'
+import { linesOf, marked, passOn, runTool, splitHead, textOf, withTools } from './tool.ts'
 import type { Target, Tool, ToolDeps } from './tool.ts'
 
 export { differenceOf, refuseNewer } from './contents.ts'
@@ -108,6 +108,18 @@ async function inspectAll(deps: ToolDeps, call: Open): Promise<Contents> {
   return contents
 }
 
+/** The first line of what a database selects. Ask a copy, never what runs. */
+export const ask = (
+  deps: ToolDeps,
+  { database: name, sql, ...call }: Call & { database: string; sql: string },
+) =>
+  withTools(deps, call, async (open) => {
+    const engine = engineOf(open)
+    const env = { ...envOf(engine, { name }), DAVIT_QUERY: sql }
+    const text = await textOf(deps, { ...open, script: engine.database.query ?? '', env })
+    return text.split('\n', 1)[0]!.trim()
+  })
+
 export const versionOf = (deps: ToolDeps, call: Call) =>
   withTools(deps, call, async (open) => (await serverOf(deps, open)).version)
 
@@ -154,7 +166,10 @@ async function loadOne(deps: ToolDeps, tool: Tool) {
   }
 }
 
-const envOf = ({ env }: Engine, database: DatabaseContents) => ({
+const envOf = (
+  { env }: Engine,
+  database: Pick<DatabaseContents, 'name' | 'create' | 'extensions'>,
+) => ({
   DAVIT_DATABASE: database.name,
   ...env?.(database),
 })

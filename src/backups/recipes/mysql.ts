@@ -50,6 +50,9 @@ const countOne = `${session}
 first= && begin "$@" || { cat errors >&2; exit 1; }
 count`
 
+const query = `${tools}
+"$client" "$@" -NBr -e "$DAVIT_QUERY" -- "$DAVIT_DATABASE"`
+
 /**
  * Two snapshots are the same when nothing is written between them: the session that counts holds a lock until
  * the dump writes its first bytes, which it does after its own snapshot has begun. They wait at the gate until
@@ -110,7 +113,7 @@ type Counted = ({ exact: boolean } | [table: string, rows: number])[]
 export const mysql: Engine = {
   server,
   roles: { dump: dumpUsers, load: loadUsers, ending: 'sql', isLast: true },
-  database: { dump: dumpOne, count: countOne, load: loadOne },
+  database: { dump: dumpOne, count: countOne, query, load: loadOne },
   ending: 'sql',
   env: (database) => ({ DAVIT_HEX: Buffer.from(database?.name ?? '').toString('hex') }),
   toDatabase(lines) {

@@ -74,6 +74,8 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 ${contents}
 END`
 
+const query = `PGDATABASE=$DAVIT_DATABASE ${psql} -c "$DAVIT_QUERY"`
+
 /**
  * Counts and dumps in one snapshot. All tables are locked before they are counted, and pg_dump gets its own
  * locks at once: a change of a table that comes meanwhile waits for both, and not they for it. What pg_dump
@@ -161,7 +163,7 @@ type Counted = [{ create: string[]; extensions: string[] }, ...[table: string, r
 export const postgresql: Engine = {
   server: cluster,
   roles: { dump: dumpRoles, load: loadRoles, ending: 'sql' },
-  database: { dump: dumpOne, count, load: loadOne, undo: undoOne },
+  database: { dump: dumpOne, count, query, load: loadOne, undo: undoOne },
   ending: 'dump',
   // every session is in some database, and none may be in one that is replaced
   env: (database) => ({

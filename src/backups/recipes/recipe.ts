@@ -14,6 +14,8 @@ export type Recipe = {
   volumes: { volume: string; components: string[] }[]
   /** Paths of the host, which are never backed up. */
   unsaved: string[]
+  /** By component, what the template has the restored copy asked. */
+  queries: BackupDeclaration['queries']
 }
 
 type Options = {
@@ -53,6 +55,7 @@ export function recipeOf({ id, components, backup, images }: Options): Recipe {
       users.set(volume, [...(users.get(volume) ?? []), name])
   return {
     databases,
+    queries: backup?.queries ?? {},
     volumes: [...users].flatMap(([volume, components]) =>
       without.has(volume) || components.every((name) => dumped.has(name))
         ? []

@@ -89,8 +89,15 @@ async function serverIn(
 /** Bytes of what is counted. */
 const maxHead = 16 * mebibyte
 
+type Printing = Omit<Tool, 'stdout' | 'isMarked'>
+
 /** Runs a tool whose output is one JSON value a line, and returns them. */
-export async function linesOf<T>(deps: ToolDeps, tool: Omit<Tool, 'stdout' | 'isMarked'>) {
+export async function linesOf<T>(deps: ToolDeps, tool: Printing) {
+  return jsonLines<T>(await textOf(deps, tool))
+}
+
+/** Runs a tool, and returns its output. */
+export async function textOf(deps: ToolDeps, tool: Printing) {
   const chunks: Uint8Array[] = []
   let size = 0
   await runTool(deps, {
@@ -104,7 +111,7 @@ export async function linesOf<T>(deps: ToolDeps, tool: Omit<Tool, 'stdout' | 'is
       }
     },
   })
-  return jsonLines<T>(Buffer.concat(chunks).toString())
+  return Buffer.concat(chunks).toString()
 }
 
 const tooMuch = () => new Error(`What is counted of a database has more than ${maxHead} bytes.`)
@@ -115,7 +122,7 @@ export const passOn = (
   { to, signal }: { to: Writable; signal: AbortSignal },
 ) => pipeline(from, to, { signal, end: false })
 
-function jsonLines<T>(text: string) {
+export function jsonLines<T>(text: string) {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]))
 }
 

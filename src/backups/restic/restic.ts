@@ -9,7 +9,7 @@ import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
-import { host, refillScript, trialScript, updateScript } from './scripts.ts'
+import { host, measureScript, refillScript, trialScript, updateScript } from './scripts.ts'
 import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
 import type { Snapshots, StoredSnapshot } from './snapshots.ts'
 
@@ -196,19 +196,23 @@ export function openRestic(deps: ResticDeps, target: Target) {
     })
   }
 
-  /** Restores volumes where nothing uses them, and returns the bytes of their files. */
+  /**
+   * Restores volumes where nothing uses them, and returns the bytes of their files. `databases` reads those of SQLite.
+   */
   async function measureVolumes({
     snapshot,
-    progress,
+    databases,
     signal,
-  }: SnapshotOf & { progress?: Storing['progress'] }): Promise<number> {
+  }: SnapshotOf & {
+    databases: (from: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
+  }): Promise<number> {
     const { current } = await find({ snapshot, signal })
     const { messages } = await runRestic(opened, {
       args: ['--json', 'restore', current, '--target', volumesFolder],
-      script: `restic "$@" 2>&1 && printf 'davit-bytes %s\\n' "$(find ${volumesFolder} -type f -exec cat {} + | wc -c)"`,
+      script: measureScript,
+      stdout: databases,
       scratch: [volumesFolder],
       capabilities: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'],
-      progress,
       signal,
     })
     const line = messages.texts.findLast((text) => text.startsWith('davit-bytes '))
@@ -221,12 +225,6 @@ export function openRestic(deps: ResticDeps, target: Target) {
     if (current.length === 0) return
     known = null
     await runRestic(opened, { args: ['forget', '--prune', ...current], isAlone: true, signal })
-  }
-
-  /** Reads all data, and throws a Failure when some of it is damaged. */
-  async function check({ signal, readData = true }: Abortable & { readData?: boolean }) {
-    const args = ['check', ...(readData ? ['--read-data'] : [])]
-    await runRestic(opened, { args, isAlone: true, signal })
   }
 
   /** Writes, reads and removes a snapshot, in a repository that is created if it is missing. */
@@ -268,7 +266,6 @@ export function openRestic(deps: ResticDeps, target: Target) {
     list,
     findBy,
     forget,
-    check,
     [Symbol.asyncDispose]: async () => opened.kept?.[Symbol.asyncDispose](),
   }
 }

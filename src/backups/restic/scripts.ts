@@ -1,4 +1,4 @@
-import { volumesFolder } from './run.ts'
+import { marked, volumesFolder } from './run.ts'
 
 /** Of snapshots, whichever server they are made on. */
 export const host = 'davit'
@@ -18,6 +18,17 @@ restic "$@" --sparse --delete 2>&1
 exit ;;
 esac
 ${refillScript}`
+
+/** What a link leads to isn’t of the volume. A name with a line break would be taken for two lines. */
+export const measureScript = marked(`restic "$@" >&2 && cd ${volumesFolder} &&
+printf 'davit-bytes %s\\n' "$(find . -type f -exec cat {} + | wc -c)" >&2 && find . -type l -delete &&
+find . -type f \\( -name '*.db' -o -name '*.db3' -o -name '*.sqlite' -o -name '*.sqlite3' \\) ! -path '*
+*' -exec sh -c 'for file; do
+[ "$(head -c 15 "$file")" = "SQLite format 3" ] || continue
+set -- "$file" "$file-wal" "$file-journal"
+for one; do [ -f "$one" ] || : >"$one"; done
+printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#.${volumesFolder}/}" && cat "$@" || exit
+done' sh {} +`)
 
 export const trialScript = `set -e
 stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)

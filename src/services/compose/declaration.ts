@@ -58,6 +58,8 @@ const backupDeclaration = z.strictObject({
     .default({}),
   /** Volumes whose files can be created again. All others that aren't of a database are stored. */
   without: z.array(text(100)).max(50).default([]),
+  /** By service, what a copy that was restored for a test is asked, and must answer. */
+  queries: z.record(text(63), z.strictObject({ database: text(63), sql: text(4000) })).default({}),
 })
 
 export type BackupDeclaration = z.infer<typeof backupDeclaration>
@@ -141,6 +143,13 @@ export function declarationOf(block: Field, root: Field) {
   for (const name of Object.keys(backup?.databases ?? {}))
     if (!services.get(name).isMap)
       throw block.get('backup').get('databases').get(name).refuse('isn’t a service of this file.')
+  for (const name of Object.keys(backup?.queries ?? {}))
+    if (!['postgresql', 'mysql'].includes(backup!.databases[name] ?? ''))
+      throw block
+        .get('backup')
+        .get('queries')
+        .get(name)
+        .refuse('isn’t a database of PostgreSQL or MySQL under x-davit.backup.databases.')
   for (const [index, name] of backup?.without.entries() ?? [])
     if (!volumes.entries().some(([volume]) => volume === name))
       throw block

@@ -189,11 +189,11 @@ describe.each(['0.14', '0.18'] as const)('restic %s', async (version) => {
       const kept = s3
         .objects('backups/data/')
         .map((path) => ({ path, content: readFileSync(path) }))
-      const patient = s.open(target, { timeouts: { open: 60_000, stall: 90_000 } })
+      const timeouts = { open: 60_000, stall: 90_000 }
       harm()
       try {
         const [ofRead, ofCheck] = await Promise.all(
-          [read(patient), patient.check({ signal })].map((work) =>
+          [read(s.open(target, { timeouts })), s.check(target, timeouts)].map((work) =>
             work.then(
               () => new Error('Nothing was found.'),
               (error) => error,

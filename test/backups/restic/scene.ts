@@ -2,6 +2,8 @@ import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { repositoryOf } from '../../../src/backups/restic/repository.ts'
+import { runRestic } from '../../../src/backups/restic/run.ts'
 import { openRestic } from '../../../src/backups/restic/restic.ts'
 import type { ResticDeps, Target } from '../../../src/backups/restic/restic.ts'
 import { insertUser } from '../../../src/accounts/store.ts'
@@ -51,6 +53,15 @@ export async function scene({ version = '0.14' }: { version?: ResticVersion } = 
     ...t,
     folder,
     target,
+    /** Reads all data, and fails when some of it is damaged. */
+    check: (fields: Partial<Target>, timeouts?: ResticDeps['timeouts']) => {
+      const own = target(fields)
+      const opened = { ...t.deps, target: own, repository: repositoryOf(own) }
+      return runRestic(
+        { ...opened, ...(timeouts && { timeouts }) },
+        { args: ['check', '--read-data'], isAlone: true, signal },
+      )
+    },
     open: (fields: Partial<Target>, deps: Partial<ResticDeps> = {}) =>
       openRestic({ ...t.deps, ...deps }, target(fields)),
   }

@@ -173,6 +173,16 @@ describe('a template of the catalogue', () => {
       block.replace('https://example.com/docs', 'javascript:alert(1)') + services,
       /x-davit\.links\.docs must be an address/,
     ],
+    ...[
+      ['{web: {database: x, sql: SELECT 1}}', 'web isn’t a database of PostgreSQL or MySQL'],
+      ['{db: {database: x}}', 'db.sql is missing'],
+      ['{db: {sql: SELECT 1}}', 'db.database is missing'],
+      ['{db: {database: x, sql: ""}}', 'db.sql can’t be empty'],
+    ].map(([said, message]): [string, string, RegExp] => [
+      `the query ${said}`,
+      `${block}  backup: { databases: { db: mysql }, queries: ${said} }\n${services}`,
+      new RegExp(`x-davit\\.backup\\.queries\\.${message}`),
+    ]),
     [
       'a key of Compose that isn’t supported',
       block + services.replace('image: db:1', 'image: db:1\n    runtime: x'),

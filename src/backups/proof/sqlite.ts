@@ -1,0 +1,110 @@
+import type { LogWriter } from '../../logs/log-writer.ts'
+import { Failure } from '../../platform/errors.ts'
+import { runForBackup } from '../../runtime/backup-containers.ts'
+import { pullImage } from '../../runtime/images/pull-image.ts'
+import { counted } from '../../web/units.ts'
+import type { BackupDeps } from '../deps.ts'
+import { jsonLines, passOn } from '../recipes/tool.ts'
+
+type Proving = {
+  ownerId: string
+  log: LogWriter
+  signal: AbortSignal
+}
+
+/** `tables` is null when only the app could read all of it. */
+type Opened = { file: string; tables: number | null; rows: number; wrong: string | null }
+
+/** Bytes of what is said of all files. */
+const maxOutput = 2 ** 20
+
+/**
+ * Each database comes as a line with the bytes of it, of the two logs that SQLite may keep beside it, and its name; then their
+ * content. It is opened as after a power cut. What only the app has, such as functions of its own, is no fault.
+ */
+const script = String.raw`
+import json, os, sqlite3, sys, time
+os.chdir('/work')
+source = sys.stdin.buffer
+of_apps = ('no such module', 'no such collation', 'no such function', 'unknown function')
+
+def check():
+    end = time.monotonic() + 3600
+    db = sqlite3.connect('db')
+    db.set_progress_handler(lambda: time.monotonic() > end, 100000)
+    for pragma in ('trusted_schema = off', 'cell_size_check = on', 'ignore_check_constraints = on'):
+        db.execute('PRAGMA ' + pragma)
+    [found], = db.execute('PRAGMA integrity_check(1)')
+    if found != 'ok':
+        raise sqlite3.Error(found)
+    names = [name.replace('"', '""') for [name] in db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")]
+    return len(names), sum(db.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names)
+
+while line := source.readline():
+    *sizes, path = line.decode(errors='replace').rstrip('\n').split(' ', 3)
+    for end, left in zip(('', '-wal', '-journal'), map(int, sizes)):
+        with open('db' + end, 'wb') as out:
+            while left > 0:
+                part = source.read(min(left, 1 << 20)) or sys.exit('The files ended too early.')
+                left -= out.write(part)
+    tables, rows, wrong = None, 0, None
+    try:
+        tables, rows = check()
+    except sqlite3.Error as error:
+        if not any(text in str(error) for text in of_apps):
+            wrong = str(error)
+    print(json.dumps({'file': path, 'tables': tables, 'rows': rows, 'wrong': wrong}), flush=True)
+    for name in os.listdir('.'):
+        os.remove(name)
+print(os.environ['DAVIT_END'], end='', flush=True)`
+
+/** Opens the SQLite databases among the files of volumes, and returns the rows they have. Null when there is none. */
+export async function proveSqlite(
+  deps: BackupDeps,
+  from: AsyncIterable<Uint8Array>,
+  { ownerId, log, signal }: Proving,
+): Promise<number | null> {
+  const chunks = from[Symbol.asyncIterator]()
+  const first: IteratorResult<Uint8Array> = await chunks.next()
+  if (first.done) return null
+  const { sqliteImage: image } = deps.config
+  const onPull = () => log.write(`Pulling the image ${image}`)
+  const { name } = await pullImage(deps, { ownerId, image, signal, onPull })
+  const all = async function* () {
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  let output = ''
+  const { exitCode, oomKilled, stderr } = await runForBackup(deps, {
+    ...{ ownerId, image: name, does: 'sqlite', isOnline: false, isMarked: true, signal },
+    ...{ entrypoint: ['python3', '-c', script], user: '0:0', scratch: ['/work'] },
+    ...{ readOnly: true, init: true, oomScoreAdj: 500 },
+    ...{ memoryBytes: 512 * 2 ** 20, cpus: 1, pidsLimit: 32 },
+    stdin: (to, signal) => passOn(all(), { to, signal }),
+    async stdout(from) {
+      const text = new TextDecoder()
+      for await (const chunk of from)
+        if (output.length < maxOutput) output += text.decode(chunk, { stream: true })
+    },
+  })
+  if (exitCode !== 0)
+    throw new Error(`SQLite files couldn’t be read: ${oomKilled ? 'too little memory' : stderr}`)
+  const opened = jsonLines<Opened>(output)
+  for (const { file, tables, rows, wrong } of opened) {
+    if (wrong !== null) throw notSound(file, wrong)
+    log.write(
+      tables === null
+        ? `Opened ${file}, of which parts need functions of its app.`
+        : `Opened ${file}: ${counted(tables, 'table')}, ${counted(rows, 'row')}.`,
+    )
+  }
+  return opened.reduce((sum, { rows }) => sum + rows, 0)
+}
+
+const notSound = (file: string, wrong: string) =>
+  new Failure(
+    'proof_sqlite',
+    `The SQLite database ${file} can’t be used: ${wrong.slice(0, 300)}.`,
+    'If it was written to while it was copied, let the plan pause or stop the service. Otherwise it is damaged in the service, too: restore an earlier backup.',
+  )
