@@ -141,7 +141,7 @@ const Status = ({
 }
 
 const Actions = ({
-  backup: { id, status, subjectKind },
+  backup: { id, status },
   isCancelling,
   isProving,
   isRestoring,
@@ -156,10 +156,9 @@ const Actions = ({
       </PostForm>
     )
   if (!hasTarget) return null
-  const isProvable = status === 'succeeded' && subjectKind !== 'davit'
   return (
     <>
-      {isProvable && (
+      {status === 'succeeded' && (
         <PostForm action={`/backups/${id}/prove`}>
           <Button icon="check" variant="outline">
             Prove now

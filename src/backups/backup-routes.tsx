@@ -115,8 +115,6 @@ export const backupRoutes = (deps: RouteDeps) => {
       const backup = own(c)
       if (backup.status !== 'succeeded' || backup.goneAt)
         throw new AppError('conflict', 'Only a complete backup can be proven.')
-      if (backup.subjectKind === 'davit')
-        throw new AppError('conflict', 'A backup of Davit itself can’t be proven.')
       if (!insertProof(db, backup))
         throw new AppError('conflict', 'This backup is being proven already.')
       deps.jobs.wake()

@@ -1,13 +1,18 @@
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import type { Manifest } from '../backup/format.ts'
 import { makeBackup, settingsToKeep, workPrefix } from '../backup/make.ts'
+import { extract } from '../backup/read.ts'
+import { verify } from '../backup/verify.ts'
 import type { StoredContents } from '../db/schema.ts'
 import { Failure } from '../platform/errors.ts'
 import { readCertificates } from '../runtime/edge-container.ts'
 import type { BackupDeps } from './deps.ts'
 import type { DumpFile } from './data.ts'
+import { fileReader } from './read-file.ts'
+import type { Restic } from './restic/restic.ts'
+import type { Backup } from './store.ts'
 
 type OwnFile = {
   file: string
@@ -26,17 +31,44 @@ export async function storeOwnFile<Result>(
   deps: BackupDeps,
   { signal, store }: Options<Result>,
 ): Promise<Result> {
-  const { config } = deps
-  // a killed one is removed with those of `davit backup`
-  const folder = mkdtempSync(join(config.dataDir, workPrefix))
-  const file = join(folder, 'davit.backup')
-  try {
+  return inFolder(deps, async (folder) => {
+    const file = join(folder, fileName)
     const settings = settingsToKeep(process.env, { sealed: true })
     const how = { file, passphrase: null, withLogs: false, settings, signal }
     const { manifest } = await makeOwnFile(deps, how)
     const write: DumpFile['write'] = (to, signal) =>
       pipeline(createReadStream(file), to, { signal, end: false })
-    return await store({ name: 'davit.backup', write }, contentsOf(manifest))
+    return store({ name: fileName, write }, contentsOf(manifest))
+  })
+}
+
+/** Reads that file from its target, and opens all of it as `davit restore` does. Returns its rows. */
+export const proveOwnFile = (
+  deps: BackupDeps,
+  { backup, restic, signal }: { backup: Backup; restic: Restic; signal: AbortSignal },
+) =>
+  inFolder(deps, async (directory) => {
+    const file = join(directory, fileName)
+    const disk = createWriteStream(file, { mode: 0o600 })
+    await fileReader(backup, restic)(fileName, disk, signal)
+    disk.end()
+    await finished(disk)
+    const manifest = await extract(file, { passphrase: null, directory })
+    verify(directory, manifest, deps.config)
+    const counts = manifest.files.flatMap(({ rows }) => Object.values(rows ?? {}))
+    return counts.reduce((sum, rows) => sum + rows, 0)
+  })
+
+const fileName = 'davit.backup'
+
+/** A killed one is removed with those of `davit backup`. */
+async function inFolder<Result>(
+  { config }: BackupDeps,
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(config.dataDir, workPrefix))
+  try {
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -63,7 +95,7 @@ const contentsOf = ({ davit: version, files }: Manifest): StoredContents => ({
     rows === null
       ? []
       : {
-          ...{ name, file: 'davit.backup' },
+          ...{ name, file: fileName },
           tables: Object.entries(rows).map(([name, rows]) => ({ name, rows })),
         },
   ),

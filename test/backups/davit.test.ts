@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { extract } from '../../src/backup/read.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { users } from '../../src/db/schema.ts'
@@ -9,7 +10,7 @@ import { simulatedApp } from '../support/app.ts'
 import { aTarget } from './a-target.ts'
 import { SimulatedRestic } from './simulated-restic.ts'
 
-test('Davit’s own data is stored by an admin’s plan, as the file that davit restore reads', async () => {
+test('Davit’s own data is stored by an admin’s plan, as the file that davit restore reads, and proven', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'davit-own-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const restic = new SimulatedRestic()
@@ -42,6 +43,19 @@ test('Davit’s own data is stored by an admin’s plan, as the file that davit 
   mkdirSync(directory)
   const manifest = await extract(file, { passphrase: null, directory })
   expect(manifest.files.map(({ name }) => name)).toContain('davit.db')
+
+  let stored = readFileSync(file)
+  restic.faults.read = ({ to, signal }) => to(Readable.from([stored]), signal)
+  const prove = async () => {
+    await root.post(`/backups/${json.id}/prove`, {})
+    await t.jobs.idle()
+    return (await root.get(`/backups/${json.id}`)).json.proven
+  }
+  expect(await prove()).toMatchObject({ error: null, rows: backup.rows })
+  stored = Buffer.from(stored.with(stored.length >> 1, stored[stored.length >> 1]! ^ 1))
+  expect((await prove()).error).toContain('davit.backup')
+  expect(readdirSync(folder).filter((name) => name.startsWith('backup-'))).toEqual([])
+
   const member = t.logIn('ada@example.com')
   expect((await member.get('/settings/backups')).status).toBe(403)
   expect((await member.post('/settings/backups', {})).status).toBe(403)

@@ -26,8 +26,7 @@ export function insertProof(db: Tx, { id: backupId, ownerId }: Pick<Backup, 'id'
 const week = 7 * 86_400_000
 
 /** Whether the plan has this backup proven, now that it was made. */
-export function isProofDue(db: Db, { subjectId, subjectKind }: Backup): boolean {
-  if (subjectKind === 'davit') return false // it is a file that its own restore verifies
+export function isProofDue(db: Db, { subjectId }: Backup): boolean {
   const { prove: when = 'never' } = getPlan(db, subjectId) ?? {}
   if (when !== 'weekly') return when === 'each'
   const last = getProofOf(db, subjectId)

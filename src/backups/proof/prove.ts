@@ -6,6 +6,7 @@ import { partLabel } from '../../docker/labels.ts'
 import { recipeIn } from '../data.ts'
 import type { BackupDeps } from '../deps.ts'
 import { containersOf } from '../hold.ts'
+import { proveOwnFile } from '../own-file.ts'
 import { fileReader } from '../read-file.ts'
 import { ask, differenceOf, inspect, load } from '../recipes/index.ts'
 import type { Contents } from '../recipes/index.ts'
@@ -27,16 +28,19 @@ export async function prove(
   deps: BackupDeps,
   { backup, log, signal }: Omit<Proving, 'restic'>,
 ): Promise<number | null> {
+  const isOwn = backup.subjectKind === 'davit'
   const { folder } = await deps.docker.machine({ signal })
-  if (!deps.docker.remote)
-    await checkRoom(folder, { whose: 'Docker', what: 'a test restore', more: roomFor(backup) })
+  const room = { what: 'a test restore', more: roomFor(backup) } as const
+  if (isOwn) await checkRoom(deps.config.dataDir, { whose: 'Davit', ...room })
+  else if (!deps.docker.remote) await checkRoom(folder, { whose: 'Docker', ...room })
   log.write('Restoring it for a test.')
   await using restic = await openRepository(deps, backup, {
     say: (line) => log.write(line),
     ...{ isUncached: true, inOne: true },
   })
   await restic.list({ signal })
-  if (backup.subjectKind !== 'davit') await proveDescription(restic, backup, { signal })
+  if (isOwn) return proveOwnFile(deps, { backup, restic, signal })
+  await proveDescription(restic, backup, { signal })
   const proving = { backup, restic, log, signal }
   const rows: number[] = []
   for (const contents of backup.contents ?? [])
@@ -57,9 +61,8 @@ export async function prove(
   return rows.length > 0 ? rows.reduce((sum, one) => sum + one, 0) : null
 }
 
-/** A database of SQLite in a volume is copied to be opened. */
-const roomFor = ({ files }: Backup) =>
-  files.reduce((sum, { bytes, volumes }) => sum + (volumes ? 2 : 1) * bytes, 0)
+/** A database of SQLite in a volume is copied to be opened, and Davit’s own file is unpacked. */
+const roomFor = ({ files }: Backup) => 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** Loads the databases of a component into a server of its own image, and counts their rows. */
 async function proveDatabases(
