@@ -66,9 +66,6 @@ test('under load a share begins, is promoted, and a later one is taken back: no 
     await until(() => figuresOf(t.logDb, stored(second.id) as never).after.requests > 20, 20)
     const { before, after } = figuresOf(t.logDb, stored(second.id) as never)
     const share = after.requests / (after.requests + before.requests)
-    const { figures } = (await ada.get(path(second.id))).json.watch
-    expect(figures.after.requests).toBeGreaterThanOrEqual(after.requests)
-    expect(figures.before.requests).toBeGreaterThanOrEqual(before.requests)
     expect(share).toBeGreaterThan(0.1)
     expect(share).toBeLessThan(0.3)
     expect((await ada.post(`${path(second.id)}/promote`)).status).toBe(200)
