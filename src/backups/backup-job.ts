@@ -98,14 +98,18 @@ async function backUp(
   const missing = files.filter(({ snapshot }) => snapshot === '')
   if (missing.length > 0 || (last && !idOf(last.id)))
     throw notThere(missing.map(({ file }) => file))
-  const whole = new Set(files.map(({ snapshot }) => snapshot))
-  if (last) whole.add(idOf(last.id))
-  // of a process that was killed
-  await forgetUnfinished(deps, backup, {
-    ...{ restic, signal },
-    listed: listed.filter((one) => !whole.has(one.id)),
-  })
-  return { ...stored, files, addedBytes: stored.addedBytes + (last?.addedBytes ?? 0), listed }
+  const ids = new Set(files.map(({ snapshot }) => snapshot))
+  if (last) ids.add(idOf(last.id))
+  const others = listed.filter((one) => !ids.has(one.id))
+  // of a process that was killed, and of backups that failed
+  const kept = await forgetUnfinished(deps, backup, { restic, signal, listed: others })
+  const addedBytes = stored.addedBytes + (last?.addedBytes ?? 0)
+  return {
+    ...stored,
+    files,
+    addedBytes,
+    listed: listed.filter((one) => ids.has(one.id) || kept.includes(one)),
+  }
 }
 
 /** Returns what couldn’t be started again. */

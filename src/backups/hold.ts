@@ -11,6 +11,7 @@ import type { RuntimeDeps } from '../runtime/deps.ts'
 import { drain } from '../runtime/drain.ts'
 import { freeze, standingOf, startAgain } from '../runtime/freeze.ts'
 import { isWanted, listLiveInstances } from '../runtime/store.ts'
+import { isStatus } from '../docker/refusals.ts'
 import { untilEngineResponds } from '../docker/retry-while-engine-down.ts'
 import { filterOf } from '../runtime/workload.ts'
 import type { Workload } from '../runtime/workload.ts'
@@ -71,9 +72,10 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
   const unpaused = writers.filter(({ state }) => state !== 'paused')
   const inspected = unpaused.map((one) => standingOf(engines.of(one), [one.id]))
   const standing = (await Promise.all(inspected)).flat()
+  const crashed = new Set(unpaused.filter(isRestarting).map(({ id }) => id))
   const fresh = standing
     .filter(({ wasUp }) => wasUp || by === 'stop')
-    .map((one) => ({ ...one, by }))
+    .map((one) => ({ ...one, by: crashed.has(one.id) ? 'stop' : by }))
   const held = (getBackup(db, backup.id)?.held ?? fresh) as HeldContainer[] // by a process that was killed
   if (held.length === 0) return
   log.write(`${by === 'stop' ? 'Stopping' : 'Pausing'} ${counted(held.length, 'container')}.`)
@@ -90,8 +92,27 @@ async function hold(deps: BackupDeps, { backup, workload, volumes, log, work }: 
     signal.throwIfAborted()
     const docker = engineOf(engines, one)
     if (by === 'stop') await freeze(docker, one)
-    else await docker.pauseContainer(one.id, { signal })
+    else if (!(await pause(docker, one.id, { signal }))) {
+      one.by = 'stop'
+      setBackup(db, backup.id, { held })
+      await freeze(docker, one)
+    }
   }
+}
+
+const isRestarting = ({ state }: Pick<Container, 'state'>) => state === 'restarting'
+
+/** False when Docker is about to start it again after a crash, so that it can only be stopped. */
+async function pause(docker: Docker, id: string, { signal }: Pick<Work, 'signal'>) {
+  try {
+    await docker.pauseContainer(id, { signal })
+  } catch (error) {
+    if (!isStatus(error, 409)) throw error
+    const now = await docker.inspectContainer(id, { signal })
+    if (now && isRestarting(now)) return false
+    if (now?.state === 'running') throw error
+  }
+  return true // also one that has ended
 }
 
 /** Reverts `hold` in any state, also half done. Throws when a container can't be started again. */
@@ -103,11 +124,13 @@ export async function release(
   if (!held) return
   const problems: string[] = []
   for (const one of held) {
-    const docker = engineOf(engines, one)
-    await untilEngineResponds({ docker, shutdown }, () => resume(docker, one)).catch((error) => {
+    try {
+      const docker = engineOf(engines, one)
+      await untilEngineResponds({ docker, shutdown }, () => resume(docker, one))
+    } catch (error) {
       if (shutdown.aborted) throw error
       problems.push(`${one.name}: ${(error as Error).message}`)
-    })
+    }
   }
   setBackup(db, id, { held: null })
   if (problems.length > 0) throw notResumed(problems)

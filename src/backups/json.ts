@@ -44,7 +44,7 @@ export const backup = componentOf('Backup', () => ({
   addedBytes: z.int().nullable(),
   checksum: z.string().nullable(),
   rows: z.int().nullable(),
-  /** Each in a restic snapshot of its own; `volumes` has all that no dump stands for. */
+  /** Small ones share a restic snapshot; `volumes` has all that no dump stands for. */
   files: z.array(
     z.object({
       file: z.string(),

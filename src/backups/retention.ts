@@ -31,7 +31,7 @@ type Options = { signal: AbortSignal }
 
 /**
  * Forgets snapshots of backups that didn’t succeed, or begin again. Others that the database doesn’t know stay:
- * it may be an older one that was restored.
+ * it may be an older one that was restored. Returns those that stay.
  */
 export async function forgetUnfinished(
   { db }: Pick<BackupDeps, 'db'>,
@@ -41,6 +41,7 @@ export async function forgetUnfinished(
   const all = listed ?? (await restic.list({ tag: `subject=${of.subjectId}`, signal }))
   const left = unfinished(db, of, all)
   if (left.length > 0) await restic.forget({ snapshots: left, signal })
+  return all.filter(({ id }) => !left.includes(id))
 }
 
 /** Ids of snapshots that no backup needs. */
@@ -79,10 +80,9 @@ export async function applyRetention(
     const keepTags = [...inUse, ...proven].map((one) => `backup=${one.id}`)
     const how = { keep: { last, daily, weekly, monthly }, keepTags, zone: plan.zone }
     const removed = new Set(expired(listed, how))
-    const left = unfinished(db, { subjectId, targetId, id: '' }, listed)
-    if (removed.size + left.length > 0) {
+    if (removed.size > 0) {
       await using restic = await openRepository(deps, backup, { inOne: true })
-      await restic.forget({ snapshots: [...removed, ...left], signal })
+      await restic.forget({ snapshots: [...removed], signal })
     }
     for (const { id, files, goneAt } of listOn(db, { subjectId, targetId }))
       if (!goneAt && files.some(({ snapshot }) => removed.has(snapshot)))

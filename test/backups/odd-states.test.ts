@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { releaseAll } from '../../src/backups/hold.ts'
+import { setBackup } from '../../src/backups/store.ts'
 import { newId } from '../../src/db/new-id.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { sealComponents } from '../../src/runtime/component.ts'
@@ -39,6 +41,48 @@ test('a container that has exited blocks neither a backup nor a restore, and sta
   await s.t.jobs.idle()
   expect(await restore(s, id)).toMatchObject({ status: 'succeeded', error: null })
   expect(await s.states()).not.toContain('running')
+})
+
+test('a container that Docker keeps restarting is stopped for a backup, as it can’t be paused', async () => {
+  const s = await aService()
+  const [one] = await s.t.docker.listContainers({ labels: [`davit.service=${s.service.id}`] })
+  const { restartPolicy } = (await s.t.docker.inspectContainer(one!.id))!
+  const container = s.t.engine.container(one!.id)
+  container.restartCount = 9 // it waits for minutes
+  s.t.engine.kill(one!.id)
+  expect(await s.states()).toEqual(['restarting'])
+  const during: string[][] = []
+  s.restic.faults.storeVolumes = async (options) => {
+    during.push(await s.states())
+    return s.restic.usual.storeVolumes(options)
+  }
+  expect(await s.backUp()).toMatchObject({ status: 'succeeded', error: null })
+  expect(await s.states()).toEqual(['running'])
+
+  // it crashes between the look and the pause, or ends for good
+  s.t.faults.pauseContainer = async (id, options) => {
+    container.restartCount = 9
+    s.t.engine.kill(id)
+    return s.t.docker.pauseContainer(id, options)
+  }
+  expect(await s.backUp()).toMatchObject({ status: 'succeeded', error: null })
+  expect((await s.t.docker.inspectContainer(one!.id))!.restartPolicy).toEqual(restartPolicy)
+  await s.t.docker.setRestartPolicy(one!.id, { name: 'no' })
+  expect(await s.backUp()).toMatchObject({ status: 'succeeded', error: null })
+  expect(await s.states()).toEqual(['exited'])
+  expect(during).toEqual([['exited'], ['exited'], ['exited']])
+})
+
+test('what can’t be resumed, as its server is gone, keeps nothing else paused', async () => {
+  const s = await aService()
+  const { id } = await s.backUp()
+  const [one] = await s.t.docker.listContainers({ labels: [`davit.service=${s.service.id}`] })
+  await s.t.docker.pauseContainer(one!.id)
+  const held = { ...one!, by: 'pause', policy: { name: 'no' }, wasUp: true } as const
+  setBackup(s.db, id, { held: [{ ...held, id: 'elsewhere', serverId: newId() }, held] })
+  await releaseAll(s.t.deps, { signal: new AbortController().signal })
+  expect(await s.states()).toEqual(['running'])
+  expect((await s.ada.get(`/backups/${id}`)).json).toMatchObject({ status: 'succeeded' })
 })
 
 test('a volume that an update renamed is backed up, and restored only beside one that is used', async () => {

@@ -50,6 +50,21 @@ test('what is proven stays, whatever the plan keeps', async () => {
   expect(items.map(({ id }: { id: string }) => id)).toEqual([last.id, proven.id])
 })
 
+test('what a failed backup left on the target takes the place of no backup', async () => {
+  const s = await aService()
+  await s.plan({ keepLast: 2, prove: 'never' })
+  const first = await s.backUp()
+  s.restic.faults.storeGathered = s.restic.faults.forget = async () => {
+    throw away()
+  }
+  expect(await s.backUp()).toMatchObject({ status: 'failed' })
+  expect(s.restic.backups).toHaveLength(2)
+  delete s.restic.faults.storeGathered
+  delete s.restic.faults.forget
+  const last = await s.backUp()
+  expect(s.restic.backups).toEqual([`backup=${first.id}`, `backup=${last.id}`])
+})
+
 test('a backup whose old ones can’t be removed has succeeded, and the plan says so', async () => {
   const s = await aService()
   await s.plan({ keepLast: 1, prove: 'never' })

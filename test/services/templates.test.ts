@@ -50,6 +50,13 @@ test('the catalogue has what it promises', () => {
   expect(names).toEqual(expect.arrayContaining(promised))
 })
 
+test('an imported WordPress answers its query, whatever prefix its tables have', async () => {
+  const compose = await Bun.file(join(directory, 'wordpress.yaml')).text()
+  const { sql } = readTemplate(compose, { file: 'wordpress.yaml' }).backup!.queries.db!
+  expect(sql).toContain("'%options'")
+  expect(sql).not.toContain('wp_')
+})
+
 describe.each(names)('the template %s', (name) => {
   test('loads, takes values and becomes containers', async () => {
     const row: Row = { services: '', version: '', loaded: false, mapped: false }

@@ -93,8 +93,9 @@ export const gatheringLimits = { one: 16, all: 64, last: 80, count: 200 }
 const usualTimeouts = { open: 60_000, stall: 15 * 60_000 }
 
 /**
- * Runs restic in a container of its own, to its end. Throws a Failure that says what to do when it fails. A
- * lock that a killed container left is removed, once nothing else of this Davit uses the repository.
+ * Runs restic to its end, in the container that is kept or one of its own. Throws a Failure that says what to
+ * do when it fails. A lock that a killed container left is removed, once nothing else of this Davit uses the
+ * repository.
  */
 export async function runRestic(opened: Opened, command: Command): Promise<Result> {
   try {
