@@ -7,6 +7,7 @@ import { ofEnvironment } from '../environments/parent.tsx'
 import type { HeadDeps } from '../environments/head.ts'
 import { ownEnvironment } from '../environments/own-environment.ts'
 import { noOrigin } from '../logs/block.ts'
+import { SendFailure } from '../notifications/senders/sender.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { rowJson } from '../resources/json.ts'
 import { resource } from '../resources/resource.ts'
@@ -138,19 +139,13 @@ export const drain = resource({
         const to = unsealed(deps.secrets, { kind: 'drain', sealed }, row)
         const text = 'This is a test by Davit.'
         const test = { ...noOrigin, sequence: 0, time: Date.now(), stream: 'system' as const, text }
-        await sendLines(
-          sendDepsOf(deps, c.req.raw.signal),
-          to,
-          { drainId: row.id, environment, project, lines: [test] },
-          { deadline: testDeadline },
-        )
+        const sender = sendDepsOf(deps, c.req.raw.signal)
+        const limit = { deadline: testDeadline }
+        const batch = { drainId: row.id, environment, project, lines: [test] }
+        refuseRejected(await sendLines(sender, to, batch, limit))
+        const none = { page: '', deployment: testDeployment(), trace: emptyTrace() }
         if (row.traces)
-          await sendSpans(
-            sendDepsOf(deps, c.req.raw.signal),
-            to,
-            { project, environment, page: '', deployment: testDeployment(), trace: emptyTrace() },
-            { deadline: testDeadline },
-          )
+          refuseRejected(await sendSpans(sender, to, { project, environment, ...none }, limit))
         return {
           said: `The receiver accepted a test line${row.traces ? ' and a test trace' : ''}.`,
           json: () => ({}),
@@ -161,6 +156,14 @@ export const drain = resource({
   remove: { verb: 'Delete', warning: 'Lines that wait aren’t sent.' },
   stored: ({ drains: all }) => all.changed(),
 })
+
+/** A receiver may accept a request, and none of what is in it. */
+function refuseRejected({ rejected, reason }: Awaited<ReturnType<typeof sendLines>>) {
+  if (rejected === 0) return
+  const why = reason && `: ${reason}`
+  const hint = 'Check the settings of the receiver.'
+  throw new SendFailure('refused', `The receiver rejected the test${why}.`, hint, { retry: false })
+}
 
 /** Milliseconds for each: a request has little more. */
 const testDeadline = 5000

@@ -3,6 +3,7 @@ import { simulatedApp } from '../support/app.ts'
 import { TestClock } from '../support/clock.ts'
 import { expectRefusals } from '../support/refusals.ts'
 import { httpReceiver, status } from './receivers.ts'
+import type { Received } from './receivers.ts'
 import { drained, later } from './scene.ts'
 
 const s3 = {
@@ -106,6 +107,27 @@ test('a secret that a receiver repeats is in no message', async () => {
   expect(problem.message).toContain('unknown: Bearer •••')
   expect(problem.message).not.toMatch(/hunter22|abcdef/)
   expect((await ada.post(`${one}/test`)).text).not.toMatch(/hunter22|abcdef/)
+})
+
+test('each secret of a login is masked, however it was entered and is sent', async () => {
+  const otlp = httpReceiver()
+  const { ada, one, write, send, texts } = await drained({
+    ...{ kind: 'otlp', url: otlp.url, username: 'ada', password: 'hunter22' },
+    headers: 'X-Key:abcdef\nX-Longer: hunter22-and-more',
+  })
+  const repeat = ({ headers }: Received) =>
+    ['Authorization', 'X-Key', 'X-Longer'].map((name) => headers.get(name)).join(' ')
+  otlp.always((received) => Response.json({ message: repeat(received) }, { status: 401 }))
+  const { text } = await ada.post(`${one}/test`)
+  expect(text).toContain('Basic ••• ••• •••.')
+  otlp.always(({ body, ...received }) =>
+    Response.json({
+      partialSuccess: { rejectedLogRecords: 1, errorMessage: repeat({ body, ...received }) },
+    }),
+  )
+  write(2)
+  await send()
+  expect((await texts()).at(-1)).toContain('left out 1 line: Basic ••• ••• •••.')
 })
 
 test('a change and a removal are recorded, and what waits is sent at once after a change', async () => {

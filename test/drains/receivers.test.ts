@@ -54,6 +54,22 @@ test('OTLP: records that the receiver rejects are counted, and the log has its r
   expect((await shown()).problem).toBeNull()
 })
 
+test('OTLP: a test that the receiver rejects has failed, with its reason', async () => {
+  const receiver = httpReceiver()
+  const { ada, one } = await drained({ kind: 'otlp', url: receiver.url, traces: true })
+  const answer = (partialSuccess: object) => () => Response.json({ partialSuccess })
+  for (const answers of [
+    [answer({ rejectedLogRecords: '1', errorMessage: 'too old' })],
+    [answer({}), answer({ rejectedSpans: 1, errorMessage: 'too old' })],
+  ]) {
+    receiver.next(...answers)
+    const { status, json } = await ada.post(`${one}/test`)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(json.detail).toContain('too old')
+  }
+  expect((await ada.post(`${one}/test`)).status).toBe(200)
+})
+
 test('S3: lines become a compressed object, whose name is the same at each attempt', async () => {
   const receiver = httpReceiver()
   const { t, write, send, shown, environment } = await drained({

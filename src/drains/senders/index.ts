@@ -6,6 +6,7 @@ import { otlp } from './otlp.ts'
 import { postTrace } from './otlp-traces.ts'
 import type { SentTrace } from './otlp-traces.ts'
 import { s3 } from './s3.ts'
+import { headersOf } from './sender.ts'
 import type { Batch, DrainSender } from './sender.ts'
 import { syslog } from './syslog.ts'
 
@@ -25,9 +26,8 @@ export async function sendLines(
   { deadline = usualDeadline } = {},
 ) {
   const sender = senders[kind] as DrainSender
-  const none = { rejected: 0, reason: '' }
   const send = (limited: SendDeps) => sender.send(limited, settings as never, batch)
-  return (await attempt(deps, { settings, deadline }, send)) ?? none
+  return attempt(deps, { settings, deadline }, send)
 }
 
 /** Only of a kind that takes them. */
@@ -40,34 +40,38 @@ export const sendSpans = (
   attempt(deps, { settings, deadline }, (limited) => postTrace(limited, settings as never, trace))
 
 /** Sends once. Every failure but the signal's is a SendFailure, and no text has a secret. */
-async function attempt<Result>(
+async function attempt(
   deps: SendDeps,
   { settings, deadline }: { settings: Record<string, unknown>; deadline: number },
-  send: (deps: SendDeps) => Promise<Result>,
+  send: (deps: SendDeps) => ReturnType<DrainSender['send']>,
 ) {
   const timer = AbortSignal.timeout(deadline)
   const signal = AbortSignal.any([deps.signal, timer])
+  const masked = (text: string) =>
+    secretsIn(settings).reduce((rest, secret) => rest.replaceAll(secret, '•••'), text)
   try {
-    return await send({ ...deps, signal })
+    const { rejected, reason } = (await send({ ...deps, signal })) ?? { rejected: 0, reason: '' }
+    return { rejected, reason: masked(reason) }
   } catch (error) {
     if (deps.signal.aborted) throw deps.signal.reason
     if (timer.aborted) throw tooLate(deadline)
     const failure = asSendFailure(error)
     if (!(failure instanceof SendFailure)) throw failure
-    const { code, hint, retry, retryAfter } = failure
-    const message = secretsIn(settings).reduce(
-      (text, secret) => text.replaceAll(secret, '•••'),
-      failure.message,
-    )
-    throw new SendFailure(code, message, hint, { retry, retryAfter })
+    const { code, message, hint, retry, retryAfter } = failure
+    throw new SendFailure(code, masked(message), hint, { retry, retryAfter })
   }
 }
 
-/** A receiver may repeat what it was sent. */
-const secretsIn = (settings: Record<string, unknown>) =>
-  sealed
-    .flatMap((name) => String(settings[name] ?? '').split(/\r?\n|: /))
-    .filter((text) => text.length > 3)
+/** A receiver may repeat what it was sent. Longer ones first: others may be part of them. */
+function secretsIn(settings: Record<string, unknown>) {
+  const { Authorization = '', ...others } = headersOf(settings)
+  const { password, secretKey } = settings
+  const login = Authorization.replace(/^\w+ /, '')
+  return [password, secretKey, login, ...Object.values(others)]
+    .map((secret) => String(secret ?? '').trim())
+    .filter((secret) => secret.length > 3)
+    .sort((one, other) => other.length - one.length)
+}
 
 const tooLate = (deadline: number) =>
   new SendFailure(
