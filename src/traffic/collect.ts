@@ -93,8 +93,8 @@ type Minute = Pick<TrafficKey, 'sourceId' | 'key'> & {
 export class TrafficCollector {
   readonly #deps: CollectDeps
   readonly #owners: Owners
-  readonly #kept = new KeptLines()
-  readonly #samples = new Samples()
+  #kept = new KeptLines()
+  #samples = new Samples()
   /** The state of the log before the last complete read; unchanged means nothing new. */
   #mark: string | null | undefined
 
@@ -104,7 +104,18 @@ export class TrafficCollector {
   }
 
   /** Reads and stores a limited number of new chunks. Returns false when none are left. */
-  async collect(): Promise<boolean> {
+  async collect() {
+    try {
+      return await this.#collect()
+    } catch (error) {
+      // both have counted lines that are read again
+      this.#kept = new KeptLines()
+      this.#samples = new Samples()
+      throw error
+    }
+  }
+
+  async #collect(): Promise<boolean> {
     const { logDb, edge } = this.#deps
     if (logDb.$client.reserve.isGone) return false // the remaining space is for the clean-up
     const mark = markOfAccessLog(edge.folder)

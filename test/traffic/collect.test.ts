@@ -82,6 +82,22 @@ describe('requests', () => {
     expect(texts((await ada.get(output)).json)).toHaveLength(3)
   })
 
+  test('of which few have a line are counted alike when they are read again', async () => {
+    const { has, log, collector, ada, path, t } = await counted()
+    has('app.test')
+    const line = aLine('app.test', { level: 'info' })
+    log.write(...Array.from({ length: 600 }, () => line))
+    const reader = collector()
+    const { writeAll } = t.logs
+    t.logs.writeAll = () => {
+      throw new Error('the disk is full')
+    }
+    await expect(reader.collect()).rejects.toThrow('the disk is full')
+    t.logs.writeAll = writeAll
+    while (await reader.collect());
+    expect((await ada.get(path)).json.total.requests).toBe(600)
+  })
+
   test('are read to their end through files that are full, which are removed then', async () => {
     const { has, log, collect, collector, ada, path } = await counted()
     has('app.test')
