@@ -68,7 +68,8 @@ export class ObservedContainers {
       if (open > 0) this.#open.set(id, open)
       else {
         this.#open.delete(id)
-        if (this.#known.get(id)?.condition === null) this.#known.delete(id)
+        if (this.#known.get(id)?.condition === null)
+          for (const map of [this.#known, this.#servers]) map.delete(id)
       }
     }
   }

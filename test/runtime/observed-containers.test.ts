@@ -58,3 +58,30 @@ test('a container that changes while it is inspected is inspected again', async 
   abort.abort()
   await running
 })
+
+test('after a container was removed nothing of it is kept, also not where it ran', async () => {
+  const [first, second] = [simulatedApp().docker, { ...simulatedApp().docker, serverId: 'second' }]
+  const there = { ...container(0), serverId: 'second' } as Container
+  let found: Container | null = there
+  for (const docker of [first, second]) docker.listContainers = async () => []
+  first.inspectContainer = async () => null
+  second.inspectContainer = async () => found
+  const observed = new ObservedContainers(new Engines([first, second]))
+  const hub = new Hub<EngineEvent | typeof resync>()
+  const abort = new AbortController()
+  const feed = { listen: (signal: AbortSignal) => hub.subscribe('', signal) } as EngineFeed
+  let heard = 0
+  const running = observed.run(feed, { signal: abort.signal, onEvent: () => void heard++ })
+  const publish = (action: string) => {
+    const event = { serverId: 'second', type: 'container', action, id, attributes: {} }
+    hub.publish('', { ...event, time: new Date() })
+  }
+  publish('start')
+  await until(() => heard === 1)
+  expect((await observed.engineOf(id)).serverId).toBe('second')
+  found = null
+  publish('destroy')
+  await until(async () => (await observed.engineOf(id)).serverId === first.serverId)
+  abort.abort()
+  await running
+})
