@@ -29,8 +29,16 @@ export async function drain(
   const chunks = output.chunks()
   // leaving a loop over it must not end it
   const from = { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) }
-  await stdout?.(from, signal)
-  for await (const _ of chunks) continue
+  const readOn = async () => {
+    for await (const _ of chunks) continue
+  }
+  try {
+    await stdout?.(from, signal)
+  } catch (error) {
+    void readOn().catch(() => {}) // the engine may not end a process whose output waits to be read
+    throw error
+  }
+  await readOn()
 }
 
 /** Ending it leaves the output open. It fails when the process ended first. */
