@@ -58,7 +58,16 @@ export const progressIn = ({ file, bytes: size, total }: Progress) =>
 
 /** What its restore for a test said. */
 export const Proof = ({ backup }: { backup: Backup }) => {
-  const { provenAt, provenSeconds, provenRows, provenError } = backup
+  const { provenAt, provenSeconds, provenRows, provenError, untested } = backup
+  if (untested)
+    return (
+      <>
+        <span>
+          <Badge word="Couldn’t be tested" tone="bad" icon="triangle-alert" /> {untested}
+        </span>
+        <Proof backup={{ ...backup, untested: null }} />
+      </>
+    )
   if (!provenAt) return null
   if (provenError)
     return (

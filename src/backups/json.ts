@@ -67,6 +67,8 @@ export const backup = componentOf('Backup', () => ({
   proven: z
     .object({ at: time, seconds: z.int(), rows: z.int().nullable(), error: z.string().nullable() })
     .nullable(),
+  /** Why its last test restore couldn’t be made, which leaves `proven` as it was; null once one could. */
+  untested: z.string().nullable(),
   /** The last one; `before` is the backup that was made of what it replaced. */
   restore: z
     .object({

@@ -7,9 +7,11 @@ import {
   backupOverdue,
   backupProven,
   backupUnproven,
+  backupUntested,
   backupWorks,
   notLoaded,
 } from '../notifications/texts.ts'
+import type { News } from '../notifications/texts.ts'
 import type { Failure } from '../platform/errors.ts'
 import { getLastGood } from './store.ts'
 import type { Backup, Plan } from './store.ts'
@@ -67,16 +69,24 @@ export function noteOverdue(tx: Tx, subject: Subject, { problem }: Pick<Plan, 'p
   })
 }
 
-/** Tells that a backup can’t be restored, once until one of the subject can. Also of what was deleted since. */
-export function noteProof(tx: Tx, backup: Backup, failure: Failure | null) {
+/**
+ * Tells that a backup can’t be restored, or couldn’t be tested, each once until one of the subject is proven. Also
+ * of what was deleted since.
+ */
+export function noteProof(
+  tx: Tx,
+  backup: Backup,
+  { failure, isTested }: { failure: Failure | null; isTested: boolean },
+) {
   const { id, subjectId, subjectName: subject, ownerId } = backup
   const { kind } = ofBackup(backup)
   const isThere = findSubject(tx, { kind, id: subjectId, ownerId }) !== undefined
   const about = isThere ? aboutOf(tx, ofBackup(backup)) : { ownerId, subject }
-  const told = failure
-    ? backupUnproven({ subject, message: failure.message, hint: failure.hint })
-    : backupProven({ subject })
-  emit(tx, { ...about, ...told, of: `unproven ${subjectId}`, href: `/backups/${id}` })
+  const tell = (told: News, of: string) =>
+    emit(tx, { ...about, ...told, of: `${of} ${subjectId}`, href: `/backups/${id}` })
+  const why = failure && { subject, message: failure.message, hint: failure.hint }
+  if (!why || isTested) tell(why ? backupUnproven(why) : backupProven({ subject }), 'unproven')
+  if (!why || !isTested) tell(why ? backupUntested(why) : backupProven({ subject }), 'untested')
 }
 
 const failing = (id: string) => `backup ${id}`

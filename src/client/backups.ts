@@ -122,8 +122,8 @@ async function begin(server: Server, values: Values, path: string, body = {}): P
   return failureOf(verb, ended) === null ? 0 : 1
 }
 
-function failureOf(verb: string, { status, proven, restore }: Backup) {
-  if (verb === 'prove') return proven === null ? 'cancelled' : proven.error
+function failureOf(verb: string, { status, proven, restore, untested }: Backup) {
+  if (verb === 'prove') return untested ?? (proven === null ? 'cancelled' : proven.error)
   const end = verb === 'restore' ? restore?.status : status
   return end === 'succeeded' ? null : (end ?? 'failed')
 }

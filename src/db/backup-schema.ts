@@ -135,6 +135,8 @@ export const backups = sqliteTable(
     provenSeconds: integer(),
     provenRows: integer(),
     provenError: text(),
+    /** Why the last test restore couldn’t be made, which says nothing about the data. */
+    untested: text(),
     restore: text({ mode: 'json' }).$type<StoredRestore>(),
     /** When retention or a user removed it from the target; the row stays for a while. */
     goneAt: time(),

@@ -14,7 +14,7 @@ export const kindNames: Record<Kind, string> = {
   schedule_failed: 'Scheduled command failed',
   backup_failed: 'Backup failed',
   backup_overdue: 'Backup overdue',
-  backup_unproven: 'Backup can’t be restored',
+  backup_unproven: 'Backup can’t be restored or tested',
   certificate_failing: 'Certificate isn’t renewed',
   login_new: 'Login from a new browser',
   token_created: 'API token created',

@@ -6,7 +6,7 @@ import type { NewEvent } from './emit.ts'
  * text, never in the markup; each sender escapes them.
  */
 
-type News = Pick<NewEvent, 'kind' | 'level' | 'title' | 'text' | 'todo'>
+export type News = Pick<NewEvent, 'kind' | 'level' | 'title' | 'text' | 'todo'>
 
 export const appName = (project: { name: string }, environment: { name: string }) =>
   `${project.name} (${environment.name})`
@@ -262,6 +262,14 @@ export const backupUnproven = (of: Subject & { message: string; hint: string }):
   level: 'failure',
   title: `The backup of ${of.subject} can’t be restored`,
   text: `Davit restored it for a test, which failed. ${of.message}`,
+  todo: of.hint,
+})
+
+export const backupUntested = (of: Subject & { message: string; hint: string }): News => ({
+  kind: 'backup_unproven',
+  level: 'failure',
+  title: `The backup of ${of.subject} couldn’t be tested`,
+  text: `Whether it can be restored is unknown. ${of.message}`,
   todo: of.hint,
 })
 

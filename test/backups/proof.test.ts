@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test'
+import { PassThrough, Readable } from 'node:stream'
+import type { Docker } from '../../src/docker/index.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { unlessAborted } from '../../src/platform/pause.ts'
 import { until } from '../support/until.ts'
 import { aService } from './scene.ts'
+import { away } from './simulated-restic.ts'
 
 /** Proves a backup to the end. */
 async function prove({ ada, t }: Awaited<ReturnType<typeof aService>>, id: string) {
@@ -101,6 +105,80 @@ test('a proof can be cancelled, which says nothing of the backup', async () => {
   await ada.post(`/backups/${id}/cancel`, {})
   await t.jobs.idle()
   expect((await ada.get(`/backups/${id}`)).json).toMatchObject({ proving: false, proven: null })
+})
+
+test('a proof that couldn’t be made leaves what is known of the backup, and its protection', async () => {
+  const scene = await aService()
+  const { restic, backUp, plan, ada } = scene
+  await plan({ keepLast: 1, prove: 'never' })
+  const first = await backUp()
+  const { proven } = await prove(scene, first.id)
+  restic.faults.measureVolumes = async () => {
+    throw away()
+  }
+  const found = await prove(scene, first.id)
+  expect(found).toMatchObject({ proven, untested: expect.stringContaining('Try again.') })
+  const told = async () => (await ada.get('/settings/events')).json.items
+  const [{ title, ...event }, ...others] = await told()
+  expect([event, others]).toMatchObject([{ kind: 'backup_unproven', level: 'failure' }, []])
+  for (const text of [title, (await ada.page(`/backups/${first.id}`)).text]) {
+    expect(text).toMatch(/couldn’t be tested/i)
+    expect(text).not.toContain('Can’t be restored')
+  }
+  await backUp()
+  const last = await backUp()
+  expect(restic.backups).toEqual([`backup=${first.id}`, `backup=${last.id}`])
+
+  delete restic.faults.measureVolumes
+  expect((await prove(scene, last.id)).untested).toBeNull()
+  expect(await told()).toMatchObject([{ level: 'resolved' }, { level: 'failure' }])
+})
+
+/** Has these lines said of the databases of a backup. */
+async function withDatabases(lines: object[]) {
+  const scene = await aService()
+  const { restic, t } = scene
+  restic.faults.measureVolumes = async ({ databases, snapshot, signal }) => {
+    await databases(Readable.from([Buffer.from('of them'), Buffer.from('all')]), signal)
+    return restic.usual.measureVolumes({ databases, snapshot, signal })
+  }
+  const runPiped: Docker['runPiped'] = async ({ stdin, stdout, signal }) => {
+    await stdin!(new PassThrough().resume(), signal!, 'one')
+    const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const chunks = Array.from({ length: Math.ceil(bytes.length / 999) }, (_, at) =>
+      bytes.subarray(at * 999, (at + 1) * 999),
+    )
+    await stdout!(Readable.from(chunks), signal!)
+    return { exitCode: 0, oomKilled: false, stderr: '' }
+  }
+  Object.assign(t.deps.docker, { runPiped })
+  const { id } = await scene.backUp()
+  return { ...scene, id }
+}
+
+const database = (at: number) => ({
+  ...{ file: `data/${'long'.repeat(50)}${at}.db`, tables: 1, rows: 2, wrong: null },
+})
+
+test('however many SQLite databases there are, each is opened', async () => {
+  const many = Array.from({ length: 6000 }, (_, at) => database(at))
+  const tooSlow = { ...database(6000), tables: null, rows: 0 }
+  const sound = await withDatabases([...many, tooSlow])
+  const { proven, untested } = await prove(sound, sound.id)
+  expect({ ...proven, untested }).toMatchObject({ error: null, rows: 12_000, untested: null })
+  const damaged = await withDatabases([...many, { ...tooSlow, file: 'data/bad.db', wrong: 'cut' }])
+  expect((await prove(damaged, damaged.id)).proven.error).toContain('data/bad.db')
+})
+
+test('without the image that opens SQLite databases the rest of a proof stands', async () => {
+  const scene = await withDatabases([database(0)])
+  scene.t.faults.pullImage = async function* () {
+    throw new Failure('registry_unreachable', 'It can’t be reached.', 'Check it.')
+  }
+  const { proven, untested } = await prove(scene, scene.id)
+  expect({ ...proven, untested }).toMatchObject({ error: null, rows: null, untested: null })
+  const log = await scene.ada.get(`/backups/${scene.id}/logs`)
+  expect(log.text).toContain('It can’t be reached.')
 })
 
 test('a backup that failed can’t be proven', async () => {

@@ -76,7 +76,7 @@ os.kill(os.getpid(), 9)`)
   expect(exitCode).toBe(0)
   const { rows, error, log } = await proven()
   expect({ rows: rows >= 5, error }).toEqual({ rows: true, error: null }) // the index of texts has rows, too
-  expect(log).toContain('own.db3, of which parts')
+  expect(log).toContain('own.db3, of which not all')
   expect(log).toContain('data/app.db: 1 table, 3 rows')
   expect(log).not.toContain('link.db')
 })

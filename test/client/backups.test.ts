@@ -20,6 +20,10 @@ test('backups are made, listed, proven, restored and downloaded by command', asy
   const listed = JSON.parse((await davit(['backups', 'list', '--json'])).stdout)
   expect(listed.items).toMatchObject([{ id, status: 'succeeded' }])
   expect((await davit(['backups', 'prove', id])).status).toBe(0)
+  restic.faults.measureVolumes = async () => {
+    throw away()
+  }
+  expect((await davit(['backups', 'prove', id])).status).toBe(1)
 
   expect((await davit(['backups', 'restore', id])).status).toBe(2) // it asks first
   const restored = await davit(['backups', 'restore', id, '--new', '--name', 'old-db', '--json'])

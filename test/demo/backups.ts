@@ -11,6 +11,7 @@ export type Backup = {
   finishedAt: string | null
   proving: boolean
   proven: { error: string | null; seconds: number; rows: number | null } | null
+  untested: string | null
   restore: { status: string; error: string | null; before: string | null } | null
 }
 
@@ -33,8 +34,8 @@ export function backupsOf(davit: DavitClient, serviceId: string, targetId: strin
     async prove({ id }: Backup) {
       await davit.post(`/backups/${id}/prove`)
       const backup = await until(id, ({ proving }) => !proving)
-      if (!backup.proven || backup.proven.error !== null)
-        throw new Error(backup.proven?.error ?? 'The proof was cancelled.')
+      const error = backup.untested ?? backup.proven?.error
+      if (!backup.proven || error) throw new Error(error ?? 'The proof was cancelled.')
       return backup
     },
     async restore({ id }: Backup, { backupFirst }: { backupFirst: boolean }) {

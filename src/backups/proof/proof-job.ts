@@ -61,11 +61,20 @@ export const proofKind =
         })
         deps.changes.touch(backup.id)
         if (failure) log.write(`${failure.message} ${failure.hint}`)
+        if (failure && !isFinding(failure)) log.write('It couldn’t be tested.')
         if (end.status === 'cancelled') log.write('The test was cancelled.')
         if (end.status === 'done') log.write(`Proven restorable in ${counted(seconds, 'second')}.`)
       },
     }
   }
+
+/** What says that the data can’t be restored. After any other failure what the last proof found still holds. */
+const findings = new Set([
+  ...['proof_differs', 'proof_sqlite', 'proof_query', 'dump_failed'],
+  ...['backup_changed', 'backup_missing', 'backup_damaged', 'backup_untrue', 'target_damaged'],
+])
+
+const isFinding = ({ code }: Failure) => findings.has(code)
 
 function storeProof(
   tx: Tx,
@@ -74,8 +83,11 @@ function storeProof(
 ) {
   if (!getBackup(tx, backup.id)) return
   const error = failure && `${failure.message} ${failure.hint}`
+  const isTested = !failure || isFinding(failure)
   setBackup(tx, backup.id, {
-    ...{ provenAt: new Date(), provenSeconds: seconds, provenRows: rows, provenError: error },
+    untested: isTested ? null : error,
+    ...(isTested && { provenAt: new Date(), provenSeconds: seconds, provenRows: rows }),
+    ...(isTested && { provenError: error }),
   })
-  noteProof(tx, backup, failure)
+  noteProof(tx, backup, { failure, isTested })
 }

@@ -115,7 +115,8 @@ async function serverOf(
 async function proveAnswer(deps: BackupDeps, call: Parameters<typeof ask>[1], log: LogWriter) {
   const { component } = call.source
   const answer = await ask(deps, call).catch((error) => {
-    throw error instanceof Failure ? noAnswer(component, error.message) : error
+    const isRefused = error instanceof Failure && error.code === 'dump_failed'
+    throw isRefused ? noAnswer(component, error.message) : error
   })
   if (/^(|0|f|false|null)$/i.test(answer)) throw noAnswer(component, answer || 'nothing')
   log.write(`The template’s query of ${component} selected ${answer.slice(0, 200)}.`)

@@ -1,10 +1,11 @@
+import { LineSplitter } from '../../docker/lines.ts'
 import type { LogWriter } from '../../logs/log-writer.ts'
 import { Failure } from '../../platform/errors.ts'
 import { runForBackup } from '../../runtime/backup-containers.ts'
 import { pullImage } from '../../runtime/images/pull-image.ts'
 import { counted } from '../../web/units.ts'
 import type { BackupDeps } from '../deps.ts'
-import { jsonLines, passOn } from '../recipes/tool.ts'
+import { passOn } from '../recipes/tool.ts'
 
 type Proving = {
   ownerId: string
@@ -12,21 +13,25 @@ type Proving = {
   signal: AbortSignal
 }
 
-/** `tables` is null when only the app could read all of it. */
+/** `tables` is null when only the app could read all of it, or it took too long. */
 type Opened = { file: string; tables: number | null; rows: number; wrong: string | null }
 
-/** Bytes of what is said of all files. */
-const maxOutput = 2 ** 20
+/** Characters of what is said of a file: its path alone may have 24,576. */
+const longest = 32_768
+
+/** Lines of the log. */
+const maxLines = 1000
 
 /**
  * Each database comes as a line with the bytes of it, of the two logs that SQLite may keep beside it, and its name; then their
- * content. It is opened as after a power cut. What only the app has, such as functions of its own, is no fault.
+ * content. It is opened as after a power cut. What only the app has, such as functions of its own, is no fault of the file,
+ * nor is the end of its hour.
  */
 const script = String.raw`
 import json, os, sqlite3, sys, time
 os.chdir('/work')
 source = sys.stdin.buffer
-of_apps = ('no such module', 'no such collation', 'no such function', 'unknown function')
+no_fault = ('no such module', 'no such collation', 'no such function', 'unknown function', 'interrupted', 'disk is full')
 
 def check():
     end = time.monotonic() + 3600
@@ -52,8 +57,8 @@ while line := source.readline():
     try:
         tables, rows = check()
     except sqlite3.Error as error:
-        if not any(text in str(error) for text in of_apps):
-            wrong = str(error)
+        if not any(text in str(error) for text in no_fault):
+            wrong = str(error)[:300]
     print(json.dumps({'file': path, 'tables': tables, 'rows': rows, 'wrong': wrong}), flush=True)
     for name in os.listdir('.'):
         os.remove(name)
@@ -68,43 +73,63 @@ export async function proveSqlite(
   const chunks = from[Symbol.asyncIterator]()
   const first: IteratorResult<Uint8Array> = await chunks.next()
   if (first.done) return null
-  const { sqliteImage: image } = deps.config
-  const onPull = () => log.write(`Pulling the image ${image}`)
-  const { name } = await pullImage(deps, { ownerId, image, signal, onPull })
+  const image = await sqliteImage(deps, { ownerId, log, signal })
+  if (image === null) {
+    for (;;) if ((await chunks.next()).done) return null // the restore waits for who reads it
+  }
   const all = async function* () {
     yield first.value
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  let output = ''
+  const lines = new LineSplitter(longest)
+  let [count, sum] = [0, 0]
+  let damaged: Opened | null = null
+  const take = (line: string) => {
+    const opened = JSON.parse(line) as Opened
+    sum += opened.rows
+    if (opened.wrong !== null) damaged ??= opened
+    if (++count <= maxLines) log.write(resultOf(opened))
+  }
   const { exitCode, oomKilled, stderr } = await runForBackup(deps, {
-    ...{ ownerId, image: name, does: 'sqlite', isOnline: false, isMarked: true, signal },
+    ...{ ownerId, image, does: 'sqlite', isOnline: false, isMarked: true, signal },
     ...{ entrypoint: ['python3', '-c', script], user: '0:0', scratch: ['/work'] },
     ...{ readOnly: true, init: true, oomScoreAdj: 500 },
     ...{ memoryBytes: 512 * 2 ** 20, cpus: 1, pidsLimit: 32 },
     stdin: (to, signal) => passOn(all(), { to, signal }),
     async stdout(from) {
-      const text = new TextDecoder()
-      for await (const chunk of from)
-        if (output.length < maxOutput) output += text.decode(chunk, { stream: true })
+      for await (const chunk of from) for (const line of lines.push(chunk)) take(line)
     },
   })
   if (exitCode !== 0)
     throw new Error(`SQLite files couldn’t be read: ${oomKilled ? 'too little memory' : stderr}`)
-  const opened = jsonLines<Opened>(output)
-  for (const { file, tables, rows, wrong } of opened) {
-    if (wrong !== null) throw notSound(file, wrong)
-    log.write(
-      tables === null
-        ? `Opened ${file}, of which parts need functions of its app.`
-        : `Opened ${file}: ${counted(tables, 'table')}, ${counted(rows, 'row')}.`,
-    )
-  }
-  return opened.reduce((sum, { rows }) => sum + rows, 0)
+  if (count > maxLines) log.write(`Opened ${counted(count - maxLines, 'more database')}.`)
+  if (damaged) throw notSound(damaged)
+  return sum
 }
 
-const notSound = (file: string, wrong: string) =>
+function resultOf({ file, tables, rows, wrong }: Opened) {
+  if (wrong !== null) return `${file} can’t be used: ${wrong}`
+  if (tables !== null)
+    return `Opened ${file}: ${counted(tables, 'table')}, ${counted(rows, 'row')}.`
+  return `Opened ${file}, of which not all can be read without its app, or within an hour.`
+}
+
+/** Null when it can’t be pulled: the rest of a proof stands without it. */
+async function sqliteImage(deps: BackupDeps, { ownerId, log, signal }: Proving) {
+  const { sqliteImage: image } = deps.config
+  try {
+    const onPull = () => log.write(`Pulling the image ${image}`)
+    return (await pullImage(deps, { ownerId, image, signal, onPull })).name
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    log.write(`SQLite databases aren’t opened, only compared: ${error.message}`)
+    return null
+  }
+}
+
+const notSound = ({ file, wrong }: Opened) =>
   new Failure(
     'proof_sqlite',
-    `The SQLite database ${file} can’t be used: ${wrong.slice(0, 300)}.`,
-    'If it was written to while it was copied, let the plan pause or stop the service. Otherwise it is damaged in the service, too: restore an earlier backup.',
+    `The SQLite database ${file} can’t be used: ${wrong}. The log lists any others.`,
+    'If it was written to while it was copied, let the plan pause or stop the service. Otherwise it is damaged in the service, too: restore an earlier backup, or delete or rename it there if nothing needs it.',
   )

@@ -42,20 +42,28 @@ export function withTestServer<Result>(
 }
 
 /** Its first start restarts it, so only what its own tool says counts. */
-async function untilReady(deps: Deps, { signal }: TestServer, target: Target) {
+async function untilReady(deps: Deps, { component, signal }: TestServer, target: Target) {
   const deadline = performance.now() + startTimeout
   for (;;) {
     try {
       await versionOf(deps, { ...target, signal })
       return
     } catch (error) {
-      if (!(error instanceof Failure) || performance.now() > deadline) throw error
+      if (!(error instanceof Failure)) throw error
+      if (performance.now() > deadline) throw notReady(component, error)
       const container = await deps.docker.inspectContainer(target.containerId, { signal })
       if (container?.state !== 'running') throw error
     }
     await sleep(interval, undefined, { signal })
   }
 }
+
+const notReady = ({ name }: Component, { message }: Failure) =>
+  new Failure(
+    'proof_server',
+    `The server that ${name} was to be restored into wasn’t ready in time: ${message}`,
+    'Check the load of the server, then prove the backup again.',
+  )
 
 /** Null while it runs. */
 async function whyEnded(docker: Docker, id: string, { name }: Component) {

@@ -73,7 +73,7 @@ export async function runTool(deps: ToolDeps, tool: Tool): Promise<string> {
   await serverIn(deps, tool)
   const command = ['sh', '-c', script]
   const { exitCode, oomKilled, stderr } = await tools.run({ ...streams, command, env })
-  if (exitCode !== 0) throw explained(source, oomKilled ? 'it needed too much memory' : stderr)
+  if (exitCode !== 0) throw oomKilled ? tooLittleMemory(source) : explained(source, stderr)
   return stderr
 }
 
@@ -160,6 +160,13 @@ const notRunning = ({ component }: Source) =>
     'dump_not_running',
     `${component} doesn’t run, so that its data can’t be read or written.`,
     'Start the service, and see its log when it doesn’t stay up.',
+  )
+
+const tooLittleMemory = ({ component }: Source) =>
+  new Failure(
+    'dump_memory',
+    `The tool of ${component} needed more memory than it may use.`,
+    'Give the service more memory: its tools get as much.',
   )
 
 /** By what the tools of all servers say; the first that fits. */
