@@ -14,6 +14,8 @@ type Watched = {
   /** That of its share at the edge; null when it gets all requests. */
   slot: number | null
   failed: Map<string, FailedRequests>
+  /** Requests that are counted by the line of another one, since this process counts them. */
+  estimated: number
 }
 
 /** Whose requests are also counted by version: those to a version that is watched after its switch. */
@@ -22,7 +24,7 @@ export class WatchedTraffic {
 
   /** From this time on, in milliseconds since 1970. */
   begin(sourceId: string, since: number, slot: number | null = null) {
-    this.#watched.set(sourceId, { since, slot, failed: new Map() })
+    this.#watched.set(sourceId, { since, slot, failed: new Map(), estimated: 0 })
   }
 
   end(sourceId: string) {
@@ -41,14 +43,22 @@ export class WatchedTraffic {
     return this.#watched.entries().find(([, watched]) => watched.slot === slot)?.[0] ?? null
   }
 
-  add(sourceId: string, { status, method, path: uri, share }: AccessLine) {
-    const failed = this.#watched.get(sourceId)?.failed
-    if (!failed || status < 500 || share?.version === 'before') return
+  add(sourceId: string, { status, method, path: uri, share, requests }: AccessLine) {
+    const watched = this.#watched.get(sourceId)
+    if (!watched || share?.version === 'before') return
+    watched.estimated += requests - 1
+    if (status < 500) return
+    const { failed } = watched
     const path = uri.replace(/\?.*$/s, '').slice(0, max.path)
     const key = `${status} ${method} ${path}`
     const known = failed.get(key)
     if (known) known.count++
     else if (failed.size < max.failed) failed.set(key, { status, method, path, count: 1 })
+  }
+
+  /** Of the requests to the version that is watched, how many have no line of their own. */
+  estimatedOf(sourceId: string) {
+    return this.#watched.get(sourceId)?.estimated ?? 0
   }
 
   /** The most frequent ones first. */

@@ -79,7 +79,8 @@ export async function untilVerdict(deps: WatchDeps, watched: Watched, outer: Abo
       if (remains <= 0 || signal.aborted) return null
       await sleep(Math.min(interval, remains), undefined, { signal }).catch(() => {})
       if (!getWatched(db, releaseId)) return null // its environment was deleted
-      const found = judge({ kind: 'errors', ...figuresOf(logDb, watched) })
+      const estimated = deps.watched.estimatedOf(environmentId)
+      const found = judge({ kind: 'errors', ...figuresOf(logDb, watched), estimated })
       if (found) return found
       const now = Date.now() + end - performance.now()
       if (Math.abs(now - until) <= tolerance || signal.aborted) continue

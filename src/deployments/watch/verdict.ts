@@ -5,7 +5,10 @@ import { counted } from '../../web/units.ts'
 /** Failed health checks in a row that count. */
 const maxFailures = 3
 
-/** Requests from which a share of errors counts, that share, and how many times the share before. */
+/**
+ * Requests from which a share of errors counts, that share, and how many times the share before. Each of these
+ * requests has a line: failed ones all have one, so a share of few lines would say too much of them.
+ */
 const errorRule = { requests: 20, share: 0.05, times: 3 }
 
 /** How a container ended by itself; the exit code is null while unknown. */
@@ -42,11 +45,11 @@ export class Failures {
   }
 }
 
-/** `name` is that of a container in a sentence, such as "the app". */
+/** `name` is that of a container in a sentence, such as "the app"; `estimated` requests have no line. */
 export type Observation =
   | { kind: 'crash'; name: string; ended: Ended; memoryMb: number }
   | { kind: 'health'; name: string }
-  | { kind: 'errors'; after: VersionFigures; before: VersionFigures }
+  | { kind: 'errors'; after: VersionFigures; before: VersionFigures; estimated: number }
 
 type ObservationOf<Kind> = Extract<Observation, { kind: Kind }>
 
@@ -79,9 +82,9 @@ const unhealthy = ({ name }: ObservationOf<'health'>) => ({
   hint: fix,
 })
 
-function hasErrors({ after, before }: ObservationOf<'errors'>) {
+function hasErrors({ after, before, estimated }: ObservationOf<'errors'>) {
   const share = shareOf(after)
-  const isHigh = after.requests >= errorRule.requests && share >= errorRule.share
+  const isHigh = after.requests - estimated >= errorRule.requests && share >= errorRule.share
   return isHigh && share >= errorRule.times * shareOf(before)
 }
 
