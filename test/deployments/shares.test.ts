@@ -153,6 +153,22 @@ test('a deployment or a rollback in it takes it back first, and what fails then 
   expect(getDeployment(t.db, json.id)!.status).toBe('running')
 })
 
+test('while a share can’t be taken back, nothing replaces it', async () => {
+  const { t, project, second, statuses, stored, addresses, route } = await shared()
+  const { rollOut } = t.locks
+  t.locks.rollOut = async () => {
+    t.locks.rollOut = rollOut
+    throw new Error('no')
+  }
+  const third = await project.deploy()
+  expect(third).toMatchObject({ status: 'failed', error: { code: 'still_watched' } })
+  expect(statuses()).toEqual(['superseded', 'running'])
+  expect(route()).toEqual({ percent: 10, ...addresses })
+  t.engine.kill(second.containerId) // it is watched as before
+  await until(() => stored().watch?.end === 'reverted')
+  expect((await project.deploy()).status).toBe('running')
+})
+
 test('where the version before is gone, a cancel leaves the new one, which gets all requests', async () => {
   const { t, first, stored, ask, route, addresses } = await shared()
   await t.docker.removeContainer(first.containerId, { force: true })

@@ -21,7 +21,7 @@ import { sealSettings } from '../settings.ts'
 import { appComponents, openStack, variablesIn } from '../stack/open.ts'
 import type { OpenStack } from '../stack/open.ts'
 import { getJob } from '../store.ts'
-import { watchSecondsOf } from '../watch/store.ts'
+import { getWatchedOf, watchSecondsOf } from '../watch/store.ts'
 
 export type Outcome = {
   url: string | null
@@ -127,6 +127,12 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   const components = appComponents(run, { image, port, domain, stack: run.stack })
   if (run.stack) logRemoved(run, components)
   await run.watches.end({ environmentId: run.environment.id }, 'replaced')
+  signal.throwIfAborted() // a stop of Davit ends no watch
+  const watched = getWatchedOf(run.db, run.environment.id)
+  if (watched) {
+    run.watches.begin(watched.id)
+    throw stillWatched(watched)
+  }
   const { project, environment, config } = run
   // its settings may have changed since it was asked for, also by its commit
   const refused = deployment.share && whyNoShare(run, { project, environment })
@@ -206,6 +212,13 @@ const portShared = (why: string) =>
     'port_shared',
     'Start failed: one port can’t be shared by several containers.',
     `Processes ${why}`,
+  )
+
+const stillWatched = ({ number }: { number: number }) =>
+  new Failure(
+    'still_watched',
+    `Start failed: the watch of #${number} couldn’t be ended.`,
+    'Deploy again. If it keeps failing, see Davit’s log.',
   )
 
 export const imageMissing = (message: string) =>
