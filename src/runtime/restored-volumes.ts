@@ -28,6 +28,16 @@ export async function removeVolumes({ docker }: Pick<EngineDeps, 'docker'>, name
   for (const name of names) await docker.removeVolume(name)
 }
 
+/** Removes those of apps and services that aren’t among these. */
+export async function removeOtherVolumes(
+  { docker, instanceId }: EngineDeps,
+  names: ReadonlySet<string>,
+) {
+  for (const kind of ['app', 'service'] as const)
+    for (const { name } of await docker.listVolumes({ labels: labelFilter(instanceId, { kind }) }))
+      if (!names.has(name)) await docker.removeVolume(name)
+}
+
 /** Removes the containers, caches and networks that backups of an installation use, but for those of this process. */
 export async function removeBackupHelpers(
   { docker, instanceId }: EngineDeps,

@@ -1,10 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Restic } from '../../src/backups/restic/restic.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import { layoutIn } from '../../src/server/layout.ts'
 import type { Layout } from '../../src/server/layout.ts'
 import { chooseVolumes } from '../../src/server/move/contents.ts'
+import { fill } from '../../src/server/move/arrive.ts'
 import { occupation } from '../../src/server/move/facts.ts'
 import {
   atStart,
@@ -14,11 +17,12 @@ import {
   writeMove,
 } from '../../src/server/move/journal.ts'
 import type { Received, Sent } from '../../src/server/move/journal.ts'
+import { repositoryIn } from '../../src/server/move/repository.ts'
 import { beforeStart } from '../../src/server/move/standstill.ts'
 import { holdInstallation } from '../../src/server/locks.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
-const { docker, options } = sandbox()
+const { docker, options, name } = sandbox()
 let root: string
 let layout: Layout
 
@@ -95,6 +99,37 @@ test('only the copy of a rehearsal is replaced, and only by the server that it i
   expect(occupied({ instanceId: 'two' })).toBe('it has a copy of another server, 192.0.2.1')
   expect(occupied({ phase: 'moved' })).toBe('192.0.2.1 was moved to it for good')
   expect(occupied({ phase: 'halted' })).toContain('what was written while it replaced 192.0.2.1')
+})
+
+test('what was deleted on the old server since it was restored here is removed', async () => {
+  const instanceId = Bun.randomUUIDv7()
+  const [first, second] = [name(), name()]
+  const made = [
+    [first, { instanceId, kind: 'app' }],
+    [second, { instanceId, kind: 'service' }],
+    [name(), { instanceId, kind: 'edge' }],
+    [name(), { instanceId: Bun.randomUUIDv7(), kind: 'app' }],
+  ] as const
+  onTestFinished(async () => {
+    for (const [volume] of made) await docker.removeVolume(volume)
+  })
+  for (const [volume, of] of made)
+    await docker.createVolume({ name: volume, labels: labelsFor({ ...of, ownerId: 'o' }) })
+  writeMove(layout, 'received', { ...received, instanceId })
+  mkdirSync(dirname(layout.settings), { recursive: true })
+  writeFileSync(layout.settings, `DAVIT_DATA_DIR=${root}/data`)
+  mkdirSync(repositoryIn(layout, received.repository), { recursive: true })
+  const restic = { readVolumes: async () => {} } as unknown as Restic
+  const restored = { name: first, labels: labelsFor({ ...made[0][1], ownerId: 'o' }) }
+  const volumes = [{ snapshot: 'a', volumes: [restored] }]
+  const work = { say() {}, signal: new AbortController().signal }
+  const isThere = async () =>
+    Promise.all(made.map(async ([volume]) => (await docker.volumeFolder(volume)) !== null))
+  await fill(layout, restic, { ask: 'fill', volumes }, work) // of the first pass
+  expect(await isThere()).toEqual([true, true, true, true])
+  const last = fill(layout, restic, { ask: 'fill', volumes, passphrase: 'p' }, work)
+  await expect(last).rejects.toHaveProperty('cause.code', 'ENOENT') // no data was sent
+  expect(await isThere()).toEqual([true, false, true, true])
 })
 
 test('the end of a move removes what a killed backup has left', () => {

@@ -11,7 +11,7 @@ import { labelFilter } from '../../docker/labels.ts'
 import { writeFileAtomically } from '../../platform/atomic-write.ts'
 import { Failure } from '../../platform/errors.ts'
 import { freeze, standingOf } from '../../runtime/freeze.ts'
-import { ensureVolume } from '../../runtime/restored-volumes.ts'
+import { ensureVolume, removeOtherVolumes } from '../../runtime/restored-volumes.ts'
 import { asDavit } from '../accounts.ts'
 import { withSettings } from '../environment-file.ts'
 import type { Layout } from '../layout.ts'
@@ -142,6 +142,9 @@ export async function fill(
     say(`${all.map(({ name }) => name).join(', ')}: restored, and compared with what was sent`)
   }
   if (passphrase === undefined) return
+  // those of the first pass that were deleted since
+  const names = new Set(volumes.flatMap((one) => one.volumes.map(({ name }) => name)))
+  await removeOtherVolumes({ docker, instanceId }, names)
   const file = join(layout.moves, drafts.received)
   const config = configOf(layout)
   await asDavit(() => restoreBackup({ config, file, passphrase }))
