@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { insertUser } from '../../src/accounts/store.ts'
 import { createApp } from '../../src/app.tsx'
 import { parseConfig } from '../../src/config.ts'
-import { connectDocker } from '../../src/docker/index.ts'
+import { connectDocker, Engines } from '../../src/docker/index.ts'
+import { onEngines } from '../../src/runtime/on-engine.ts'
 import { testApp, withAda } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
 import { contentsOf } from '../support/refusals.ts'
@@ -13,7 +14,8 @@ const valid = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.
 function retryWhileEngineDown(host: string, env: Record<string, string> = {}) {
   const t = testApp()
   const config = { ...t.config, requestTimeout: parseConfig(env).requestTimeout }
-  const deps = { ...t.deps, config, docker: connectDocker({ host }) }
+  const engines = new Engines([connectDocker({ host })])
+  const deps = { ...t.deps, config, ...onEngines(engines) }
   const user = insertUser(t.db, {
     email: 'ada@example.com',
     name: null,
