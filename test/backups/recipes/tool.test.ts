@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Writable } from 'node:stream'
-import { splitHead } from '../../../src/backups/recipes/tool.ts'
+import { runTool, splitHead } from '../../../src/backups/recipes/tool.ts'
 
 /** What is read of bytes that arrive in chunks of a size, and what is passed on. */
 async function split(text: string, size: number) {
@@ -33,4 +33,17 @@ test('counts are split from the data after them, in chunks of any size', async (
   expect(await split('["a",1]\n\n', 3)).toEqual({ head: [['a', 1]], data: '' })
   // a tool that failed while it counted
   expect(await split('["a",1]\n', 3)).toEqual({ head: [], data: '' })
+})
+
+test('a tool that needs too much memory says nothing of the data', async () => {
+  const deps = { docker: { inspectContainer: async () => ({ state: 'running' }) } } as never
+  const source = { component: 'db', engine: 'postgresql', env: {} } as const
+  const end = (oomKilled: boolean) =>
+    runTool(deps, {
+      ...{ source, containerId: 'one', ownerId: 'ada', script: 'pg_restore' },
+      tools: { run: async () => ({ exitCode: 137, oomKilled, stderr: 'no such type' }) } as never,
+      signal: new AbortController().signal,
+    })
+  await expect(end(true)).rejects.toMatchObject({ code: 'dump_memory' })
+  await expect(end(false)).rejects.toMatchObject({ code: 'dump_failed' })
 })
