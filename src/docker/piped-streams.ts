@@ -52,7 +52,8 @@ export function inputOf(connection: Duplex, output: Output) {
   const input = new Writable({
     write(chunk, _, done) {
       pending = done
-      connection.write(chunk, (error) => pending === done && settle(error))
+      // not at once: a writer that never waits would keep the end of the connection from being seen
+      connection.write(chunk, (error) => setImmediate(() => pending === done && settle(error)))
     },
     final(done) {
       connection.end()
