@@ -47,7 +47,7 @@ export async function goBack(deps: WatchDeps, watched: Watched, verdict: WatchVe
   return isBack
 }
 
-/** Cancels a version that has a share of the requests. It stays, with all of them, if the one before is gone. */
+/** Cancels a version that has a share of the requests. Without the one before it stays, with all of them. */
 export const takeBack = (deps: WatchDeps, watched: Watched, why: string) =>
   revert(deps, watched, {
     message: why,
@@ -63,7 +63,7 @@ type Revert = {
   linesOf: (before: Deployment) => string[]
 }
 
-/** Makes the version before live. If it is gone the new one stays, and this returns false. */
+/** Makes the version before live. Returns false where there is none any more: the new one stays. */
 async function revert(deps: WatchDeps, watched: Watched, { message, commit, linesOf }: Revert) {
   const { db, logs, scheduler, shutdown } = deps
   const { id, environmentId, watch } = watched
