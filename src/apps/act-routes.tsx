@@ -4,7 +4,6 @@ import { auditor } from '../audit/record.ts'
 import { liveEnvironment } from '../environments/own-environment.ts'
 import { environmentPath } from '../environments/views.tsx'
 import type { Jobs } from '../jobs/jobs.ts'
-import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { clientOf, pageBefore } from '../web/client.ts'
 import { awaitOrAccept, moveOn } from '../web/respond.tsx'
@@ -36,7 +35,7 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
 
   async function act(c: Context, action: Action, kind: AppJob) {
     liveEnvironment(deps, c)
-    await refuseWithoutEngine(deps)
+    await deps.docker.info()
     const { environment, project } = liveEnvironment(deps, c)
     const { id, name } = environment
     const job = db.transaction(() => {

@@ -52,7 +52,7 @@ export async function listVisible(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
   const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId)
-  const containers = await deps.engines.each((docker) =>
+  const { found: containers } = await deps.engines.reachable((docker) =>
     whileAlive(docker, docker.listContainers({ all: true, labels, signal })),
   )
   const placeOf = placeContainers(deps, containers)

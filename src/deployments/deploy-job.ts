@@ -4,6 +4,7 @@ import { Failure } from '../platform/errors.ts'
 import { Trace } from '../platform/trace.ts'
 import { report } from '../platform/journal.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
+import { removeEverywhere } from '../runtime/images/remove.ts'
 import { deployedImage } from '../runtime/images/stack-store.ts'
 import type { PipelineDeps } from './context.ts'
 import { explainStep } from './explain.ts'
@@ -145,7 +146,7 @@ async function discardImage(deps: PipelineDeps, { project, deployment }: Job) {
   try {
     const all = project.composeFile === null ? [] : await deps.docker.listImages()
     const ofServices = all.flatMap(({ tags }) => tags.filter((tag) => deployedImage(tag) === image))
-    for (const name of new Set([image, ...ofServices])) await deps.docker.removeImage(name)
+    for (const name of new Set([image, ...ofServices])) await removeEverywhere(deps.engines, name)
     return { image: null }
   } catch (error) {
     report('the image of a deployment could not be removed', error, { deployment: deployment.id })

@@ -1,12 +1,12 @@
 import type { Db } from '../db/index.ts'
 import { unlessUsed } from '../docker/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { Docker, Engines } from '../docker/index.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { removeImage } from '../runtime/images/remove.ts'
+import { removeEverywhere, removeImage } from '../runtime/images/remove.ts'
 import {
   deleteUnusedStacks,
   deployedImage,
@@ -15,7 +15,7 @@ import {
 import { getCurrent, getJob, isEnded, isImageKept, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
-type ImageDeps = { db: Db; docker: Docker; instanceId: string }
+type ImageDeps = { db: Db; engines: Engines; instanceId: string }
 
 /**
  * The reference of the image that a deployment builds. Deployment ids aren't secret, and other users' builds
@@ -31,7 +31,7 @@ export const imageNameOf = (
  * builds. Images without this installation's labels stay.
  */
 export async function removeOldImages(
-  { db, docker, instanceId }: ImageDeps,
+  { db, engines, instanceId }: ImageDeps,
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
   const deployed = listImages(db, environment.id)
@@ -42,29 +42,33 @@ export async function removeOldImages(
   const gone = deployed.filter((image) => !kept.includes(image))
   const known = [...deployed, ...listStackImages(db, gone)]
   const labels = labelFilter(instanceId, { environmentId: environment.id })
-  const onEngine = (await docker.listImages({ labels })).flatMap(({ id, tags }) =>
+  const { found } = await engines.reachable((docker) => docker.listImages({ labels }))
+  const onEngine = found.flatMap(({ id, tags }) =>
     tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
   )
   for (const image of new Set([...known, ...onEngine]))
-    if (!kept.includes(deployedImage(image))) await unlessUsed(removeImage({ db, docker }, [image]))
+    if (!kept.includes(deployedImage(image)))
+      await unlessUsed(removeImage({ db, engines }, [image]))
   deleteUnusedStacks(db)
 }
 
 /** Removes images that were built or pulled for deployments which ended without using them. */
 export async function removeOrphanImages(
-  deps: ImageDeps & { jobs: Jobs; secrets: Secrets },
+  deps: ImageDeps & { docker: Docker; jobs: Jobs; secrets: Secrets },
   { signal }: { signal: AbortSignal },
 ) {
-  const { db, docker, jobs, instanceId } = deps
+  const { db, docker, engines, jobs, instanceId } = deps
   const listing = { signal, failed: 'orphaned images could not be listed' }
   const found = await retryWhileEngineDown(docker, listing, async () => {
-    const built = await docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) })
+    const labels = labelFilter(instanceId, { kind: 'build' })
+    const built = await engines.reachable((one) => one.listImages({ labels }))
+    const all = await engines.reachable((one) => one.listImages())
     return [
-      ...built.map(({ id, labels, tags }) => ({
+      ...built.found.map(({ id, labels, tags }) => ({
         ...{ id, deploymentId: readLabels(labels).deploymentId },
         names: tags.length > 0 ? tags : [id],
       })),
-      ...(await docker.listImages()).flatMap(({ id, tags }) => tags.flatMap(pulledBy(deps, id))),
+      ...all.found.flatMap(({ id, tags }) => tags.flatMap(pulledBy(deps, id))),
     ]
   })
   for (const { id, deploymentId, names } of found ?? []) {
@@ -77,7 +81,7 @@ export async function removeOrphanImages(
       const job = getJob(db, deploymentId)
       if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return
       for (const image of names)
-        if (!isImageKept(db, image)) await unlessUsed(docker.removeImage(image))
+        if (!isImageKept(db, image)) await unlessUsed(removeEverywhere(engines, image))
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { Container } from './container-inspect.ts'
 import type { Docker } from './docker.ts'
 import type { Abortable } from './engine.ts'
+import { isEngineSilent } from './failures.ts'
 import { Failure } from '../platform/errors.ts'
 
 /** Where something is: a container, an instance, an event. */
@@ -34,11 +35,22 @@ export class Engines {
 
   /** Null when none has it. */
   async find(id: string, options: Abortable = {}): Promise<Container | null> {
-    for (const docker of this.all) {
-      const found = await docker.inspectContainer(id, options)
-      if (found) return found
-    }
-    return null
+    const looks = this.all.map((docker) => docker.inspectContainer(id, options))
+    const finds = looks.map((look) => look.then((found) => found ?? Promise.reject(null)))
+    return Promise.any(finds).catch(() => Promise.all(looks).then(() => null))
+  }
+
+  /** What those have that respond. Throws when that of Davit’s own server doesn’t. */
+  async reachable<One>(work: (docker: Docker) => Promise<One[]>) {
+    const away = new Set<string>()
+    const found = await this.each((docker) =>
+      work(docker).catch((error) => {
+        if (docker === this.all[0] || !isEngineSilent(error)) throw error
+        away.add(docker.serverId)
+        return []
+      }),
+    )
+    return { found, away }
   }
 
   /** What all have. */

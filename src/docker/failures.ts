@@ -126,3 +126,10 @@ export const hangupSignal = Object.assign(new Error('The connection ended.'), {
 })
 
 const isHangUp = (code: string | undefined) => code === 'ECONNRESET' || code === 'EPIPE'
+
+export const isEngineAway = (error: unknown) =>
+  error instanceof Failure && error.code === 'engine_unreachable'
+
+/** Also true of one that accepts calls and doesn't respond, such as that of a server without power. */
+export const isEngineSilent = (error: unknown) =>
+  isEngineAway(error) || (error instanceof Failure && error.code === 'engine_timeout')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
-import { Failure } from '../platform/errors.ts'
+import { isEngineAway } from './failures.ts'
 import { report, reportEngineBack } from '../platform/journal.ts'
 
 type Options = {
@@ -28,24 +28,25 @@ export async function retryWhileEngineDown<Result>(
   }
 }
 
+/** How often work is tried whose engine doesn’t respond while this one does: another server may stay away. */
+const mostTries = 30
+
 /** Tries at least once, and again while the engine is unreachable, until Davit stops. */
 export async function untilEngineResponds<Result>(
   { docker, shutdown: signal }: { docker: Docker; shutdown: AbortSignal },
   work: () => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 0; ; tries++)
+  for (let tries = 1; ; tries++)
     try {
       return await work()
     } catch (error) {
-      if (!isEngineAway(error)) throw error
-      // this one may respond while another server’s is away
-      if (tries > 0) await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      if (!isEngineAway(error) || tries === mostTries) throw error
+      if (tries > 1) await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      const begun = performance.now()
       if (!(await waitForEngine(docker, { signal }))) throw error
+      if (performance.now() - begun > retryDelay) tries = 0
     }
 }
-
-export const isEngineAway = (error: unknown) =>
-  error instanceof Failure && error.code === 'engine_unreachable'
 
 /** Milliseconds between checks of an engine that doesn't respond. */
 export const retryDelay = 1000

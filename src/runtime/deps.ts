@@ -19,7 +19,7 @@ export type RuntimeDeps = {
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
   edge: Pick<Edge, 'isOn' | 'mode' | 'ready' | 'sync' | 'drained'>
-  observed: Pick<ObservedContainers, 'inspect' | 'condition'>
+  observed: Pick<ObservedContainers, 'inspect' | 'inspectAt' | 'condition'>
   routing: Routing
   locks: WorkloadLocks
   instanceTasks: InstanceTasks

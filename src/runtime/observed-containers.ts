@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Container, EngineEvent, EngineFeed, Engines } from '../docker/index.ts'
+import type { Container, ContainerKey, EngineEvent, EngineFeed, Engines } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
+import { isEngineSilent } from '../docker/failures.ts'
 import { Hub } from '../live/hub.ts'
 import { SharedSource } from '../live/shared-source.ts'
 import { ticks } from '../live/ticks.ts'
@@ -72,6 +73,17 @@ export class ObservedContainers {
           for (const map of [this.#known, this.#servers]) map.delete(id)
       }
     }
+  }
+
+  /** `away` while the engine of another server doesn’t respond, whose return is reported. */
+  async inspectAt({ id, serverId }: ContainerKey, options: { signal?: AbortSignal } = {}) {
+    if (serverId === this.#engines.all[0].serverId) return this.inspect(id, options)
+    this.#servers.set(id, serverId)
+    return this.inspect(id, options).catch((error) => {
+      if (!isEngineSilent(error)) throw error
+      this.#seen.publish(id, 'away')
+      return 'away' as const
+    })
   }
 
   /** Docker of the server that a container runs on. */
@@ -206,23 +218,26 @@ export class ObservedContainers {
   }
 
   async #listAll(signal: AbortSignal) {
-    const containers = await this.#engines.each((docker) =>
+    const { found: containers, away } = await this.#engines.reachable((docker) =>
       docker.listContainers({ all: true, signal }),
     )
     const there = new Set(containers.map(({ id }) => id))
     for (const { id, serverId } of containers) this.#servers.set(id, serverId)
     for (const map of [this.#known, this.#heard, this.#servers])
-      for (const id of map.keys()) if (!there.has(id)) map.delete(id)
+      for (const id of map.keys())
+        if (!there.has(id) && !away.has(this.#servers.get(id) ?? '')) map.delete(id)
     for (const id of this.#followed.keys()) this.#waiting.add(id)
     for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
   }
 
   #inspectWaiting(signal: AbortSignal) {
+    const own = this.#engines.all[0].serverId
     return Promise.all(
       Array.from({ length: width }, async () => {
         for (const id of this.#waiting) {
           this.#waiting.delete(id)
-          await this.inspect(id, { signal })
+          const serverId = this.#servers.get(id) ?? own
+          await this.inspectAt({ id, serverId }, { signal })
         }
       }),
     )

@@ -19,6 +19,7 @@ import {
   isKnown,
   isRollingOut,
   isWatched,
+  keyOf,
   listInstances,
   listInstancesOf,
   listLiveInstances,
@@ -75,11 +76,11 @@ export async function listDifferent(
 ): Promise<Set<string>> {
   const { db, engines, edge, instanceId, observed } = deps
   const labels = labelFilter(instanceId, { kind })
-  const containers = await engines.each((docker) =>
+  const { found: containers, away } = await engines.reachable((docker) =>
     docker.listContainers({ labels, all: true, signal }),
   )
   const there = new Map(containers.map((container) => [container.id, container]))
-  const held = listInstancesOf(db, kind)
+  const held = listInstancesOf(db, kind).filter(({ serverId }) => !away.has(serverId))
   const known = new Set(held.map(({ containerId }) => containerId))
   const isStandbyAsItIs = ({ containerId, workloadId }: Instance) => {
     const container = there.get(containerId ?? '')
@@ -115,7 +116,9 @@ export async function listDifferent(
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, engines, instanceId } = deps
   const labels = filterOf(instanceId, workload)
-  const containers = await engines.each((docker) => docker.listContainers({ labels, all: true }))
+  const { found: containers } = await engines.reachable((docker) =>
+    docker.listContainers({ labels, all: true }),
+  )
   const there = new Set(containers.map(({ id }) => id))
   for (const container of containers) {
     const rows = listInstances(db, workload.id)
@@ -159,11 +162,13 @@ function adopt(
 async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, observed, edge, routing } = deps
   const seen: ObservedInstance[] = []
-  for (const { id, containerId } of listLiveInstances(db, workload.id)) {
+  for (const known of listLiveInstances(db, workload.id)) {
     const asked = Date.now()
-    const container = containerId ? await observed.inspect(containerId) : null
+    const { id } = known
+    const key = keyOf(known)
+    const container = key && (await observed.inspectAt(key))
     const instance = getInstance(db, id) // it may have ended meanwhile
-    if (!instance) continue // its environment may have been deleted meanwhile
+    if (!instance || container === 'away') continue // its environment may have been deleted meanwhile
     const isOutdated = routing.isWellSince(instance, asked)
     const state = isOutdated ? instance.state : stateOf(edge, instance, container)
     if (state !== instance.state) updateInstance(db, id, { state })

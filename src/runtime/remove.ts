@@ -74,7 +74,7 @@ export async function removeFromEngine(
 
 /** The networks that only the containers of one environment share. */
 export async function removeNetworksOf(
-  deps: Pick<EngineDeps, 'docker' | 'instanceId'>,
+  deps: Pick<EngineDeps, 'engines' | 'docker' | 'instanceId'>,
   environmentIds: string[],
 ) {
   const removed: Removed[] = []
@@ -91,15 +91,16 @@ const mostTries = 3
 
 /** Disconnects the apps on it first. Returns false when others use it. */
 async function removeNetwork(
-  { docker, instanceId }: Pick<EngineDeps, 'docker' | 'instanceId'>,
+  { engines, docker, instanceId }: Pick<EngineDeps, 'engines' | 'docker' | 'instanceId'>,
   id: string,
 ) {
   const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
   for (let tries = 0; tries < mostTries; tries++) {
-    for (const containerId of await docker.listJoined(id, apps))
-      await docker.disconnectNetwork(id, { containerId }).catch((error) => {
-        if (!(error instanceof EngineError)) throw error // it was removed or disconnected meanwhile
-      })
+    for (const one of engines.all)
+      for (const containerId of await one.listJoined(id, apps))
+        await one.disconnectNetwork(id, { containerId }).catch((error) => {
+          if (!(error instanceof EngineError)) throw error // it was removed or disconnected meanwhile
+        })
     if (await unlessUsed(docker.removeNetwork(id))) return true
   }
   return false
@@ -130,8 +131,9 @@ export async function stopKept(
   return true
 }
 
-/** Throws while the engine doesn't respond, so that a removal is refused before it starts. */
-export const refuseWithoutEngine = ({ docker }: Pick<EngineDeps, 'docker'>) => docker.info()
+/** Throws while an engine doesn't respond, so that a removal is refused before it starts. */
+export const refuseWithoutEngine = ({ engines }: Pick<EngineDeps, 'engines'>) =>
+  engines.each(async (docker) => [await docker.info()])
 
 /** Returns their names. */
 export async function volumesOf(

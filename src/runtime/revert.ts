@@ -1,7 +1,7 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
 import type { ContainerKey, ContainerSummary } from '../docker/index.ts'
-import { isEngineAway } from '../docker/retry-while-engine-down.ts'
+import { isEngineAway } from '../docker/failures.ts'
 import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
@@ -101,8 +101,7 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
       const found = await findContainer(deps, workload, instance)
       if (found) await (instance.state === 'standby' ? stopKept : stopAndRemove)(deps, found)
     } catch (error) {
-      if (isEngineAway(error)) throw error
-      refusal ??= error
+      if (!refusal || isEngineAway(error)) refusal = error
       stay.add(id)
     }
   })

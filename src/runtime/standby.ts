@@ -1,7 +1,7 @@
 import type { Tx } from '../db/index.ts'
 import type { Container } from '../docker/index.ts'
 import { removeReplaced } from './drain.ts'
-import { isWatched, listStandby, makeLive, updateInstance } from './store.ts'
+import { isWatched, keyOf, listStandby, makeLive, updateInstance } from './store.ts'
 import { isUp } from './workload.ts'
 import type { Workload, WorkloadKey } from './workload.ts'
 import type { RuntimeDeps } from './deps.ts'
@@ -20,8 +20,11 @@ export const mayStart = ({ restartPolicy }: Pick<Container, 'restartPolicy'>) =>
 export async function settleStandby(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, observed } = deps
   let isLeft = false
-  for (const { id, containerId } of listStandby(db, workload.id)) {
-    const container = containerId ? await observed.inspect(containerId) : null
+  for (const instance of listStandby(db, workload.id)) {
+    const { id } = instance
+    const key = keyOf(instance)
+    const container = key && (await observed.inspectAt(key))
+    if (container === 'away') continue
     if (!container) updateInstance(db, id, { state: 'removed' })
     else isLeft ||= !isWatched(db, workload.id) && (isUp(container) || mayStart(container))
   }

@@ -1,4 +1,5 @@
-import { isEngineAway, untilEngineResponds } from '../docker/retry-while-engine-down.ts'
+import { isEngineAway } from '../docker/failures.ts'
+import { untilEngineResponds } from '../docker/retry-while-engine-down.ts'
 import type { Docker } from '../docker/index.ts'
 
 type Step = {
@@ -19,7 +20,8 @@ export class Undo {
 
   /**
    * Runs each step as soon as the engine responds, even if the previous one failed. Returns what couldn't be
-   * undone; throws when Davit stops while the engine is unreachable: the next process does the rest.
+   * undone, such as at another server that stays away; throws when Davit stops while the engine is unreachable:
+   * the next process does the rest.
    */
   async run({ log, ...options }: Options) {
     const problems: string[] = []
@@ -27,7 +29,7 @@ export class Undo {
       try {
         await untilEngineResponds(options, work)
       } catch (error) {
-        if (isEngineAway(error)) throw error
+        if (isEngineAway(error) && options.shutdown.aborted) throw error
         const problem = `${failed}: ${(error as Error).message}`
         problems.push(problem)
         log?.(problem)

@@ -1,9 +1,6 @@
 import type { Db, LogDb } from '../db/index.ts'
-import {
-  isEngineAway,
-  retryWhileEngineDown,
-  untilEngineResponds,
-} from '../docker/retry-while-engine-down.ts'
+import { isEngineAway } from '../docker/failures.ts'
+import { retryWhileEngineDown, untilEngineResponds } from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'

@@ -69,7 +69,7 @@ async function containersOf(
   const of = services.length === 1 ? { serviceId: only!.id } : {}
   const labels = labelFilter(instanceId, { ...of, kind: 'service' })
   try {
-    const found = await engines.each((docker) =>
+    const { found } = await engines.reachable((docker) =>
       docker.listContainers({ labels, all: true, signal }),
     )
     return found.toReversed() // in the order in which they were created

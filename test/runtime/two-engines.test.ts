@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { apps } from '../../src/deployments/observe.ts'
+import { listDifferent } from '../../src/runtime/reconcile.ts'
+import { removeEverywhere } from '../../src/runtime/images/remove.ts'
 import { removeFromEngine } from '../../src/runtime/remove.ts'
 import { restartLive, stopLive } from '../../src/runtime/restart.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { listInstances, listLiveInstances } from '../../src/runtime/store.ts'
 import { resume } from '../../src/serve.ts'
 import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
@@ -38,7 +41,9 @@ async function aWorkloadOn({ docker }: Other) {
       await docker.createNetwork({ ...spec, subnet: made!.subnets[0]! })
     return name
   }
-  return s
+  const comeBack = () =>
+    Object.assign(s.runtime, { place: async () => s.docker.serverId, ensureNetwork })
+  return { ...s, comeBack }
 }
 
 const signal = new AbortController().signal
@@ -133,4 +138,53 @@ test('a container of another server is listed, inspected, read and stopped at it
 test('what is on a server that isn’t there any more says so', async () => {
   const { engines } = simulatedApp()
   expect(() => engines.of({ serverId })).toThrow('isn’t one of Davit’s any more')
+})
+
+/** From then on the other server doesn't respond; returns what ends that. */
+function cutOff({ docker }: Other) {
+  const before = { ...docker }
+  const away = () => Promise.reject(new Failure('engine_unreachable', 'It has no power.', 'Wait.'))
+  for (const [name, call] of Object.entries(docker))
+    if (typeof call === 'function') Object.assign(docker, { [name]: away })
+  return () => Object.assign(docker, before)
+}
+
+test('while a server is away, the others’ containers are observed, and its own stay as they were', async () => {
+  const other = anotherServer()
+  const s = await aWorkloadOn(other)
+  await s.roll('there')
+  const [there] = listLiveInstances(s.db, s.workload.id)
+  const mend = cutOff(other)
+  const root = s.logInAsAdmin()
+  expect((await root.get('/containers')).json.items).toEqual([])
+
+  expect(await listDifferent(s.deps, 'app', { signal })).toEqual(new Set())
+  await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+  expect(listLiveInstances(s.db, s.workload.id)).toEqual([there!])
+
+  // the next deployment goes elsewhere, and what it replaced is removed once its server is back
+  s.comeBack()
+  await s.roll('here')
+  expect(listLiveInstances(s.db, s.workload.id)).toMatchObject([{ releaseId: 'here' }])
+  expect(statesOf(other)).toEqual(['running'])
+  mend()
+  await apps.observe(s.deps, s.workload.id, { orphans: true, signal })
+  expect(other.engine.containers.size).toBe(0)
+})
+
+test('an image goes from each server, unless one of them uses it', async () => {
+  const other = anotherServer()
+  const t = simulatedApp({}, { otherEngines: [other.docker] })
+  const name = 'davit/site:one'
+  for (const engine of [t.engine, other.engine])
+    engine.addImage({ tags: [name], command: ['sleep', '99'] })
+  const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+  other.engine.networks.set('none', { id: 'none', name: 'none', subnet: '10.0.0.0/24', labels: {} })
+  const options = { ...limits, image: name, network: 'none', name: 'kept' }
+  const id = await other.docker.createContainer(options)
+  await expect(removeEverywhere(t.engines, name)).rejects.toMatchObject({ status: 409 })
+  expect(t.engine.image(name)).toBeDefined()
+  await other.docker.removeContainer(id)
+  expect(await removeEverywhere(t.engines, name)).toBe(true)
+  expect([t.engine.image(name), other.engine.image(name)]).toEqual([undefined, undefined])
 })

@@ -1,13 +1,20 @@
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
-import type { DiskUse, Docker, Network } from '../../docker/index.ts'
+import type { DiskUse, Docker, Engines, Network } from '../../docker/index.ts'
 import { areDavits, readLabels } from '../../docker/labels.ts'
 import type { Collector } from '../../logs/collector.ts'
 import { listRows } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../../db/schema.ts'
 
-export type PruneDeps = { db: Db; docker: Docker; collector: Collector; instanceId: string }
+export type PruneDeps = {
+  db: Db
+  /** Of Davit’s own server: what is on others goes with what uses it. */
+  docker: Docker
+  engines: Engines
+  collector: Collector
+  instanceId: string
+}
 
 /** Everything that decides what may be removed. */
 export type Facts = DiskUse & {

@@ -68,7 +68,7 @@ export class Sampler {
   async #readAll(signal: AbortSignal | undefined) {
     const { engines } = this.#deps
     const readings = new Map<string, StatsReading>()
-    const running = await engines.each(async (docker) =>
+    const { found: running } = await engines.reachable(async (docker) =>
       (await docker.listContainers({ signal })).map(({ id }) => ({ id, docker })),
     )
     const containers = running.values()

@@ -1,14 +1,15 @@
 import type { Db } from '../../db/index.ts'
-import type { Docker } from '../../docker/index.ts'
+import type { Engines } from '../../docker/index.ts'
+import { isEngineSilent } from '../../docker/failures.ts'
 import { forgetImage } from './store.ts'
 
 /**
- * Removes an image by its references. Returns "needed" when a deployment runs from it or is about to. No
+ * Removes an image by its references, and its copies on other servers. Returns "needed" when a deployment runs from it or is about to. No
  * rollback to it can start once the removal has begun; if it fails, they can again. Throws the engine's
  * refusal.
  */
 export async function removeImage(
-  { db, docker }: { db: Db; docker: Docker },
+  { db, engines }: { db: Db; engines: Engines },
   references: string[],
 ): Promise<'removed' | 'gone' | 'needed'> {
   const undo: (() => void)[] = []
@@ -20,11 +21,26 @@ export async function removeImage(
       undo.push(remember)
     }
     for (const reference of references) {
-      went = (await docker.removeImage(reference)) || went
+      went = (await removeEverywhere(engines, reference)) || went
       undo.shift()
     }
     return went ? 'removed' : 'gone'
   } finally {
     for (const remember of undo) remember()
   }
+}
+
+/**
+ * Copies go first, so that one in use keeps the original. Those of a server that doesn’t respond are removed
+ * with the next deployment.
+ */
+export async function removeEverywhere({ all }: Engines, reference: string) {
+  let went = false
+  for (const docker of all.toReversed())
+    try {
+      went = (await docker.removeImage(reference)) || went
+    } catch (error) {
+      if (docker === all[0] || !isEngineSilent(error)) throw error
+    }
+  return went
 }
