@@ -54,6 +54,7 @@ import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
 import { Starts } from './runs/starts.ts'
+import { Servers } from './servers/servers.ts'
 import { serviceJobs } from './services/state.ts'
 import { WatchedTraffic } from './traffic/watched.ts'
 import { Streams } from './web/streams.ts'
@@ -151,9 +152,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   }
 
   const feed = new EngineFeed()
+  const servers = new Servers({ db, secrets, engines })
   const server = new ServerMeter(config, db)
   const usage = new UsagePoller({ observed, logDb }, { interval: usageInterval })
-  const watching = { feed, usage, server }
+  const watching = { feed, usage, server, servers }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })

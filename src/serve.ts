@@ -182,10 +182,8 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),
     excludeEnded(deps, { signal }),
-    ...deps.engines.all.flatMap((docker) => [
-      recoverTerminals({ ...deps, docker }, { signal }),
-      deps.feed.run(docker, { signal }),
-    ]),
+    deps.engines.keep((docker, until) => recoverTerminals({ ...deps, docker }, until), { signal }),
+    deps.engines.keep((docker, until) => deps.servers.watch(deps.feed, docker, until), { signal }),
   ]
 }
 

@@ -36,7 +36,7 @@ const lines = [
   'logs',
   'accounts',
   'notifications',
-  'git registries',
+  'git registries servers',
   'resources',
   'audit',
   'web',

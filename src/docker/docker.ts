@@ -1,6 +1,7 @@
 import * as calls from './calls.ts'
 import { connectEngine } from './engine.ts'
 import type { Engine } from './engine.ts'
+import type { Access } from './ssh.ts'
 import { firstServer } from '../platform/root.ts'
 
 type Calls = typeof calls
@@ -18,8 +19,9 @@ export type Docker = ReturnType<typeof connectDocker>
 export function connectDocker({
   host,
   serverId = firstServer,
-}: { host?: string | undefined; serverId?: string } = {}) {
-  const engine = { ...connectEngine(host), serverId }
+  login,
+}: { host?: string | undefined } & Access = {}) {
+  const engine = connectEngine(host, { serverId, login })
   const bound = Object.entries(calls).map(([name, call]) => [
     name,
     (call as (...args: unknown[]) => unknown).bind(null, engine),

@@ -6,6 +6,7 @@ import { Failure } from '../platform/errors.ts'
 import { onDemand } from '../platform/on-demand.ts'
 import { firstServer } from '../platform/root.ts'
 import { parseAddress } from './address.ts'
+import type { Access } from './ssh.ts'
 import { startDeadline } from './deadline.ts'
 import {
   EngineError,
@@ -95,13 +96,13 @@ function refuseCrooked(path: string) {
 const everyStatus = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n + 100, true]))
 
 /** Nothing is contacted before the first call, so an absent engine only fails calls that need it. */
-export function connectEngine(host: string | undefined, env = process.env): Engine {
-  const address = parseAddress(host, env)
-  const modem = onDemand(async () => (await import('./modem.ts')).openModem(address))
+export function connectEngine(host?: string, { serverId, login }: Access = {}): Engine {
+  const address = parseAddress(host, process.env)
+  const modem = onDemand(async () => (await import('./modem.ts')).openModem(address, login))
   let version: string | undefined
 
   return {
-    serverId: firstServer,
+    serverId: serverId ?? firstServer,
     address,
     pulls: new Pulls(),
 

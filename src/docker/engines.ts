@@ -10,18 +10,76 @@ export type OnServer = { serverId: string }
 /** What a container is spoken to by. */
 export type ContainerKey = OnServer & { id: string }
 
+type Work = (docker: Docker, options: { signal: AbortSignal }) => Promise<void>
+
 /** The engines of all servers. A container that exists is spoken to at its own. */
 export class Engines {
-  readonly #byServer: Map<string, Docker>
+  readonly #byServer = new Map<string, Docker>()
+  readonly #removed = new Map<string, AbortController>()
+  readonly #away = new Set<string>()
+  readonly #keepers = new Set<(docker: Docker) => void>()
 
-  /** The first one is that of the server that Davit runs on. */
-  constructor(readonly all: readonly [Docker, ...Docker[]]) {
-    this.#byServer = new Map(all.map((docker) => [docker.serverId, docker]))
+  /** The first one is that of the server that Davit runs on, which is never removed. */
+  constructor(engines: readonly [Docker, ...Docker[]]) {
+    for (const docker of engines) this.#byServer.set(docker.serverId, docker)
+  }
+
+  get all() {
+    return [...this.#byServer.values()] as [Docker, ...Docker[]]
+  }
+
+  /** One of another server counts as away until `setAway` says that it was reached. */
+  add(docker: Docker) {
+    this.#away.add(docker.serverId)
+    this.#byServer.set(docker.serverId, docker)
+    for (const begin of this.#keepers) begin(docker)
+  }
+
+  remove({ serverId }: OnServer) {
+    for (const map of [this.#byServer, this.#away]) map.delete(serverId)
+    this.#removed.get(serverId)?.abort()
+    this.#removed.delete(serverId)
+  }
+
+  /** Of another server; nothing is known then of what runs there. */
+  isAway({ serverId }: OnServer) {
+    return this.#away.has(serverId)
+  }
+
+  setAway({ serverId }: OnServer, isAway: boolean) {
+    if (isAway && this.#byServer.has(serverId)) this.#away.add(serverId)
+    else this.#away.delete(serverId)
+  }
+
+  /** Runs the work, which never throws, for each engine: also for one that is added, until it is removed. */
+  async keep(work: Work, { signal }: { signal: AbortSignal }) {
+    const running = new Set<Promise<void>>()
+    const begin = (docker: Docker) => {
+      const one = work(docker, { signal: this.#untilRemoved(docker, signal) })
+      running.add(one)
+      void one.finally(() => running.delete(one))
+    }
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    if (signal.aborted) return
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    this.#keepers.add(begin)
+    for (const docker of this.all) begin(docker)
+    await stopped
+    this.#keepers.delete(begin)
+    await Promise.all(running)
+  }
+
+  #untilRemoved({ serverId }: Docker, signal: AbortSignal) {
+    if (serverId === this.all[0].serverId) return signal
+    const removed = this.#removed.get(serverId) ?? new AbortController()
+    this.#removed.set(serverId, removed)
+    return AbortSignal.any([signal, removed.signal])
   }
 
   of({ serverId }: OnServer): Docker {
     const docker = this.#byServer.get(serverId)
-    if (docker) return docker
+    if (docker && !this.#away.has(serverId)) return docker
+    if (docker) throw serverAway()
     throw new Failure(
       'unknown_server',
       'The server that this runs on isn’t one of Davit’s any more.',
@@ -35,7 +93,9 @@ export class Engines {
 
   /** Null when none has it. */
   async find(id: string, options: Abortable = {}): Promise<Container | null> {
-    const looks = this.all.map((docker) => docker.inspectContainer(id, options))
+    const looks = this.all.map((docker) =>
+      this.#ask(docker, () => docker.inspectContainer(id, options)),
+    )
     const finds = looks.map((look) => look.then((found) => found ?? Promise.reject(null)))
     return Promise.any(finds).catch(() => Promise.all(looks).then(() => null))
   }
@@ -44,7 +104,7 @@ export class Engines {
   async reachable<One>(work: (docker: Docker) => Promise<One[]>) {
     const away = new Set<string>()
     const found = await this.each((docker) =>
-      work(docker).catch((error) => {
+      this.#ask(docker, work).catch((error) => {
         if (docker === this.all[0] || !isEngineSilent(error)) throw error
         away.add(docker.serverId)
         return []
@@ -58,9 +118,23 @@ export class Engines {
     return (await Promise.all(this.all.map(work))).flat()
   }
 
-  /** The same engines, with something around each. */
+  /** Doesn’t wait for one that is known to be away. */
+  async #ask<Answer>(docker: Docker, work: (docker: Docker) => Promise<Answer>) {
+    return work(this.of(docker))
+  }
+
+  /** The same engines as they are now, with something around each. */
   around(wrap: (docker: Docker) => Docker) {
     const [first, ...others] = this.all
-    return new Engines([wrap(first), ...others.map(wrap)])
+    const wrapped = new Engines([wrap(first), ...others.map(wrap)])
+    for (const serverId of this.#away) wrapped.#away.add(serverId)
+    return wrapped
   }
 }
+
+const serverAway = () =>
+  new Failure(
+    'engine_unreachable',
+    'A server that this may run on can’t be reached.',
+    'Check its power and network. What runs there goes on; Davit sees it again by itself.',
+  )

@@ -20,10 +20,16 @@ export class EngineFeed {
   }
 
   /** Keeps the connection until the signal; waits for an unreachable engine. */
-  async run(docker: EventSource, { signal }: { signal: AbortSignal }) {
+  async run(
+    docker: EventSource,
+    { signal, changed }: { signal: AbortSignal; changed?: (isOpen: boolean) => void },
+  ) {
     const heard = new Heard()
+    let isReported = false
     const opened = () => {
+      isReported = false
       reportEngineBack()
+      changed?.(true)
       this.#hub.publish(channel, resync)
     }
     while (!signal.aborted) {
@@ -33,7 +39,9 @@ export class EngineFeed {
         for await (const event of events) if (heard.isNew(event)) this.#hub.publish(channel, event)
       } catch (error) {
         if (signal.aborted) return
-        report('watching Docker’s events failed', error)
+        if (!isReported) report('watching Docker’s events failed', error)
+        isReported = true
+        changed?.(false)
       }
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }

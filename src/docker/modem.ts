@@ -1,9 +1,10 @@
 import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import { readCertificates } from './address.ts'
+import type { PinnedLogin } from './ssh.ts'
 
 /** The client for what Bun's own fetch can't do. The ssh code is only loaded for an engine behind ssh. */
-export async function openModem(address: EngineAddress) {
+export async function openModem(address: EngineAddress, login: PinnedLogin | undefined) {
   // every key is set, because docker-modem fills missing ones from the environment
   const base = {
     socketPath: undefined,
@@ -23,7 +24,11 @@ export async function openModem(address: EngineAddress) {
       const { SshAgent } = await import('./ssh-agent.ts')
       // @ts-expect-error it has no types
       const { default: connectSsh } = await import('docker-modem/lib/ssh.js')
-      return new Modem({ ...base, host: 'docker', agent: new SshAgent(address, connectSsh) })
+      return new Modem({
+        ...base,
+        host: 'docker',
+        agent: new SshAgent({ ...address, login }, connectSsh),
+      })
     }
   }
 }

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
 import type { AgentOptions } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { EngineAddress } from './address.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { sshLogin } from './ssh.ts'
+import type { SshAddress } from './ssh.ts'
 
 type Opened = (error: Error | null, stream?: Duplex) => void
 
@@ -29,12 +29,12 @@ const tooSlow = () =>
 
 /** Connections to an engine's socket behind sshd, each with its own login. */
 export class SshAgent extends Agent {
-  readonly #address: Extract<EngineAddress, { kind: 'ssh' }>
+  readonly #address: SshAddress
   readonly #connect: Connect
   readonly #logins = new Semaphore(loginsAtOnce)
   readonly #idle = new WeakMap<Duplex, ReturnType<typeof setTimeout>>()
 
-  constructor(address: Extract<EngineAddress, { kind: 'ssh' }>, connect: Connect) {
+  constructor(address: SshAddress, connect: Connect) {
     super({ keepAlive: true })
     this.#connect = connect
     this.#address = address

@@ -3,11 +3,25 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { EngineAddress } from './address.ts'
 
+/** A login of Davit’s own, to a host whose key (in base64) is known. */
+export type PinnedLogin = { privateKey: string; hostKey: string }
+
+/** Which server’s engine it is, and its login; by default the user’s. */
+export type Access = { serverId?: string; login?: PinnedLogin | undefined }
+
+export type SshAddress = Extract<EngineAddress, { kind: 'ssh' }> & {
+  login?: PinnedLogin | undefined
+}
+
 /**
  * Logs in with the user's agent, else with their key; and only to a host whose key they have accepted before,
  * because an impostor would get every secret.
  */
-export function sshLogin({ host, port, username }: Extract<EngineAddress, { kind: 'ssh' }>) {
+export function sshLogin({ host, port, username, login }: SshAddress) {
+  if (login) {
+    const hostVerifier = (key: Buffer) => key.toString('base64') === login.hostKey
+    return { username: username ?? userInfo().username, privateKey: login.privateKey, hostVerifier }
+  }
   const agent = process.env.SSH_AUTH_SOCK
   const privateKey = agent ? undefined : findPrivateKey()
   return {

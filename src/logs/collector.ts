@@ -148,6 +148,7 @@ export class Collector {
   async #look(docker: Docker, signal: AbortSignal) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
+        if (this.#deps.engines.isAway(docker)) return // its return is reported
         return await this.#lookOnce(docker, signal)
       } catch (error) {
         if (signal.aborted) return

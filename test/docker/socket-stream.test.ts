@@ -9,7 +9,7 @@ import { collect } from './sandbox.ts'
 const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 const read = (host: string, signal?: AbortSignal) =>
-  connectEngine(host, {}).stream('GET', '/logs', {
+  connectEngine(host).stream('GET', '/logs', {
     query: { tail: 5, since: undefined },
     signal,
   })
@@ -118,7 +118,7 @@ test('however many wait for a container to write, what is asked beside them is a
     waiting++
     socket.write(head)
   })
-  const engine = connectEngine(host, {})
+  const engine = connectEngine(host)
   const stop = new AbortController()
   const { signal } = stop
   const waits = Array.from({ length: 300 }, (_, n) => waitForOutput(engine, `${n}`, { signal }))

@@ -1,0 +1,81 @@
+import type { Db } from '../db/index.ts'
+import { connectDocker } from '../docker/index.ts'
+import type { Docker, EngineFeed, Engines } from '../docker/index.ts'
+import { journal, report } from '../platform/journal.ts'
+import { firstServer } from '../platform/root.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { deleteServer, getServer, listServers, updateServer } from './store.ts'
+import type { Server } from './store.ts'
+
+type ServersDeps = { db: Db; secrets: Secrets; engines: Engines }
+
+const sealedFor = (id: string) => `server ${id} key`
+
+/** The other servers, from the database to their engines. */
+export class Servers {
+  readonly #deps: ServersDeps
+
+  constructor(deps: ServersDeps) {
+    this.#deps = deps
+    for (const server of listServers(deps.db)) this.open(server)
+  }
+
+  /** For the column `privateKey`. */
+  seal(id: string, privateKey: string) {
+    return this.#deps.secrets.seal(privateKey, sealedFor(id))
+  }
+
+  /** What runs on it is watched from now on. */
+  open(server: Server) {
+    const docker = this.connect(server)
+    if (docker) this.#deps.engines.add(docker)
+  }
+
+  /** Null for Davit’s own, and for one whose key can’t be read: it stays away. */
+  connect({ id, name, ssh, hostKey, privateKey }: Server) {
+    if (!ssh || !hostKey || !privateKey) return null
+    try {
+      const login = { hostKey, privateKey: this.#deps.secrets.open(privateKey, sealedFor(id)) }
+      return connectDocker({ host: ssh, serverId: id, login })
+    } catch {
+      journal.warn('the key of a server can no longer be read', { server: name })
+      return null
+    }
+  }
+
+  /** Nothing is asked of it any more. What runs there goes on. */
+  remove({ id }: Server) {
+    deleteServer(this.#deps.db, id)
+    this.#deps.engines.remove({ serverId: id })
+  }
+
+  /** Passes an engine’s events on, and notes whether its server can be reached. */
+  watch(feed: EngineFeed, docker: Docker, { signal }: { signal: AbortSignal }) {
+    const { serverId } = docker
+    if (serverId === firstServer) return feed.run(docker, { signal })
+    const changed = (isOpen: boolean) => {
+      this.#setAway(serverId, !isOpen)
+      if (isOpen) void this.#measure(docker, signal)
+    }
+    return feed.run(docker, { signal, changed })
+  }
+
+  #setAway(serverId: string, isAway: boolean) {
+    const { db, engines } = this.#deps
+    engines.setAway({ serverId }, isAway)
+    const known = getServer(db, serverId)
+    if (known && (known.state === 'away') !== isAway)
+      updateServer(db, serverId, { lastSeenAt: isAway ? new Date() : null })
+  }
+
+  /** Its Docker may have been upgraded, and its memory changed, while it was away. */
+  async #measure(docker: Docker, signal: AbortSignal) {
+    try {
+      const { version: engine, cpus, memoryBytes } = await docker.info({ signal })
+      const memoryMb = Math.round(memoryBytes / 2 ** 20)
+      updateServer(this.#deps.db, docker.serverId, { engine, cpus, memoryMb })
+    } catch (error) {
+      if (!signal.aborted) report('a server could not be measured', error)
+    }
+  }
+}

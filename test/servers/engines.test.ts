@@ -1,0 +1,119 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import type { Docker } from '../../src/docker/index.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { firstServer } from '../../src/platform/root.ts'
+import { resume } from '../../src/serve.ts'
+import { getServer, insertServer, listServers, updateServer } from '../../src/servers/store.ts'
+import { atOnce, realClock } from '../interleavings/engine/at-once.ts'
+import { fakeDocker } from '../interleavings/engine/docker.ts'
+import { FakeEngine } from '../interleavings/engine/engine.ts'
+import { simulatedApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+
+const serverId = '00000000-0000-7000-8000-000000000002'
+
+const facts = { nodeId: 'n', engine: '0', cpus: 2, memoryMb: 2048 }
+
+/** The engine of another server whose cable a test can pull. */
+function anotherServer() {
+  const nothing = { containers: [], networks: [], volumes: [], images: [] }
+  const engine = new FakeEngine(realClock, { ...nothing, made: 1000 })
+  engine.serverId = serverId
+  engine.addImage({ tags: ['busybox:latest'], command: ['sleep', '99'] })
+  engine.networks.set('none', { id: 'none', name: 'none', subnet: '10.0.0.0/24', labels: {} })
+  const cable = { isPulled: false, calls: 0, pull: () => {} }
+  const refuse = () => {
+    if (cable.isPulled) throw new Failure('engine_unreachable', 'It has no power.', 'Wait.')
+  }
+  const docker = new Proxy(fakeDocker(engine, atOnce), {
+    get(whole, name: keyof Docker) {
+      const call = whole[name]
+      if (typeof call !== 'function') return call
+      if (name === 'events')
+        return async function* ({ signal, ...options }: Parameters<Docker['events']>[0] = {}) {
+          refuse()
+          const cut = new AbortController()
+          cable.pull = () => cut.abort(new Failure('engine_unreachable', 'Cut.', 'Wait.'))
+          const either = signal ? AbortSignal.any([signal, cut.signal]) : cut.signal
+          yield* whole.events({ ...options, signal: either })
+          signal?.throwIfAborted()
+          throw new Failure('engine_unreachable', 'The cable was pulled.', 'Wait.')
+        }
+      return async (...args: never[]) => {
+        cable.calls++
+        refuse()
+        return (call as (...args: never[]) => unknown)(...args)
+      }
+    },
+  })
+  return {
+    ...{ engine, docker, cable },
+    pull() {
+      cable.isPulled = true
+      cable.pull()
+    },
+  }
+}
+
+function aServer(t: ReturnType<typeof simulatedApp>) {
+  const stop = new AbortController()
+  const background = resume(t.deps, { signal: stop.signal })
+  onTestFinished(async () => {
+    stop.abort()
+    await Promise.allSettled(background)
+  })
+}
+
+test('an engine that is added is watched, one that is removed no longer', async () => {
+  const t = simulatedApp()
+  const root = t.logInAsAdmin()
+  aServer(t)
+  const other = anotherServer()
+  insertServer(t.db, { id: serverId, name: 'two', address: '10.0.0.2', ...facts })
+  t.engines.add(other.docker)
+  expect(t.engines.isAway({ serverId })).toBe(true)
+  await until(() => !t.engines.isAway({ serverId }))
+  const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+  const of = { image: 'busybox', command: ['sleep', '99'], network: 'none', ...limits }
+  const id = await other.docker.createContainer({ ...of, name: 'theirs' })
+  expect((await root.get('/containers')).json.items).toMatchObject([{ id, serverId }])
+
+  t.engines.remove({ serverId })
+  await until(() => other.engine.listeners.size === 0)
+  expect((await root.get('/containers')).json.items).toEqual([])
+  expect(() => t.engines.of({ serverId })).toThrow('isn’t one of Davit’s')
+})
+
+test('a server without power is away at once, is not asked, and is ready when it is back', async () => {
+  const t = simulatedApp()
+  const root = t.logInAsAdmin()
+  aServer(t)
+  const other = anotherServer()
+  const row = { id: serverId, name: 'two', address: '10.0.0.2', lastSeenAt: new Date(0) }
+  insertServer(t.db, { ...row, ...facts })
+  t.engines.add(other.docker)
+  await until(() => getServer(t.db, serverId)!.state === 'ready')
+  await until(() => getServer(t.db, serverId)!.engine !== facts.engine)
+
+  other.pull()
+  await until(() => getServer(t.db, serverId)!.state === 'away')
+  const { calls } = other.cable
+  expect((await root.get('/containers')).json.items).toEqual([])
+  expect(other.cable.calls).toBe(calls)
+  expect(() => t.engines.of({ serverId })).toThrow('can’t be reached')
+
+  updateServer(t.db, serverId, { isDraining: true })
+  other.cable.isPulled = false
+  await until(() => getServer(t.db, serverId)!.state === 'draining')
+})
+
+test('a server whose key can’t be read any more stays away, and Davit starts', () => {
+  const before = simulatedApp()
+  const login = { ssh: 'ssh://davit@10.0.0.2:22', hostKey: 'AAAA', privateKey: 'broken' }
+  insertServer(before.db, { id: firstServer, name: 'one', address: '10.0.0.1', ...facts })
+  insertServer(before.db, { id: serverId, name: 'two', address: '10.0.0.2', ...facts, ...login })
+  const t = simulatedApp({}, { db: before.db })
+  expect(listServers(t.db)).toMatchObject([{ name: 'one' }, { name: 'two' }])
+  expect(t.engines.all).toHaveLength(1)
+  expect(() => t.engines.of({ serverId })).toThrow()
+})
