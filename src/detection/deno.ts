@@ -22,10 +22,7 @@ export const deno: Rule = {
     const lock = files.has('deno.lock') ? ' --frozen' : ''
     const install = settings.install ?? (isFirst ? null : `deno install${lock}`)
     const isApart = settings.install === undefined && manifest['workspace'] === undefined
-    const manifests = [
-      file,
-      ...['deno.lock', 'package.json', '.npmrc'].filter((name) => files.has(name)),
-    ]
+    const manifests = files.present(file, 'deno.lock', 'package.json', '.npmrc')
     const build = settings.build ?? (task('build') === null ? null : 'deno task build')
     const start =
       settings.start ??
@@ -38,7 +35,7 @@ export const deno: Rule = {
         `${file} doesn’t say how the app starts.`,
         `Add a task “start” to ${file}, or set the start command.`,
       )
-    const base = [`FROM ${version.image}`, 'WORKDIR /app', installPackages(settings.packages ?? [])]
+    const base = [`FROM ${version.image}`, 'WORKDIR /app', installPackages(settings.packages)]
     const owned = ['RUN chown deno:deno /app', 'ENV PORT=8000', 'USER deno']
     const installed = (flags: string) => [
       copy(isApart ? manifests : ['.'], isApart ? './' : '.', flags),

@@ -52,7 +52,7 @@ export const dotnet: Rule = {
         [
           `FROM ${version.image} AS build`,
           'WORKDIR /src',
-          installPackages(settings.packages ?? []),
+          installPackages(settings.packages),
           'COPY . .',
           ...buildArguments(buildVariables),
           run(build, ['/root/.nuget/packages']),
@@ -60,7 +60,7 @@ export const dotnet: Rule = {
         [
           `FROM mcr.microsoft.com/dotnet/${isWeb ? 'aspnet' : 'runtime'}:${version.version}`,
           'WORKDIR /app',
-          installPackages(settings.packages ?? []),
+          installPackages(settings.packages),
           'ENV PORT=8080',
           'COPY --from=build /out ./',
           'USER app',

@@ -43,12 +43,9 @@ export const elixir: Rule = {
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
           'ENV MIX_ENV=prod',
-          installPackages([
-            ...(hasDependencies ? ['build-essential', 'git'] : []),
-            ...(settings.packages ?? []),
-          ]),
+          installPackages(hasDependencies ? ['build-essential', 'git'] : [], settings.packages),
           hasDependencies ? 'RUN mix local.hex --force && mix local.rebar --force' : null,
-          copy(['mix.exs', ...(files.has('mix.lock') ? ['mix.lock'] : [])], './'),
+          copy(files.present('mix.exs', 'mix.lock'), './'),
           // Dependencies are compiled with their settings.
           files.hasFolder('config') ? copy(['config'], './config') : null,
           install === null ? null : run(install),
@@ -59,10 +56,10 @@ export const elixir: Rule = {
         [
           // A release brings Erlang with it, and needs its libraries.
           'FROM debian:trixie-slim',
-          installPackages([
-            ...['ca-certificates', 'libncurses6', 'libstdc++6', 'openssl'],
-            ...(settings.packages ?? []),
-          ]),
+          installPackages(
+            ['ca-certificates', 'libncurses6', 'libstdc++6', 'openssl'],
+            settings.packages,
+          ),
           'WORKDIR /app',
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV LANG=C.UTF-8 PORT=4000${isPhoenix ? ' PHX_SERVER=true' : ''}`,

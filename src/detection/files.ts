@@ -40,6 +40,11 @@ export class Files {
     return paths.find((path) => this.#all.has(path))
   }
 
+  /** Those of the paths that exist. */
+  present(...paths: string[]) {
+    return paths.filter((path) => this.#all.has(path))
+  }
+
   hasFolder(folder: string) {
     return this.paths.some((path) => path.startsWith(`${folder}/`))
   }

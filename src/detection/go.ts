@@ -71,7 +71,7 @@ export const go: Rule = {
           `ENV CGO_ENABLED=${usesC ? 1 : 0}`,
           ...(needsCode || download === null
             ? ['COPY . .']
-            : [copy(['go.mod', ...(files.has('go.sum') ? ['go.sum'] : [])], './')]),
+            : [copy(files.present('go.mod', 'go.sum'), './')]),
           download === null ? null : run(inFolder(folder, download), modules),
           needsCode || download === null ? null : 'COPY . .',
           ...buildArguments(buildVariables),

@@ -8,6 +8,20 @@ import { chooseVersion } from './versions.ts'
 import type { Version } from './versions.ts'
 import { inFolder, joined, membershipIn } from './workspaces.ts'
 
+const jar = '-Dserver.port=$PORT -jar app.jar'
+
+const frameworks: Record<string, [sign: string, gradleTask: string, program: string]> = {
+  'Spring Boot': ['spring-boot', 'bootJar', jar],
+  Quarkus: [
+    'io.quarkus',
+    'quarkusBuild',
+    '-Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT -jar quarkus-run.jar',
+  ],
+  Micronaut: ['io.micronaut', 'assemble', '-Dmicronaut.server.port=$PORT -jar app.jar'],
+  // Its own server reads the port as an argument of the program; others ignore that.
+  Ktor: ['io.ktor', 'buildFatJar', '-jar app.jar -port=$PORT'],
+}
+
 /** Java and Kotlin, by what builds them. */
 export const java: Rule = {
   looksFor: ['pom.xml', 'build.gradle', 'build.gradle.kts'],
@@ -36,22 +50,15 @@ export const java: Rule = {
       { range: versionIn(text), from: file },
       { range: member && versionIn(root.text(file)), from: file },
     ])
-    const framework = text.includes('spring-boot')
-      ? 'Spring Boot'
-      : text.includes('io.quarkus')
-        ? 'Quarkus'
-        : text.includes('io.micronaut')
-          ? 'Micronaut'
-          : text.includes('io.ktor')
-            ? 'Ktor'
-            : null
+    const [framework = null, [, task, program] = ['', 'assemble', jar]] =
+      Object.entries(frameworks).find(([, [sign]]) => text.includes(sign)) ?? []
     const tool = toolOf(root, { isMaven, version })
     const build =
       settings.build ??
       `${tool.program} ${
         isMaven
           ? `--batch-mode -DskipTests ${member ? `-pl ${at} -am ` : ''}package`
-          : `--no-daemon ${member ? `:${at.replaceAll('/', ':')}:` : ''}${gradleTask(framework)}`
+          : `--no-daemon ${member ? `:${at.replaceAll('/', ':')}:` : ''}${task}`
       }`
     const folder = joined(at, isMaven ? 'target' : 'build/libs')
     const quarkus =
@@ -61,19 +68,7 @@ export const java: Rule = {
       quarkus === null
         ? `mkdir /out && cp "$(ls -S ${folder}/*.[jw]ar | grep -v -E -e '-(plain|sources|javadoc)\\.[jw]ar$' -e '/original-' | head -n 1)" /out/app.jar`
         : `mv ${quarkus} /out`
-    const port =
-      framework === 'Quarkus'
-        ? '-Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT'
-        : framework === 'Micronaut'
-          ? '-Dmicronaut.server.port=$PORT'
-          : '-Dserver.port=$PORT'
-    const start =
-      settings.start ??
-      webOfProcfile(files) ??
-      // Ktor's own server reads it as an argument of the program; others ignore that.
-      (framework === 'Ktor'
-        ? 'java -jar app.jar -port=$PORT'
-        : `java ${port} -jar ${quarkus === null ? 'app.jar' : 'quarkus-run.jar'}`)
+    const start = settings.start ?? webOfProcfile(files) ?? `java ${program}`
     return {
       kind: framework ?? (isKotlin(files) ? 'Kotlin' : 'Java'),
       ...(member && { context: member.workspace.root }),
@@ -89,7 +84,7 @@ export const java: Rule = {
         [
           `FROM ${tool.image} AS build`,
           'WORKDIR /src',
-          installPackages(settings.packages ?? []),
+          installPackages(settings.packages),
           'COPY . .',
           ...buildArguments(buildVariables),
           ...(settings.build === undefined
@@ -99,7 +94,7 @@ export const java: Rule = {
         [
           `FROM ${version.image}-jre`,
           'WORKDIR /app',
-          installPackages(settings.packages ?? []),
+          installPackages(settings.packages),
           'RUN useradd --system --no-create-home app',
           'ENV PORT=8080 JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75',
           'COPY --from=build /out ./',
@@ -132,15 +127,6 @@ function toolOf(files: Files, { isMaven, version }: { isMaven: boolean; version:
     cache: '/home/gradle/.gradle',
   }
 }
-
-const gradleTask = (framework: string | null) =>
-  framework === 'Spring Boot'
-    ? 'bootJar'
-    : framework === 'Ktor'
-      ? 'buildFatJar'
-      : framework === 'Quarkus'
-        ? 'quarkusBuild'
-        : 'assemble'
 
 const isKotlin = (files: Files) => files.find(/\.kt$/) !== undefined
 

@@ -127,28 +127,24 @@ export const frameworks: Framework[] = [
     name: 'Create React App',
     package: 'react-scripts',
     build: 'react-scripts build',
-    serve: spa('build'),
+    serve: site('build', true),
   },
   {
     name: 'Vue CLI',
     package: '@vue/cli-service',
     build: 'vue-cli-service build',
-    serve: spa('dist'),
+    serve: site('dist', true),
   },
   { name: 'Fastify', package: 'fastify', serve: () => null },
   { name: 'Hono', package: 'hono', serve: () => null },
   { name: 'Koa', package: 'koa', serve: () => null },
   { name: 'Express', package: 'express', serve: () => null },
-  { name: 'Parcel', package: 'parcel', build: 'parcel build', serve: spa('dist') },
-  { name: 'Vite', package: 'vite', build: 'vite build', serve: spa('dist') },
+  { name: 'Parcel', package: 'parcel', build: 'parcel build', serve: site('dist', true) },
+  { name: 'Vite', package: 'vite', build: 'vite build', serve: site('dist', true) },
 ]
 
-function site(directory: string): Framework['serve'] {
-  return () => ({ directory, spa: false })
-}
-
-function spa(directory: string): Framework['serve'] {
-  return () => ({ directory, spa: true })
+function site(directory: string, spa = false): Framework['serve'] {
+  return () => ({ directory, spa })
 }
 
 function reactRouter({ files, has }: { files: Files; has: (name: string) => boolean }) {

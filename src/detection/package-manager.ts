@@ -63,14 +63,8 @@ export function packageManagerOf(files: Files): PackageManager {
   const manifests = [
     'package.json',
     ...(lock === undefined ? [] : [lock]),
-    ...[
-      '.npmrc',
-      '.yarnrc',
-      '.yarnrc.yml',
-      'pnpm-workspace.yaml',
-      'bunfig.toml',
-      '.pnpmfile.cjs',
-    ].filter((file) => files.has(file)),
+    ...files.present('.npmrc', '.yarnrc', '.yarnrc.yml', 'pnpm-workspace.yaml', 'bunfig.toml'),
+    ...files.present('.pnpmfile.cjs'),
   ]
   return {
     name,

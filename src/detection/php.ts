@@ -21,13 +21,7 @@ export const php: Rule = {
     if (!hasComposer && files.first('index.php', 'public/index.php') === undefined) return null
     const required = objectOf(files.json('composer.json')['require'])
     const has = (name: string) => Object.hasOwn(required, name)
-    const framework = has('laravel/framework')
-      ? 'Laravel'
-      : has('symfony/framework-bundle')
-        ? 'Symfony'
-        : has('slim/slim')
-          ? 'Slim'
-          : null
+    const framework = Object.entries(known).find(([, name]) => has(name))?.[0] ?? null
     const version = chooseVersion('PHP', settings, [
       { range: files.line('.php-version'), from: '.php-version' },
       {
@@ -53,7 +47,7 @@ export const php: Rule = {
     const install =
       settings.install ??
       'composer install --no-dev --no-scripts --no-interaction --prefer-dist --optimize-autoloader'
-    const manifests = ['composer.json', ...(files.has('composer.lock') ? ['composer.lock'] : [])]
+    const manifests = files.present('composer.json', 'composer.lock')
     const installed = hasComposer
       ? [
           installPackages(['git', 'unzip']),
@@ -69,7 +63,7 @@ export const php: Rule = {
         ]
       : []
     const isBuilt = hasComposer || front !== null || settings.build !== undefined
-    const folders = (framework && writtenBy[framework]) ?? []
+    const folders = writtenBy[framework ?? ''] ?? []
     const written = folders.length === 0 ? [] : [`mkdir -p ${folders.join(' ')}`]
     const last = [
       'USER www-data',
@@ -97,10 +91,7 @@ export const php: Rule = {
         front === null ? null : front.stage,
         [
           `FROM ${version.image}${isBuilt ? ' AS base' : ''}`,
-          installPackages([
-            ...extensions.flatMap((name) => libraries[name] ?? []),
-            ...(settings.packages ?? []),
-          ]),
+          installPackages(...extensions.map((name) => libraries[name]), settings.packages),
           ...installing(extensions),
           `ENV PORT=8080${framework === 'Symfony' ? ' APP_ENV=prod' : ''} APACHE_DOCUMENT_ROOT=/var/www/html${root === '.' ? '' : `/${root}`}`,
           // Apache expands ${PORT} when it starts, so the port can be changed without a build. The image's own
@@ -161,6 +152,12 @@ export const php: Rule = {
             : null,
     }
   },
+}
+
+const known = {
+  Laravel: 'laravel/framework',
+  Symfony: 'symfony/framework-bundle',
+  Slim: 'slim/slim',
 }
 
 const autoload = 'composer dump-autoload --no-dev --optimize --no-scripts'

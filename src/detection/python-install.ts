@@ -51,7 +51,7 @@ export function installerOf(files: Files, project: JsonObject): Installer {
       reason: has('Pipfile.lock')
         ? 'Pipenv from Pipfile.lock'
         : 'Pipenv from Pipfile, without a lock file: each build may get other versions',
-      manifests: ['Pipfile', ...(has('Pipfile.lock') ? ['Pipfile.lock'] : [])],
+      manifests: files.present('Pipfile', 'Pipfile.lock'),
       install: by('pipenv', has('Pipfile.lock') ? 'sync' : 'install', 'PIPENV_VERBOSITY=-1 '),
     }
   if (has('requirements.txt')) {

@@ -53,7 +53,6 @@ function planPython(options: Options): Found {
   const framework = frameworks.find((framework) => framework.isFound({ files, has }))
   const served = startOf({ files, has, framework, start: settings.start })
   const system = systemPackages.filter(({ of }) => of.some(has))
-  const extra = settings.packages ?? []
   const build = settings.build ?? (framework?.name === 'Django' ? collectStatic(files) : null)
   const install =
     settings.install === undefined ? installer.install : [inFolder(folder, settings.install)]
@@ -84,7 +83,7 @@ function planPython(options: Options): Found {
             `FROM ${version.image} AS build`,
             'ENV PYTHONDONTWRITEBYTECODE=1 VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH',
             'WORKDIR /app',
-            installPackages([...system.flatMap(({ build }) => build), ...extra]),
+            installPackages(...system.map(({ build }) => build), settings.packages),
             'RUN python -m venv /opt/venv',
             ...(installer.needsCode
               ? ['COPY . .']
@@ -107,7 +106,7 @@ function planPython(options: Options): Found {
         `FROM ${version.image}`,
         `ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1${isPlain ? '' : ' PATH=/opt/venv/bin:$PATH'} PORT=8000` +
           (served.env === undefined ? '' : ` ${served.env}`),
-        installPackages([...system.flatMap(({ run }) => run), ...extra]),
+        installPackages(...system.map(({ run }) => run), settings.packages),
         'RUN useradd --create-home --uid 1000 app',
         'WORKDIR /app',
         'RUN chown app:app /app',

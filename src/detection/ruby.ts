@@ -42,7 +42,6 @@ export const ruby: Rule = {
       /^[ \t]*gemspec\b|\bpath(:|\s*=>)/m.test(files.text('Gemfile')) ||
       files.hasFolder('vendor/cache')
     const libraries = libraryPackages.filter(({ gem }) => has(gem))
-    const extra = settings.packages ?? []
     // Which one matters: the tasks that compile assets run it again.
     const manager = files.has('package.json') && isRails ? packageManagerOf(files) : null
     // An install command of the user's own may leave files in the folder.
@@ -66,21 +65,14 @@ export const ruby: Rule = {
         ],
         [
           'FROM base AS gems',
-          installPackages([
-            ...['build-essential', 'git', 'libyaml-dev', 'pkg-config'],
-            ...libraries.flatMap(({ build }) => build),
-            ...extra,
-          ]),
+          installPackages(
+            ['build-essential', 'git', 'libyaml-dev', 'pkg-config'],
+            libraries.flatMap(({ build }) => build),
+            settings.packages,
+          ),
           needsCode
             ? 'COPY . .'
-            : copy(
-                [
-                  'Gemfile',
-                  ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : []),
-                  ...(files.has('.ruby-version') ? ['.ruby-version'] : []),
-                ],
-                './',
-              ),
+            : copy(files.present('Gemfile', 'Gemfile.lock', '.ruby-version'), './'),
           run(
             settings.install ??
               (files.has('Gemfile.lock') ? 'bundle install' : 'BUNDLE_DEPLOYMENT=0 bundle install'),
@@ -106,7 +98,7 @@ export const ruby: Rule = {
           : null,
         [
           'FROM base',
-          installPackages([...libraries.flatMap(({ run }) => run), ...extra]),
+          installPackages(...libraries.map(({ run }) => run), settings.packages),
           'RUN useradd --create-home --uid 1000 app && chown app:app /app',
           `ENV PORT=3000${isRails ? ' RAILS_LOG_TO_STDOUT=1 RAILS_SERVE_STATIC_FILES=1' : ''}`,
           'COPY --from=gems /usr/local/bundle /usr/local/bundle',

@@ -48,7 +48,6 @@ export const rust: Rule = {
       : '/app/app'
     const start = settings.start ?? webOfProcfile(files) ?? usual
     const usesTls = has('openssl') || has('native-tls') || has('reqwest')
-    const extra = settings.packages ?? []
     return {
       kind: Object.entries(known).find(([, name]) => has(name))?.[0] ?? 'Rust',
       ...(member && { context: member.workspace.root }),
@@ -63,7 +62,7 @@ export const rust: Rule = {
         [
           `FROM ${version.image} AS build`,
           'WORKDIR /src',
-          installPackages([...(usesTls ? ['pkg-config', 'libssl-dev'] : []), ...extra]),
+          installPackages(usesTls ? ['pkg-config', 'libssl-dev'] : [], settings.packages),
           // Else the image's rustup downloads what the file names, for each build again.
           root.first('rust-toolchain', 'rust-toolchain.toml') === undefined
             ? null
@@ -78,7 +77,7 @@ export const rust: Rule = {
         ],
         [
           'FROM debian:trixie-slim',
-          installPackages([...(usesTls ? ['ca-certificates', 'libssl3'] : []), ...extra]),
+          installPackages(usesTls ? ['ca-certificates', 'libssl3'] : [], settings.packages),
           'WORKDIR /app',
           usesTls
             ? null

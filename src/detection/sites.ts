@@ -22,15 +22,7 @@ const sites: Site[] = [
       files.first('hugo.toml', 'hugo.yaml', 'hugo.json') !== undefined ||
       (files.first('config.toml', 'config.yaml') !== undefined && files.hasFolder('content')),
     directory: 'public',
-    prepare: ({ settings }) => ({
-      stage: [
-        'FROM debian:trixie-slim AS build',
-        'WORKDIR /app',
-        installPackages(['ca-certificates', 'git', 'hugo', ...(settings.packages ?? [])]),
-      ],
-      build: 'hugo --minify',
-      reasons: ['Hugo of Debian trixie'],
-    }),
+    prepare: byDebian('Hugo', ['ca-certificates', 'git', 'hugo'], 'hugo --minify'),
   },
   {
     name: 'Jekyll',
@@ -48,10 +40,8 @@ const sites: Site[] = [
         stage: [
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
-          installPackages(['build-essential', 'git', ...(settings.packages ?? [])]),
-          gemfile
-            ? copy(['Gemfile', ...(files.has('Gemfile.lock') ? ['Gemfile.lock'] : [])], './')
-            : null,
+          installPackages(['build-essential', 'git'], settings.packages),
+          gemfile ? copy(files.present('Gemfile', 'Gemfile.lock'), './') : null,
           run(settings.install ?? (gemfile ? 'bundle install' : 'gem install jekyll')),
         ],
         build: gemfile
@@ -66,15 +56,7 @@ const sites: Site[] = [
     looksFor: ['book.toml'],
     isFound: (files) => files.has('book.toml'),
     directory: 'book',
-    prepare: ({ settings }) => ({
-      stage: [
-        'FROM debian:trixie-slim AS build',
-        'WORKDIR /app',
-        installPackages(['mdbook', ...(settings.packages ?? [])]),
-      ],
-      build: 'mdbook build',
-      reasons: ['mdBook of Debian trixie'],
-    }),
+    prepare: byDebian('mdBook', ['mdbook'], 'mdbook build'),
   },
   {
     name: 'MkDocs',
@@ -90,7 +72,7 @@ const sites: Site[] = [
         stage: [
           `FROM ${version.image} AS build`,
           'WORKDIR /app',
-          installPackages(settings.packages ?? []),
+          installPackages(settings.packages),
           list ? copy(['requirements.txt'], './') : null,
           run(
             settings.install ??
@@ -111,6 +93,18 @@ const sites: Site[] = [
     prepare: null,
   })),
 ]
+
+function byDebian(name: string, packages: string[], build: string): Site['prepare'] {
+  return ({ settings }) => ({
+    stage: [
+      'FROM debian:trixie-slim AS build',
+      'WORKDIR /app',
+      installPackages(packages, settings.packages),
+    ],
+    build,
+    reasons: [`${name} of Debian trixie`],
+  })
+}
 
 export const site: Rule = {
   looksFor: sites.flatMap(({ looksFor }) => looksFor),

@@ -35,10 +35,12 @@ export const after = (commands: string[], step: string) =>
 export const together = (commands: string[]) => commands.join(' && \\\n    ')
 
 /** Names of the system's packages are checked when settings are saved, and those of rules are constants. */
-export const installPackages = (packages: string[]) =>
-  packages.length === 0
+export const installPackages = (...lists: (string[] | undefined)[]) => {
+  const packages = lists.flatMap((each) => each ?? [])
+  return packages.length === 0
     ? null
     : `RUN apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')} && rm -rf /var/lib/apt/lists/*`
+}
 
 export const buildArguments = (names: string[]) => names.map((name) => `ARG ${name}`)
 

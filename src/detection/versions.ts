@@ -1,58 +1,33 @@
 import { lacking } from './plan.ts'
 import type { Settings } from './plan.ts'
+import { list } from './text.ts'
 
 /**
  * The minor versions of official images that a plan may name, newest first. `use` is the one for a repository
- * that asks for none: the newest with long support. Sources: the tags of the official images, November 2026.
+ * that asks for none: the newest with long support. A version stands where the image has a question mark. Sources:
+ * the tags of the official images, November 2026.
  */
 const images = {
-  Node: {
-    image: 'node',
-    use: '24.20',
-    known: ['26.13', '24.20', '22.23', '20.20', '18.20'],
-    suffix: '-slim',
-  },
-  Bun: { image: 'oven/bun', use: '1.4', known: ['1.4', '1.3', '1.2'], suffix: '-slim' },
+  Node: { image: 'node:?-slim', use: '24.20', known: list('26.13 24.20 22.23 20.20 18.20') },
+  Bun: { image: 'oven/bun:?-slim', use: '1.4', known: list('1.4 1.3 1.2') },
   Deno: {
-    image: 'denoland/deno',
+    image: 'denoland/deno:?',
     use: '2.9.6',
-    known: ['2.9.6', '2.8.3', '2.7.14', '2.6.8', '2.5.6', '2.4.5', '1.46.3'],
-    suffix: '',
+    known: list('2.9.6 2.8.3 2.7.14 2.6.8 2.5.6 2.4.5 1.46.3'),
   },
-  Python: {
-    image: 'python',
-    use: '3.14',
-    known: ['3.15', '3.14', '3.13', '3.12', '3.11', '3.10'],
-    suffix: '-slim',
-  },
-  Go: {
-    image: 'golang',
-    use: '1.27',
-    known: ['1.27', '1.26', '1.25', '1.24', '1.23', '1.22', '1.21'],
-    suffix: '',
-  },
+  Python: { image: 'python:?-slim', use: '3.14', known: list('3.15 3.14 3.13 3.12 3.11 3.10') },
+  Go: { image: 'golang:?', use: '1.27', known: list('1.27 1.26 1.25 1.24 1.23 1.22 1.21') },
   Rust: {
-    image: 'rust',
+    image: 'rust:?-slim',
     use: '1.96',
-    known: ['1.96', '1.95', '1.94', '1.93', '1.92', '1.91', '1.90', '1.85', '1.80'],
-    suffix: '-slim',
+    known: list('1.96 1.95 1.94 1.93 1.92 1.91 1.90 1.85 1.80'),
   },
-  Ruby: { image: 'ruby', use: '3.4', known: ['4.0', '3.4', '3.3', '3.2'], suffix: '-slim' },
-  PHP: { image: 'php', use: '8.5', known: ['8.5', '8.4', '8.3', '8.2'], suffix: '-apache' },
-  Java: { image: 'eclipse-temurin', use: '21', known: ['25', '21', '17', '11', '8'], suffix: '' },
-  '.NET': {
-    image: 'mcr.microsoft.com/dotnet/sdk',
-    use: '10.0',
-    known: ['10.0', '9.0', '8.0'],
-    suffix: '',
-  },
-  Elixir: {
-    image: 'elixir',
-    use: '1.20',
-    known: ['1.20', '1.19', '1.18', '1.17', '1.16'],
-    suffix: '-slim',
-  },
-} as const
+  Ruby: { image: 'ruby:?-slim', use: '3.4', known: list('4.0 3.4 3.3 3.2') },
+  PHP: { image: 'php:?-apache', use: '8.5', known: list('8.5 8.4 8.3 8.2') },
+  Java: { image: 'eclipse-temurin:?', use: '21', known: list('25 21 17 11 8') },
+  '.NET': { image: 'mcr.microsoft.com/dotnet/sdk:?', use: '10.0', known: list('10.0 9.0 8.0') },
+  Elixir: { image: 'elixir:?-slim', use: '1.20', known: list('1.20 1.19 1.18 1.17 1.16') },
+}
 
 export type Language = keyof typeof images
 
@@ -72,10 +47,10 @@ export function chooseVersion(
   settings: Pick<Settings, 'version'>,
   requests: VersionRequest[],
 ): Version {
-  const { image, use, known, suffix } = images[language]
+  const { image, use, known } = images[language]
   const named = (version: string, from: string): Version => ({
     version,
-    image: `${image}:${version}${suffix}`,
+    image: image.replace('?', version),
     reason: `${language} ${version}${from}`,
   })
   const all = [{ range: settings.version, from: 'the settings' }, ...requests]
