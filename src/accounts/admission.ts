@@ -50,7 +50,8 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
   }
   const closed = whyClosed(deps, shown.invite)
   if (closed) throw new AppError('forbidden', closed)
-  if (getUserByEmail(db, email)) throw duplicateEmail()
+  if (getUserByEmail(db, email))
+    throw conflictField('email', 'This e-mail address already has an account. Log in instead.')
   return { role: 'member', inviteId: getOpenInvite(db, shown.invite)?.id ?? null }
 }
 
@@ -73,6 +74,3 @@ const wrongSetupCode = () =>
   new AppError('forbidden', 'The setup code isn’t the one that Davit printed when it started.', {
     fields: [{ field: 'setupCode', message: 'isn’t the one that Davit printed when it started.' }],
   })
-
-const duplicateEmail = () =>
-  conflictField('email', 'This e-mail address already has an account. Log in instead.')

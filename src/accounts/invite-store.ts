@@ -14,11 +14,9 @@ import { linkToken } from './link-token.ts'
 /** In milliseconds. */
 const lifetime = 7 * 24 * 3_600_000
 
-type InviteDeps = { db: Db; secrets: Secrets; config: Config }
-
 /** The token is only in the link, which is mailed if there is an address. */
 export function makeInvite(
-  { db, secrets, config }: InviteDeps,
+  { db, secrets, config }: { db: Db; secrets: Secrets; config: Config },
   { createdBy, email = null }: { createdBy: string; email?: string | null },
 ) {
   const off = whyNoInvites(config)

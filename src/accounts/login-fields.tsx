@@ -1,9 +1,7 @@
 import { TextField } from '../web/fields-view.tsx'
 import { passwordLength } from './passwords.ts'
 
-type FieldProps = { value?: string; hint?: string; autofocus?: boolean }
-
-export const EmailField = (shown: FieldProps) => (
+export const EmailField = (shown: { value?: string; hint?: string; autofocus?: boolean }) => (
   <TextField name="email" label="E-mail" type="email" autocomplete="username" required {...shown} />
 )
 

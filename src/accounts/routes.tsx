@@ -5,8 +5,8 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
-import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
+import { input } from '../web/input.ts'
 import { userOf } from '../web/user-of.ts'
 import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
@@ -21,10 +21,12 @@ import { logIn } from './log-in.ts'
 import { isBehindForm, takeRememberedPage } from './next-page.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { SessionList } from './sessions-page.tsx'
 import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
-import type { UserRow } from './store.ts'
+import type { UserRow, SessionRow } from './store.ts'
 import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
+import { ResourceList } from '../resources/list.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { Ago } from '../web/times.tsx'
 
 type RouteDeps = AccountDeps & AdmissionDeps
 
@@ -135,3 +137,43 @@ function registerView(deps: RouteDeps, draft: Draft) {
     ),
   }
 }
+
+type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
+
+const SessionList = ({ sessions, currentId }: Sessions) => (
+  <ResourceList
+    path="/settings/sessions"
+    title="Sessions"
+    about="Where you are logged in. An unused session ends within 30 days."
+    action={
+      sessions.length > 1 && (
+        <PostForm
+          action="/settings/sessions"
+          method="DELETE"
+          question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
+          replaces="#sessions"
+        >
+          <Button variant="outline">End all others</Button>
+        </PostForm>
+      )
+    }
+    rows={sessions.map(({ id, userAgent, address, createdAt, lastSeenAt }) => ({
+      id,
+      title: <span title={userAgent}>{deviceOf(userAgent)}</span>,
+      label: `the session of ${deviceOf(userAgent)}`,
+      badge: id === currentId && 'this browser',
+      facts: [
+        address,
+        <>
+          logged in <Ago at={createdAt} />
+        </>,
+        <>
+          last seen <Ago at={lastSeenAt} />
+        </>,
+      ],
+      isKept: id === currentId,
+    }))}
+    nextCursor={null}
+    remove={{ verb: 'End', noun: 'session', asks: false }}
+  />
+)

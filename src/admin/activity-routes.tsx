@@ -8,25 +8,33 @@ import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import { getJob, isEnded } from '../deployments/store.ts'
+import type { Status } from '../deployments/store.ts'
 import { getEnvironmentIn } from '../environments/store.ts'
 import { notFound } from '../platform/errors.ts'
 import { cancelRun } from '../runs/start.ts'
 import { getRunIn, isEnded as isRunEnded } from '../runs/store.ts'
+import type { RunStatus } from '../runs/store.ts'
 import { cancelServiceJobs } from '../services/service-jobs.ts'
 import { getService } from '../services/store.ts'
+import type { ServiceStatus } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import type { User } from '../web/factory.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { awaitOrAccept, moveOn, show } from '../web/respond.tsx'
 import { settingsView, SettingsList } from '../web/settings-frame.tsx'
-import { listActivity } from './activity.ts'
 import { Badge, RunBadge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import type { User } from '../web/factory.ts'
 import { Ago } from '../web/times.tsx'
 import type { AppStep } from '../environments/app-steps.ts'
-import type { Activity } from './activity.ts'
+import { stepOfJob } from '../environments/app-steps.ts'
+import type { Db } from '../db/index.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { runPath } from '../runs/runs-page.tsx'
+import { servicePath } from '../services/own-service.ts'
+import { listJobs } from './store.ts'
 
 /** Queued and running jobs of all users. Admins may cancel them. */
 export const activityRoutes = (deps: TriggerDeps & { config: Config; cleanUps: CleanUps }) => {
@@ -177,3 +185,60 @@ const titles: Record<Activity['kind'], string> = {
 
 const cancelPath = ({ kind, id }: Activity) =>
   kind === 'clean-up' ? `${activityPath}/clean-up/cancel` : `${activityPath}/${kind}s/${id}/cancel`
+
+type Activity = {
+  /** The id of the deployment, environment, run or service; null for a clean-up. */
+  id: string | null
+  /** The name of its subject, such as a project and its environment. */
+  name: string
+  owner: { id: string | null; email: string }
+  since: Date
+  /** The path of its page, which only its owner may see. */
+  path: string | null
+} & (
+  | { kind: 'deployment'; status: Status }
+  /** A start, restart or stop of the whole app. */
+  | { kind: 'environment'; status: AppStep }
+  | { kind: 'run'; status: RunStatus }
+  | { kind: 'service'; status: ServiceStatus }
+  | { kind: 'clean-up'; status: 'running' }
+)
+
+/** Jobs of all users: deployments first, running before queued. */
+const listActivity = (db: Db): Activity[] =>
+  listJobs(db)
+    .flatMap((row) => activityOf(row) ?? [])
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+
+/** Null if its subject was deleted meanwhile. */
+function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
+  const { job, deployment, project, environment, run, service } = row
+  const owner = row.owner ?? { id: null, email: 'the daily clean-up' }
+  const at = { owner, since: job.createdAt }
+  if (job.kind === 'clean-up')
+    return { ...at, kind: 'clean-up', id: null, name: 'Clean-up', status: 'running', path: null }
+  if (project && environment) {
+    const { id } = job
+    const within = { ...at, name: `${project.name}, ${environment.name}` }
+    if (deployment)
+      return {
+        ...within,
+        kind: 'deployment',
+        id,
+        status: deployment.status,
+        path: deploymentPath({ projectId: project.id, id }),
+      }
+    // without its command, which may contain the owner's secrets
+    if (run) return { ...within, kind: 'run', id, status: run.status, path: runPath(run) }
+    const status = stepOfJob(job)
+    const path = environmentPath(environment)
+    return status && { ...within, kind: 'environment', id: environment.id, status, path }
+  }
+  if (!service) return null
+  const id = job.subjectId
+  return { ...at, kind: 'service', id, ...service, path: servicePath({ id }) }
+}
+
+const rankOf = ({ kind, status }: Activity) =>
+  ['deployment', 'environment', 'run', 'service', 'clean-up'].indexOf(kind) +
+  (status === 'pending' ? 0.5 : 0)

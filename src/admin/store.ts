@@ -67,7 +67,11 @@ export function setOwner(db: Tx, { from, to }: { from: string; to: string }) {
       db.select({ id: table.id, name: table.name }).from(table).where(eq(table.ownerId, id)).all()
     const taken = new Set(ownedBy(to).map(({ name }) => name))
     for (const { id, name } of ownedBy(from)) {
-      const free = freeName(name, taken)
+      const free = firstFree(
+        (end) => name.slice(0, 60 - end.length) + end,
+        (name) => !taken.has(name),
+        (number) => ` (${number})`,
+      )
       taken.add(free)
       const host = table === services ? { host: hostFor(db, { id, to }) } : {}
       db.update(table)
@@ -101,13 +105,6 @@ function hostFor(db: Tx, { id, to }: { id: string; to: string }) {
   if (host === null || !listServiceHosts(db, to).includes(host)) return host
   return freeHost(db, { ownerId: to, name: host })
 }
-
-const freeName = (wanted: string, taken: Set<string>) =>
-  firstFree(
-    (end) => wanted.slice(0, 60 - end.length) + end,
-    (name) => !taken.has(name),
-    (number) => ` (${number})`,
-  )
 
 /** True if a provider has, or had, the project's webhook secret. */
 export const hasWebhook = (db: Tx, { id, webhookId }: { id: string; webhookId: string | null }) =>

@@ -181,9 +181,7 @@ const Pending = ({ environment, pending, current }: EnvironmentView) => {
   )
 }
 
-type ChangeProps = { name: string } & Pick<EnvironmentView, 'environment'>
-
-const Change = ({ name, environment }: ChangeProps) => {
+const Change = ({ name, environment }: { name: string } & Pick<EnvironmentView, 'environment'>) => {
   if (name in fieldLabels)
     return (
       <a href={`${environmentPath(environment)}/edit`}>

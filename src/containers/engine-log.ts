@@ -22,11 +22,9 @@ const pauses = { first: 250, longest: 10_000 }
 /** Lines that may be buffered before reading pauses. */
 const maxAhead = 1000
 
-type EngineDeps = { docker: Docker; feed: EngineFeed }
-
 /** Reads a container's log from the engine. `mask` is called for each batch, since secrets can change. */
 export function engineLog(
-  { docker, feed }: EngineDeps,
+  { docker, feed }: { docker: Docker; feed: EngineFeed },
   id: string,
   mask: () => Promise<SourceMask>,
 ): LogSource {

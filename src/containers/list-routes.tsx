@@ -1,24 +1,25 @@
 import { Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
-import { listed, listingOf, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import { listed, listingOf, ListingForm, NothingFound, Pages, byName } from '../web/listing.tsx'
+import type { Listed, Listing } from '../web/listing.tsx'
 import { paged } from '../web/paging.ts'
 import { show } from '../web/respond.tsx'
 import { sse, sseEvent } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
-import type { FindDeps } from './find.ts'
-import { sorted, sorts, textOf, groupRows } from './groups.ts'
+import type { FindDeps, OwnPlace } from './find.ts'
 import { containerJson, containersPage, placeForm } from './json.ts'
-import { rowOf } from './row.ts'
+import { rowOf, lookOfRow, processText } from './row.ts'
 import type { RowDeps, Row } from './row.ts'
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import type { Listed, Listing } from '../web/listing.tsx'
 import { Live } from '../web/live.tsx'
 import { ContainerRow } from './container-row.tsx'
-import type { Group, Sort, Viewer } from './groups.ts'
+import { web } from '../environments/processes.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
+import { toneRanks } from '../web/status-badge.tsx'
 
 export type ListDeps = FindDeps & RowDeps & { streams: Streams }
 
@@ -133,3 +134,108 @@ const NothingRuns = ({ isAdmin }: { isAdmin: boolean }) => (
     <ButtonLink href="/projects">Open projects</ButtonLink>
   </EmptyState>
 )
+
+type Group = {
+  key: string
+  title: string
+  note: string | null
+  href: string | null
+  rows: Row[]
+}
+
+type Heading = Omit<Group, 'rows'> & { rank: number }
+
+type Viewer = Pick<User, 'id'>
+
+const sorts = {
+  place: 'Project or service',
+  state: 'State',
+  name: 'Name',
+} as const
+
+type Sort = keyof typeof sorts
+
+function sorted(rows: Row[], sort: Sort, user: Viewer): Row[] {
+  if (sort === 'name') return rows.toSorted(byOwnName)
+  if (sort === 'state') return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || byOwnName(a, b))
+  return rows
+    .map((row) => ({ row, heading: headingOf(row, user) }))
+    .toSorted((a, b) => byHeading(a.heading, b.heading) || byEnvironment(a.row, b.row))
+    .map(({ row }) => row)
+}
+
+function textOf({ container, place }: Row) {
+  const facts = [container.name, shownImage(container.image)]
+  if (place.kind === 'own')
+    facts.push(...namesOf(place), place.process ? processText(place.process) : '')
+  return facts.join(' ')
+}
+
+/** Expects sorted rows. Projects come first, then services, Davit's own containers, and others. */
+function groupRows(rows: Row[], user: Viewer): Group[] {
+  const groups = new Map<string, Group>()
+  for (const row of rows) {
+    const { rank: _, ...heading } = headingOf(row, user)
+    const group = groups.get(heading.key)
+    if (group) group.rows.push(row)
+    else groups.set(heading.key, { ...heading, rows: [row] })
+  }
+  return [...groups.values()]
+}
+
+/** Empty for containers that Davit runs for itself, such as Caddy. */
+const namesOf = ({ project, environment, service }: OwnPlace) =>
+  [project, environment, service].flatMap((named) => named?.name ?? [])
+
+function headingOf({ place }: Row, user: Viewer): Heading {
+  if (place.kind === 'other') return others
+  const { project, service } = place
+  const note = place.owner && place.owner.id !== user.id ? `of ${place.owner.email}` : null
+  if (project)
+    return {
+      key: `project-${project.id}`,
+      title: project.name,
+      note,
+      href: note ? null : `/projects/${project.id}`,
+      rank: note ? 2 : 0,
+    }
+  if (!service) return davits
+  return {
+    key: `service-${service.id}`,
+    title: service.name,
+    note: note ? `service ${note}` : 'service',
+    href: note ? null : `/services/${service.id}`,
+    rank: note ? 3 : 1,
+  }
+}
+
+const davits = { key: 'davit', title: 'Davit itself', note: null, href: null, rank: 4 }
+
+const others = {
+  key: 'other',
+  title: 'Other containers on this server',
+  note: 'not managed by Davit',
+  href: null,
+  rank: 5,
+}
+
+const byHeading = (a: Heading, b: Heading) =>
+  a.rank - b.rank || byName(a.title, b.title) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+
+const byEnvironment = (a: Row, b: Row) =>
+  byName(environmentOf(a), environmentOf(b)) ||
+  byName(processOf(a), processOf(b)) ||
+  byOwnName(a, b)
+
+const environmentOf = ({ place }: Row) =>
+  place.kind === 'own' ? (place.environment?.name ?? '') : ''
+
+/** `web` sorts first. */
+function processOf({ place }: Row) {
+  const process = place.kind === 'own' ? place.process : null
+  return !process || process.name === web ? '' : processText(process)
+}
+
+const byOwnName = (a: Row, b: Row) => byName(a.container.name, b.container.name)
+
+const rankOf = (row: Row) => toneRanks[lookOfRow(row).tone]

@@ -6,14 +6,13 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { lookOfContainer } from '../web/status-badge.tsx'
+import { lookOfContainer, Badge, ContainerBadge, stateInWords } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../platform/pause.ts'
 import { ContainerDetails } from './container-details.tsx'
-import { ContainerRow, rowId } from './container-row.tsx'
-import { ContainerStatus } from './container-status.tsx'
+import { ContainerRow, rowId, restarts } from './container-row.tsx'
 import { containerView } from './container-view.ts'
-import type { ViewDeps } from './container-view.ts'
+import type { ViewDeps, ContainerView } from './container-view.ts'
 import { findContainer, noContainer } from './find.ts'
 import type { FoundContainer } from './find.ts'
 import { containerDetailsJson } from './json.ts'
@@ -30,7 +29,13 @@ import { AppError } from '../platform/errors.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { isRollingOut } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
-import { isKept } from './row.ts'
+import { isKept, keptLook, stopReasonOf } from './row.ts'
+import { PageHead, Trouble } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { Ago } from '../web/times.tsx'
+import { ContainerActions } from './actions.tsx'
+import { Live } from '../web/live.tsx'
+import { terminalPath } from './terminal/page.tsx'
 
 type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
 
@@ -132,5 +137,83 @@ function refuseWhileSwitching({ db }: ActDeps, { place }: FoundContainer) {
   throw new AppError(
     'conflict',
     `A deployment is switching the containers of ${place.environment.name}. Wait until it has ended, or cancel it.`,
+  )
+}
+
+/** Refreshes itself every few seconds. */
+const ContainerStatus = ({ view }: { view: ContainerView }) => {
+  const { container, place, looping } = view
+  const reason = stopReasonOf(view)
+  const shown = { ...container, looping }
+  return (
+    <Live
+      as="section"
+      id="container-status"
+      aria-label="Status"
+      data-announce={`The container is ${stateInWords(shown)}.`}
+    >
+      <PageHead title={container.name} crumbs={[{ href: '/containers', name: 'Containers' }]} />
+      {reason && (
+        <Trouble title="Davit stopped it" hint={reason.hint}>
+          <p dir="auto">{reason.message}</p>
+        </Trouble>
+      )}
+      {container.error && !isUp(container) && (
+        <Trouble title="Docker couldn’t start it">
+          <p dir="auto">{container.error}</p>
+        </Trouble>
+      )}
+      <div class="status-line">
+        <p hidden data-gone>
+          This container was removed.
+        </p>
+        {isKept(place) && !isUp(container) ? (
+          <Badge {...keptLook} />
+        ) : (
+          <ContainerBadge {...shown} />
+        )}
+        <Facts view={view} />
+        <div class="actions">
+          {view.hasTerminal && (
+            <ButtonLink small variant="outline" href={terminalPath(container)}>
+              Terminal
+            </ButtonLink>
+          )}
+          <ContainerActions container={container} place={place} target="#container-status" />
+        </div>
+      </div>
+      <WayBack view={view} />
+    </Live>
+  )
+}
+
+const Facts = ({ view: { container } }: { view: ContainerView }) => (
+  <p class="row-facts">
+    {container.exitCode !== null && <span>exit code {container.exitCode}</span>}
+    {container.restartCount > 0 && <span class="telling">{restarts(container.restartCount)}</span>}
+    {container.oomKilled && <span class="telling">ran out of memory</span>}
+    {container.startedAt && (
+      <span>
+        started <Ago at={container.startedAt} />
+      </span>
+    )}
+    {!isUp(container) && container.finishedAt && (
+      <span>
+        ended <Ago at={container.finishedAt} />
+      </span>
+    )}
+  </p>
+)
+
+const WayBack = ({ view: { container, place, isOwner } }: { view: ContainerView }) => {
+  if (isUp(container) || place.kind === 'other' || !place.project || !isOwner) return null
+  return (
+    <p class="muted">
+      {isKept(place)
+        ? 'It belongs to the previous version, and is kept stopped until the next deployment: a rollback starts it.'
+        : 'Start restarts this container unchanged.'}{' '}
+      To run the newest commit instead,{' '}
+      <a href={`/projects/${place.project.id}`}>deploy the project</a>.
+    </p>
   )
 }

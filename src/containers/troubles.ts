@@ -18,8 +18,6 @@ import { eventPlace, placeContainers } from './place.ts'
 
 type TroubleDeps = { db: Db; instanceId: string; observed: ObservedContainers }
 
-type ContainerOwner = { id: string; labels: Record<string, string> }
-
 /** Reports a container of an app or service that crashes again and again, is unhealthy or out of memory. */
 export function noteTrouble(deps: TroubleDeps, { id, action, attributes: labels }: EngineEvent) {
   const isLooping = action === 'start' && deps.observed.isLooping(id)
@@ -61,7 +59,7 @@ const prefixesOf = (key: string) => troubles.map((kind) => `${kind} ${key}`)
 /** Only of the containers that people reach: those of a deployment that fails are its own matter. */
 function tell(
   { db, instanceId }: TroubleDeps,
-  { id, labels }: ContainerOwner,
+  { id, labels }: { id: string; labels: Record<string, string> },
   told: (of: Named, open: Trouble[]) => TroubleNews[],
   /** True when nothing is told unless something was wrong. */
   { onlyEnds = false } = {},

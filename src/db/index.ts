@@ -138,12 +138,10 @@ export const appliedSchema = (path: string) =>
     return newestApplied(sqlite)
   })
 
-type Journal = { entries: { when: number }[] }
-
 /** Only reads their list: reading all of them takes as long as the rest of opening a database. */
 function newestKnown(migrationsFolder: string) {
   const journal = readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8')
-  return (JSON.parse(journal) as Journal).entries.at(-1)?.when ?? 0
+  return (JSON.parse(journal) as { entries: { when: number }[] }).entries.at(-1)?.when ?? 0
 }
 
 const newestApplied = (sqlite: Database) =>

@@ -33,9 +33,7 @@ export function checkCertificates(config: Config): Finding[] {
   return [...troubles, ...summary(known)]
 }
 
-type CertificateState = { notAfter?: Date | null | undefined; error: object | null }
-
-function summary(known: CertificateState[]) {
+function summary(known: { notAfter?: Date | null | undefined; error: object | null }[]) {
   const ends = known.flatMap(({ notAfter, error }) => (notAfter && !error ? [notAfter] : []))
   if (ends.length === 0) return []
   const first = new Date(Math.min(...ends.map(Number)))

@@ -16,7 +16,15 @@ export async function checkEngine(docker: Docker): Promise<Finding[]> {
     version(info),
     ...judgeFaults(info),
     ...place(docker, info),
-    ...limits(info),
+    ...(info.unlimited.length === 0
+      ? []
+      : [
+          wrong(
+            'limits',
+            `Docker doesn’t enforce limits of ${info.unlimited.join(', ')}`,
+            'Give it control groups v2, delegated to its user where it runs rootless: see /docs/remote.',
+          ),
+        ]),
     ...[builds(info), bridge(running), confinement(info), clock(info)],
   ]
 }
@@ -48,17 +56,6 @@ function place({ remote }: Docker, { rootless }: EngineInfo) {
   const is = remote ? 'Docker is on another machine' : 'Docker runs rootless'
   return [ok('place', `${is}: apps are reached by their ports, without domains; see /docs/remote`)]
 }
-
-const limits = ({ unlimited }: EngineInfo) =>
-  unlimited.length === 0
-    ? []
-    : [
-        wrong(
-          'limits',
-          `Docker doesn’t enforce limits of ${unlimited.join(', ')}`,
-          'Give it control groups v2, delegated to its user where it runs rootless: see /docs/remote.',
-        ),
-      ]
 
 const builds = ({ buildkit }: EngineInfo) =>
   ok('builds', buildkit ? 'BuildKit' : 'the classic builder: Docker has no BuildKit here')

@@ -4,8 +4,6 @@ import type { Db } from '../db/index.ts'
 import type { Certificate } from './certificate-store.ts'
 import { day, hour } from './certificate-times.ts'
 
-type Request = { ownerId: string; host: string; at: number }
-
 /**
  * The authority counts all requests of a server as those of one account: Let's Encrypt allows it 300 in three
  * hours, and 50 certificates a week below one registered domain. So each member has a share of both, and
@@ -13,7 +11,7 @@ type Request = { ownerId: string; host: string; at: number }
  */
 export class CertificateBudget {
   readonly #db: Db
-  #requests: Request[] = []
+  #requests: { ownerId: string; host: string; at: number }[] = []
   readonly #shares: { most: number; ms: number; of: (host: string) => boolean }[]
 
   constructor({ db, config: { domain } }: { db: Db; config: Pick<Config, 'domain'> }) {

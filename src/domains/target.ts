@@ -9,11 +9,9 @@ import type { Service } from '../services/store.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import { parseTarget } from './forms.ts'
 
-type TargetDeps = { db: Db; config: Config; secrets: Secrets }
-
 /** Throws `invalid` when a service has no such component, or doesn't listen on the port. */
 export async function checkTarget(
-  deps: TargetDeps,
+  deps: { db: Db; config: Config; secrets: Secrets },
   service: Service,
   text: string,
 ): Promise<Target> {

@@ -1,11 +1,10 @@
 import { keyInLog } from './access-log.ts'
-import { cookieHandlers } from './cookies.ts'
 import { isScheme } from './forwarded.ts'
 import { logIn, needsLogin } from './logins.ts'
 import { optionHandlers } from './options.ts'
 import { literal, plainHandler } from './pages.ts'
-import { keyOf } from './plan.ts'
-import type { Accounts, Host } from './plan.ts'
+import { keyOf, davitKey } from './plan.ts'
+import type { Accounts, Host, Site } from './plan.ts'
 import { spellings } from './spellings.ts'
 
 /**
@@ -47,3 +46,32 @@ export const siteRoutes = ({ name, sites }: Host, { isForeign }: { isForeign: bo
     })
 
 const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
+
+/** Davit's own cookies. An app on a subdomain can set any cookie for all of them, so values are limited. */
+const own = [
+  'svc_(?:session|csrf|theme|visitor|browser|oauth)=[^;]{0,200}',
+  'svc_next=[^;]{0,1000}[^;]{0,1000}',
+].join('|')
+
+/** No header can contain this character. */
+const mark = '\u0001'
+
+/** Puts a semicolon on either side of each pair, marks those to keep, and removes the others. */
+const onlyOwn = {
+  handler: 'headers',
+  request: {
+    replace: {
+      Cookie: [
+        { search_regexp: ' *; *', replace: ';;' },
+        { search_regexp: `(^|;)((?:__Host-)?(?:${own}))(;|\\z)`, replace: `$1${mark}$2$3` },
+        { search_regexp: `(^|;)[^;${mark}][^;]*(;|\\z)`, replace: '' },
+        { search_regexp: `;*${mark}`, replace: '; ' },
+        { search_regexp: '^;* *|;+\\z', replace: '' },
+      ],
+    },
+  },
+}
+
+/** Placed before Davit itself: with more cookies than it reads, a browser couldn't use it any more. */
+const cookieHandlers = ({ target }: Pick<Site, 'target'>) =>
+  'slots' in target && target.slots === davitKey ? [onlyOwn] : []

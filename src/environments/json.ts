@@ -63,8 +63,6 @@ export function reachedAt(
 
 export const variableJson = (row: Variable) => shown(variable, row)
 
-const variablesText = () => z.object({ text: z.string() })
-
 export const operations: SliceOperations = () => ({
   Environments: {
     'GET /envs/:envId/variables': lists('List variables; secret values are null', variable()),
@@ -74,7 +72,7 @@ export const operations: SliceOperations = () => ({
     ),
     'GET /envs/:envId/variables/text': does(
       'Get all variables as text, without secrets',
-      variablesText(),
+      z.object({ text: z.string() }),
     ),
     'PUT /envs/:envId/variables': lists(
       'Set all variables by their text; others are removed',

@@ -161,7 +161,7 @@ type VariableModalProps = { environment: Environment; variable: Variable | null;
 const VariableModal = ({ environment, variable, draft }: VariableModalProps) => (
   <ModalForm
     title={variable ? `Edit ${variable.key}` : 'New variable'}
-    from={variablesPage(environment)}
+    from={{ href: pathOf(environment), name: 'Variables' }}
     {...(variable
       ? { action: `${pathOf(environment)}/${variable.id}`, method: 'PUT' }
       : { action: pathOf(environment) })}
@@ -204,7 +204,5 @@ const VariableModal = ({ environment, variable, draft }: VariableModalProps) => 
     />
   </ModalForm>
 )
-
-const variablesPage = (of: Environment) => ({ href: pathOf(of), name: 'Variables' })
 
 const pathOf = ({ id }: Environment) => `/envs/${id}/variables`

@@ -8,8 +8,6 @@ import type { LogKey } from './store.ts'
 /** The number of lines, and bytes of text. */
 export type LogUse = { lines: number; bytes: number }
 
-type Stream = NewLine['stream']
-
 /** The limits for the log of one deployment or job. Lines of Davit itself may slightly exceed them. */
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
@@ -27,7 +25,7 @@ export class LogBounds {
   }
 
   /** True when no further lines of that stream are kept. */
-  isClosedTo(stream: Stream) {
+  isClosedTo(stream: NewLine['stream']) {
     return this.#isFull && stream !== 'system'
   }
 

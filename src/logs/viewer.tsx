@@ -4,11 +4,11 @@ import { useSeenVersion } from '../web/live.tsx'
 import { Icon } from '../web/icons.tsx'
 import { assetPath } from '../web/static.ts'
 import { counted } from '../web/units.ts'
-import { LogOptions, LogSearch, LogTool } from './viewer-tools.tsx'
 import { LevelChoice, queryOf } from './filter-choice.tsx'
 import type { Chosen } from './filter-choice.tsx'
 import { lineHtml } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 
 type Props = {
   /** The URL of its lines. */
@@ -106,8 +106,8 @@ export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }:
       >
         {chosen.search ? (
           <p class="log-note">
-            {matches(lines.length)} <q>{chosen.search}</q>.{' '}
-            <a href={withQuery(page, filterOf(chosen))}>Show all lines</a>
+            {lines.length === 0 ? 'No line with' : `The last ${counted(lines.length, 'line')} with`}{' '}
+            <q>{chosen.search}</q>. <a href={withQuery(page, filterOf(chosen))}>Show all lines</a>
           </p>
         ) : (
           shown.note && <p class="log-note">{shown.note}</p>
@@ -164,10 +164,98 @@ const Stream = ({
 /** The filter of the script's requests. A search isn't included, since it moves from line to line instead. */
 const filterOf = (chosen: Chosen = {}) => queryOf({ ...chosen, search: undefined })
 
-const matches = (count: number) =>
-  count === 0 ? 'No line with' : `The last ${counted(count, 'line')} with`
-
 const withQuery = (path: string, ...parameters: string[]) => {
   const query = parameters.filter((some) => some !== '').join('&')
   return query ? `${path}?${query}` : path
 }
+
+/** Without scripts it opens the page with matching lines. */
+const LogSearch = ({ page, chosen }: { page: string; chosen: Chosen }) => (
+  <form class="log-search" role="search" action={page}>
+    <HiddenChoice chosen={chosen} />
+    <label class="visually-hidden" for="log-query">
+      Search the log
+    </label>
+    <input
+      id="log-query"
+      name="search"
+      value={chosen.search}
+      class="input"
+      type="search"
+      placeholder="Search the log"
+      autocomplete="off"
+      spellcheck={false}
+      maxlength={200}
+      aria-describedby="log-matches"
+      aria-keyshortcuts="/"
+    />
+    <button class="btn" data-variant="outline" data-size="sm" data-unscripted>
+      Search
+    </button>
+    <output id="log-matches" class="log-matches" for="log-query" />
+    <LogTool name="previous" aria-label="Previous match" data-scripted hidden disabled>
+      ↑
+    </LogTool>
+    <LogTool name="next" aria-label="Next match" data-scripted hidden disabled>
+      ↓
+    </LogTool>
+  </form>
+)
+
+const HiddenChoice = ({ chosen: { process = [], level = [], stream } }: { chosen: Chosen }) => (
+  <>
+    {process.map((value) => (
+      <input type="hidden" name="process" value={value} />
+    ))}
+    {level.map((value) => (
+      <input type="hidden" name="level" value={value} />
+    ))}
+    {stream && <input type="hidden" name="stream" value={stream} />}
+  </>
+)
+
+/** Settings for reading logs, which log-settings.js stores. */
+const LogOptions = () => (
+  <details class="log-options" data-scripted hidden>
+    <summary class="btn" data-variant="outline" data-size="sm">
+      <Icon name="settings" />
+      <span>View</span>
+    </summary>
+    <div class="log-menu">
+      <label>
+        <input type="checkbox" name="log-wrap" /> Wrap long lines
+      </label>
+      <label>
+        <input type="checkbox" name="log-json" /> Lay out JSON
+      </label>
+      <fieldset>
+        <legend>Times</legend>
+        {Object.entries(times).map(([value, name]) => (
+          <label>
+            <input type="radio" name="log-times" value={value} /> {name}
+          </label>
+        ))}
+      </fieldset>
+    </div>
+  </details>
+)
+
+const times = { local: 'In your time zone', utc: 'In UTC', none: 'Hidden' }
+
+/** A small button, which the viewer finds as `data-log-` and the name. */
+const LogTool = ({
+  name,
+  children,
+  ...attributes
+}: JSX.IntrinsicElements['button'] & { name: string }) => (
+  <button
+    type="button"
+    class="btn"
+    data-variant="outline"
+    data-size="sm"
+    {...{ [`data-log-${name}`]: true }}
+    {...attributes}
+  >
+    {children}
+  </button>
+)

@@ -7,13 +7,11 @@ import { counted } from '../web/units.ts'
 
 export type MapProcess = { name: string; running: number; wanted: number; look: Look }
 
-type Instance = Owned['instances'][number]
-
 /** From the live containers; without any, from the configured processes. */
 export function processesOf(
   { observed }: Pick<LiveDeps, 'observed'>,
   { processes }: Pick<Environment, 'processes'>,
-  instances: Instance[],
+  instances: Owned['instances'][number][],
 ): MapProcess[] {
   if (instances.length === 0)
     return processes.map(({ name, replicas }) => ({

@@ -53,12 +53,10 @@ export const sumDeployments = (db: Db, environmentIds: string[]) =>
     .groupBy(deployments.environmentId, result)
     .all()
 
-type Holders = { environmentIds: string[]; serviceIds: string[] }
-
 /** Hosts with their certificates: `own` is a PEM that the user uploaded. Names of Davit's own domain have none of them. */
 export function listHosts(
   db: Db,
-  { environmentIds, serviceIds }: Holders,
+  { environmentIds, serviceIds }: { environmentIds: string[]; serviceIds: string[] },
   { domain }: { domain: string | null },
 ) {
   const { environmentId, serviceId, host, certificate } = domains

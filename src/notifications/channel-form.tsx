@@ -98,7 +98,9 @@ type ChoicesProps = {
 
 export const Choices = ({ c, row, projects }: ChoicesProps) => {
   const isAdmin = userOf(c).role === 'admin'
-  const kinds = eventKindsFor(isAdmin)
+  const kinds = (Object.keys(kindNames) as Channel['events']).filter(
+    (kind) => isAdmin || !serverKinds.includes(kind),
+  )
   return (
     <>
       <Checkboxes
@@ -119,8 +121,3 @@ export const Choices = ({ c, row, projects }: ChoicesProps) => {
     </>
   )
 }
-
-const eventKindsFor = (isAdmin: boolean) =>
-  (Object.keys(kindNames) as Channel['events']).filter(
-    (kind) => isAdmin || !serverKinds.includes(kind),
-  )

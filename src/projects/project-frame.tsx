@@ -6,13 +6,11 @@ import { Monogram } from '../web/logo.tsx'
 import { DeployButton } from './deploy-button.tsx'
 import type { Project } from './store.ts'
 
-type Environment = typeof environments.$inferSelect
-
 type ProjectFrameProps = {
   project: Project
   tab: keyof typeof tabs
   /** Those that can be deployed. If there are several, the button asks for one. */
-  environments: Pick<Environment, 'id' | 'name'>[]
+  environments: Pick<typeof environments.$inferSelect, 'id' | 'name'>[]
   children: Child
 }
 

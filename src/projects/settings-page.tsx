@@ -74,7 +74,11 @@ export const BuildForm = ({ project, code, draft }: FormProps) => {
     >
       <SchemaFields
         schema={buildForm}
-        names={isImage ? namesFor(project.image!) : namesIn(buildForm, 'build')}
+        names={
+          isImage
+            ? ['autoDeploy', ...(isTag(project.image!) ? ['checkTag'] : []), 'keepImages']
+            : namesIn(buildForm, 'build')
+        }
         values={{
           ...project,
           contextDir: project.contextDir === '.' ? null : project.contextDir,
@@ -109,9 +113,3 @@ const newImages = {
   label: 'Deploy new images',
   hint: 'Those that its registry reports, or that Davit finds there. Environments use this unless they set their own.',
 }
-
-const namesFor = (image: string) => [
-  'autoDeploy',
-  ...(isTag(image) ? ['checkTag'] : []),
-  'keepImages',
-]

@@ -121,7 +121,7 @@ const SearchForm = ({ all, q, category }: Search) => (
     />
     <select class="select" name="category" aria-label="Category">
       <option value="">All categories</option>
-      {categoriesOf(all).map((name) => (
+      {[...new Set(all.map((e) => e.about.category))].sort().map((name) => (
         <option value={name} selected={name === category}>
           {name}
         </option>
@@ -208,5 +208,3 @@ const RefusedFiles = ({ refused }: { refused: Refused[] }) =>
       </ul>
     </Trouble>
   )
-
-const categoriesOf = (entries: Entry[]) => [...new Set(entries.map((e) => e.about.category))].sort()

@@ -20,15 +20,13 @@ const origin: Origin = {
   replica: null,
 }
 
-type Source = { usual: Allowance; failed: Allowance; left: number }
-
 /**
  * Decides which requests get a line in the log of their environment or service: at high rates not all do,
  * so that they don't displace the app's own output. Failed requests have their own budget.
  */
 export class KeptLines {
   /** Those with the latest requests, the last one last. */
-  readonly #sources = new Map<string, Source>()
+  readonly #sources = new Map<string, { usual: Allowance; failed: Allowance; left: number }>()
   readonly #all = new Allowance(bounds.all)
 
   /** The lines to store for a request: none, its line, or a note on how many are missing and its line. */

@@ -90,7 +90,7 @@ const HostChoice = ({ path, traffic: { range, key, hosts } }: Pick<Props, 'path'
     const query = new URLSearchParams({ range, ...(host !== null && { host }) })
     return (
       <a href={`${path}?${query}`} aria-current={host === key ? 'true' : undefined}>
-        {host === null ? 'All hosts' : <bdi>{nameOf(host)}</bdi>}
+        {host === null ? 'All hosts' : <bdi>{/^\d+$/.test(host) ? `port ${host}` : host}</bdi>}
       </a>
     )
   }
@@ -101,8 +101,6 @@ const HostChoice = ({ path, traffic: { range, key, hosts } }: Pick<Props, 'path'
     </nav>
   )
 }
-
-const nameOf = (key: string) => (/^\d+$/.test(key) ? `port ${key}` : key)
 
 const Nothing = ({ counting, isNew }: { counting: Counting; isNew: boolean }) => {
   if (counting.mode !== 'caddy') return <NotCounted counting={counting} />

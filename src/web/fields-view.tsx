@@ -120,13 +120,10 @@ export const TextArea = ({
       data-secret={secret === true ? '' : secret || undefined}
     >
       {/* the parser drops a first line break, so one is added */}
-      {`\n${isSecretNow(secret) ? '' : typed(name, value)}`}
+      {`\n${typeof secret === 'string' && typed(secret, '') === '1' ? '' : typed(name, value)}`}
     </textarea>
   </FieldFrame>
 )
-
-const isSecretNow = (secret: boolean | string) =>
-  typeof secret === 'string' && typed(secret, '') === '1'
 
 type SelectFieldProps = ControlProps<never> & {
   options: { value: string; label: string }[]

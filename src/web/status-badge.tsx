@@ -3,15 +3,13 @@ import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { Icon } from './icons.tsx'
 import type { IconName } from './icons.tsx'
-
-type DeploymentStatus = (typeof deploymentStatuses)[number]
 type ServiceStatus = (typeof serviceStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
 /** The running action on a workload. */
 type Step = 'starting' | 'restarting' | 'stopping'
 
-type Status = DeploymentStatus | ServiceStatus | Step
+type Status = (typeof deploymentStatuses)[number] | ServiceStatus | Step
 
 /** The state of a deployment, service or environment. */
 export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />

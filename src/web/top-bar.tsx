@@ -36,7 +36,7 @@ export const TopBar = ({ user, path, theme }: { user: User; path: string; theme:
       <kbd aria-hidden="true">Ctrl K</kbd>
     </a>
     <button type="button" class="avatar-button" popovertarget="user-menu" aria-label="Your account">
-      <span aria-hidden="true">{initial(user)}</span>
+      <span aria-hidden="true">{[...(user.name?.trim() || user.email)][0]!.toUpperCase()}</span>
     </button>
     <div id="user-menu" class="user-menu" popover="auto">
       <p>
@@ -84,5 +84,3 @@ export const isUnder = (path: string, section: string) =>
   path === section ||
   path.startsWith(`${section}/`) ||
   (path.startsWith('/envs/') && section === '/projects')
-
-const initial = ({ name, email }: User) => [...(name?.trim() || email)][0]!.toUpperCase()

@@ -30,9 +30,7 @@ const singular = {
   build_cache: 'build_cache',
 } as const satisfies Record<PruneKind, string>
 
-type ThingKind = (typeof singular)[PruneKind]
-
-export const thingKind = (kind: PruneKind): ThingKind => singular[kind]
+export const thingKind = (kind: PruneKind): (typeof singular)[PruneKind] => singular[kind]
 
 /** By default nothing is removed that belongs to others or holds data. */
 export const isTickedByDefault = ({ kind, owner }: { kind: PruneKind; owner: Owner }) =>

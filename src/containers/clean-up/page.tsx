@@ -112,9 +112,7 @@ export const kindLabels: Record<PruneKind, string> = {
 const optionsOf = (kinds: readonly PruneKind[]) =>
   kinds.map((kind) => ({ value: kind, label: kindLabels[kind] }))
 
-type Props = { schedule: Schedule; draft?: Draft }
-
-export const CleanUpForm = ({ schedule, draft }: Props) => (
+export const CleanUpForm = ({ schedule, draft }: { schedule: Schedule; draft?: Draft }) => (
   <PostForm
     id="clean-up-schedule"
     class="form"

@@ -1,5 +1,4 @@
 import { shownImage } from '../../runtime/images/private-names.ts'
-import type { UsedImage } from '../../docker/index.ts'
 import {
   isIdle,
   judgeBuildCache,
@@ -43,7 +42,7 @@ const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]
     facts.images.map((image) => ({
       kind: 'images',
       id: image.id,
-      name: nameOf(image),
+      name: shownImage(image.tags.join(', ')) || image.id.slice(0, 19),
       bytes: image.size - image.sharedSize,
       ...judgeImage(image, facts),
     })),
@@ -73,5 +72,3 @@ const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]
       ...verdict,
     })),
 }
-
-const nameOf = ({ id, tags }: UsedImage) => shownImage(tags.join(', ')) || id.slice(0, 19)

@@ -8,8 +8,8 @@ import { AppError } from '../../platform/errors.ts'
 import { clientOf } from '../../web/client.ts'
 import { factory } from '../../web/factory.ts'
 import { emptyDraft } from '../../web/draft.ts'
-import { input } from '../../web/input.ts'
 import type { Draft } from '../../web/draft.ts'
+import { input } from '../../web/input.ts'
 import { requireAdmin, userOf } from '../../web/user-of.ts'
 import { Sampled } from '../../web/sampled.ts'
 import { show, showSaved } from '../../web/respond.tsx'
@@ -18,17 +18,23 @@ import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { whileAlive } from '../../docker/while-alive.ts'
 import { endsWithin, within } from '../../platform/pause.ts'
 import { buildLimits, diskShares, diskSpace, ownerShares } from './disk.ts'
-import type { CleanUps } from './clean-ups.ts'
+import type { CleanUps, CleanUp } from './clean-ups.ts'
 import type { PruneDeps } from './store.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
 import { diskJson, previewJson, runJson } from './json.ts'
-import type { PruneKind } from './kinds.ts'
+import type { PruneKind, Thing } from './kinds.ts'
+import { bytesOf, countByKind } from './kinds.ts'
 import { PruneOverviewSections, prunePath, CleanUpForm } from './page.tsx'
 import { PrunePreview } from './preview.tsx'
 import { previewPrune } from './prune.ts'
-import { PruneResult } from './result.tsx'
 import type { Scheduler } from '../../platform/scheduler.ts'
 import { getSchedule, saveSchedule } from './schedule-store.ts'
+import { EmptyState } from '../../web/components.tsx'
+import { Live } from '../../web/live.tsx'
+import { Ago } from '../../web/times.tsx'
+import { bytes } from '../../web/units.ts'
+import { Things } from './things.tsx'
+import { ButtonLink } from '../../web/form.tsx'
 
 const resultPath = `${prunePath}/result`
 
@@ -186,4 +192,64 @@ const stillMeasuring = () =>
 function describe({ enabled, what, hour, threshold }: ReturnType<typeof getSchedule>) {
   if (!enabled) return { every_day: 'off' }
   return { every_day: `at ${hour}:00`, of: what.join(', '), from: `${threshold} %` }
+}
+
+const PruneResult = ({ run }: { run: CleanUp | null }) => {
+  const isBusy = run !== null && run.finishedAt === null
+  return (
+    <Live id="clean-up" aria-busy={isBusy ? 'true' : undefined}>
+      {run ? (
+        <Result run={run} title={isBusy ? 'Cleaning up…' : titleOf(run)} />
+      ) : (
+        <EmptyState title="No clean-up yet">
+          <p>
+            Nothing has been cleaned up since Davit started. Earlier clean-ups are in the audit log.
+          </p>
+        </EmptyState>
+      )}
+      {!isBusy && (
+        <p class="more">
+          <ButtonLink variant="outline" href={prunePath}>
+            Back to clean-up
+          </ButtonLink>
+        </p>
+      )}
+    </Live>
+  )
+}
+
+const titleOf = ({ error }: CleanUp) => (error ? 'The clean-up failed' : 'Cleaned up')
+
+const Result = ({ run, title }: { run: CleanUp; title: string }) => {
+  const { removed, skipped } = run.outcome
+  return (
+    <div class="form">
+      <div>
+        <h2 role="status">{title}</h2>
+        <p class="row-facts">
+          <span>
+            by <bdi>{run.by}</bdi>
+          </span>
+          <Ago at={run.startedAt} />
+        </p>
+      </div>
+      <p>{summary(removed)}</p>
+      {removed.length > 0 && (
+        <div>
+          <Things things={removed} />
+        </div>
+      )}
+      {skipped.length > 0 && (
+        <section>
+          <h3>Kept</h3>
+          <Things things={skipped} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function summary(removed: Thing[]) {
+  const given = bytesOf(removed)
+  return `Removed ${countByKind(removed)}${given > 0 ? `, which freed ${bytes(given)} or more` : ''}.`
 }

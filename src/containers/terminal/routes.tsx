@@ -20,10 +20,8 @@ import { mayOpenTerminal, refuseTerminal } from './permission.ts'
 import { TerminalRelay } from './relay.ts'
 import type { TerminalEnd } from './relay.ts'
 
-type RouteDeps = FindDeps & { config: Config; streams: Streams }
-
 /** A terminal counts as one of the user's streams. */
-export const terminalRoutes = (deps: RouteDeps) => {
+export const terminalRoutes = (deps: FindDeps & { config: Config; streams: Streams }) => {
   const { config, engines, streams } = deps
   const audit = auditor(deps.db)
 

@@ -85,10 +85,8 @@ const historyId = 'stats-history'
 
 const usagePath = (container: { id: string }) => `${containerPath(container)}/usage`
 
-type Format = 'html' | 'json'
-
 /** Renders an SSE event once for all watchers. */
-export function usageEvent(look: UsageNow, as: Format) {
+export function usageEvent(look: UsageNow, as: 'html' | 'json') {
   look.events[as] ??= encode(
     look,
     as === 'html' ? render(look) : JSON.stringify(usageJson(look.shown)),

@@ -26,8 +26,6 @@ export type UsageNow = {
   events: Partial<Record<'html' | 'json', Uint8Array>>
 }
 
-type Resting = Exclude<ShownUsage['state'], 'running'>
-
 type PollDeps = { observed: ObservedContainers; logDb: LogDb }
 
 /** Polls the usage of a container while someone watches it, once for all watchers. */
@@ -118,7 +116,7 @@ export class UsagePoller {
   }
 }
 
-const unmeasured = (state: Resting): UsageNow => ({
+const unmeasured = (state: Exclude<ShownUsage['state'], 'running'>): UsageNow => ({
   shown: { state, time: new Date() },
   history: null,
   events: {},

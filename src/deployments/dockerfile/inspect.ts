@@ -3,14 +3,14 @@ import { keyOf } from '../base-images.ts'
 import type { WantedImage } from '../base-images.ts'
 import { imageUses } from './base-images.ts'
 import { syntaxesOf } from './directives.ts'
-import { exposedPorts } from './exposed-ports.ts'
 import { readingsOf } from './instructions.ts'
-import type { Instruction } from './instructions.ts'
+import type { Instruction, Reading } from './instructions.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
 import { addsOf, refuseOddCharacters, refuseSources } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
-import type { Base, StageArguments } from './stages.ts'
+import type { Base, StageArguments, Stage } from './stages.ts'
+import { visitStages } from './stages.ts'
 
 export type Reader = {
   buildArgs: Record<string, string>
@@ -168,4 +168,33 @@ function refuseId(image: string) {
 
 function unique<Item>(items: Item[], key: (item: Item) => string): Item[] {
   return [...new Map(items.map((item) => [key(item), item])).values()]
+}
+
+/**
+ * Returns the TCP ports that a Dockerfile exposes, in order: those of the last stage, then those of the
+ * stages in the file that it starts from. The engine keeps them unordered, mixed with those of the base
+ * image.
+ */
+function exposedPorts(reading: Reading, given: StageArguments): number[] {
+  const ports = new Map<Stage, number[]>()
+  const last = visitStages(reading, given, ({ name, text }, { stage, resolve }) => {
+    if (name !== 'EXPOSE') return
+    const words = text.split(/\s+/).flatMap((word) => resolve(word)?.split(/\s+/) ?? [])
+    ports.set(stage, [...(ports.get(stage) ?? []), ...words.flatMap(portsIn)].slice(0, maxPorts))
+  })
+  const found: number[] = []
+  for (let stage = last; stage && found.length < maxPorts; stage = stage.parent)
+    found.push(...(ports.get(stage) ?? []))
+  return [...new Set(found)].slice(0, maxPorts)
+}
+
+const maxPorts = 20
+
+/** Reads `80`, `80/tcp` or `80-90`; empty for other protocols. */
+function portsIn(word: string): number[] {
+  const [, first, last = first, protocol = 'tcp'] =
+    /^(\d{1,5})(?:-(\d{1,5}))?(?:\/(\w+))?$/.exec(word) ?? []
+  if (first === undefined || protocol.toLowerCase() !== 'tcp') return []
+  const count = Math.min(Math.max(Number(last) - Number(first) + 1, 0), maxPorts)
+  return Array.from({ length: count }, (_, i) => Number(first) + i)
 }

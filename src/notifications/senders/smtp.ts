@@ -52,7 +52,7 @@ export async function sendMail(deps: SendDeps, settings: MailSettings, mail: Mai
   if (left.length > 0)
     throw failure(
       'postponed',
-      `${host} accepts mail for ${namesOf(left)} later: ${said(left[0]!)}.`,
+      `${host} accepts mail for ${left.map(({ recipient }) => recipient).join(', ')} later: ${said(left[0]!)}.`,
       {
         hint: 'Davit tries again. The other recipients have it.',
         retry: true,
@@ -120,8 +120,6 @@ const isTemporary = (code: number | undefined) => code !== undefined && code >= 
 
 const said = ({ response, message }: SmtpError) =>
   cut(oneLine(response ?? message), 200).replace(/\.+$/, '')
-
-const namesOf = (errors: SmtpError[]) => errors.map(({ recipient }) => recipient).join(', ')
 
 function explained(error: SmtpError, host: string) {
   const { code, responseCode, response, message } = error

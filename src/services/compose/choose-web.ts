@@ -33,7 +33,7 @@ export function chooseWeb(stack: Pick<Stack, 'services'>, asked: string | null) 
   return {
     web: web?.name ?? null,
     choices: choices.map(({ name }) => name),
-    port: web ? portOf(web) : null,
+    port: web ? (web.ports.find(isTcp)?.container ?? web.expose[0] ?? null) : null,
     notes: running.flatMap(({ name, ports }) =>
       name === web?.name ? notesOnWeb(ports) : notesOn(name, ports),
     ),
@@ -47,8 +47,6 @@ function oneOf(services: Service[]): Service | null {
   const named = usual.flatMap((name) => services.find((service) => service.name === name) ?? [])
   return (services.length === 1 ? services[0] : built.length === 1 ? built[0] : named[0]) ?? null
 }
-
-const portOf = ({ ports, expose }: Service) => ports.find(isTcp)?.container ?? expose[0] ?? null
 
 const notesOnWeb = (ports: Service['ports']) =>
   ports.length > 1

@@ -29,8 +29,6 @@ export type Surroundings = Outside & {
   secrets: Map<string, string>
 }
 
-type Given = Surroundings & { replicas: number }
-
 const serviceKeys = [
   'image',
   'environment',
@@ -84,7 +82,7 @@ const serviceKeys = [
 export function serviceOf(
   name: string,
   field: Field,
-  around: Given,
+  around: Surroundings & { replicas: number },
 ): { service: Service; dangers: Danger[] } {
   if (!dnsName.test(name))
     throw field.refuse(`has the name ${quote(name)}. Use letters, digits, _ . and -.`)

@@ -102,7 +102,7 @@ export function readCompose(
   const template = block.absent
     ? {
         ...undeclared(),
-        about: unknownAbout(nameOf(root)),
+        about: unknownAbout(root.get('name').or('compose', (name) => name.text())),
         variables: mentionedIn(tree, source, env),
         files: new Map<string, FileContent>(),
         foreign: false,
@@ -292,5 +292,3 @@ export const unknownAbout = (name: string): About => ({
   logo: null,
   version: '',
 })
-
-const nameOf = (root: Field) => root.get('name').or('compose', (name) => name.text())
