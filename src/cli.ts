@@ -93,7 +93,6 @@ const serve: Command = async (args, env) => {
 const doctor: Command = async (args, env) => {
   const { json } = readArguments(args, {
     usage: 'davit doctor [--json]',
-    names: [] as const,
     options: { json: { type: 'boolean' } },
   })
   const { examine } = await import('./doctor/examine.ts')

@@ -17,7 +17,7 @@ const usage = 'davit backup FILE [--with-logs] [--certificates] [--passphrase-fi
 export const backup: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
-    names: ['file'] as const,
+    names: ['file'],
     options: {
       'with-logs': { type: 'boolean' },
       certificates: { type: 'boolean' },

@@ -10,43 +10,31 @@ export type Command = (args: string[], env: Environment) => Promise<number>
 /** Wrong arguments; the message is the one line to print. */
 export class UsageError extends Error {}
 
-type Options = NonNullable<ParseArgsConfig['options']>
+export type Options = NonNullable<ParseArgsConfig['options']>
 
-/** Requires exactly the named arguments, with options in any order. */
+/** Requires exactly the named arguments, and takes the optional one, with options in any order. */
 export function readArguments<
-  Names extends readonly string[],
   Known extends Options,
+  Name extends string = never,
   Optional extends string = never,
->(
-  args: string[],
-  {
-    usage,
-    names,
-    optional,
-    options,
-  }: {
-    usage: string
-    names: Names
-    /** One more argument, which may be omitted. */
-    optional?: Optional
-    options: Known
-  },
-) {
-  const { values, positionals } = parsed(args, options, usage)
-  const most = names.length + (optional === undefined ? 0 : 1)
-  if (positionals.length < names.length || positionals.length > most)
+>(args: string[], read: { usage: string; names?: Name[]; optional?: Optional; options: Known }) {
+  const { usage, names = [], optional } = read
+  const { values, words } = readMany(args, read)
+  const all = optional === undefined ? names : [...names, optional]
+  if (words.length < names.length || words.length > all.length)
     throw new UsageError(`usage: ${usage}`)
-  const all = [...names, ...(optional === undefined ? [] : [optional])]
-  const given = Object.fromEntries(all.map((name, at) => [name, positionals[at]]))
-  return {
-    ...values,
-    ...(given as Record<Names[number], string> & Partial<Record<Optional, string>>),
-  }
+  const given = Object.fromEntries(all.map((name, at) => [name, words[at]]))
+  return { ...values, ...(given as Record<Name, string> & Partial<Record<Optional, string>>) }
 }
 
-function parsed<Known extends Options>(args: string[], options: Known, usage: string) {
+/** Options in any order, and any number of words. */
+export function readMany<Known extends Options>(
+  args: string[],
+  { usage, options }: { usage: string; options: Known },
+) {
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true })
+    const read = parseArgs({ args, options, allowPositionals: true, strict: true })
+    return { values: read.values, words: read.positionals }
   } catch (cause) {
     throw new UsageError(`usage: ${usage}`, { cause })
   }

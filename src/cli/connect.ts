@@ -36,7 +36,7 @@ const engineLimit = 15_000
 export const connect: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
-    names: ['service'] as const,
+    names: ['service'],
     options: { port: { type: 'string' }, target: { type: 'string' }, owner: { type: 'string' } },
   })
   const port = asked.port === undefined ? null : portIn(asked.port, '--port')

@@ -25,11 +25,7 @@ const options = {
 } as const
 
 export const install: Command = async (args) => {
-  const {
-    yes,
-    'dry-run': isDry,
-    ...given
-  } = readArguments(args, { usage, names: [] as const, options })
+  const { yes, 'dry-run': isDry, ...given } = readArguments(args, { usage, options })
   if (!Bun.isStandaloneExecutable)
     throw new AppError(
       'invalid',

@@ -46,7 +46,7 @@ const options = {
 
 /** Moves everything to another server, as a rehearsal or for good. */
 export const move: Command = async (args) => {
-  const asked = readArguments(args, { usage, names: [] as const, optional: 'server', options })
+  const asked = readArguments(args, { usage, optional: 'server', options })
   const layout = layoutIn()
   if (asked.step === 'before-start') return beforeStart(layout).then(() => 0)
   const isDry = asked['dry-run']
@@ -123,7 +123,6 @@ export const receive: Command = async (args) => {
   const options = { take: { type: 'string' } } as const
   const { take: what } = readArguments(args, {
     usage: 'davit receive',
-    names: [] as const,
     options,
   })
   const of = { layout: layoutIn(), signal: untilSignal('davit move'), input: Bun.stdin.stream() }

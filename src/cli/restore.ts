@@ -24,7 +24,7 @@ const ofRepository = {
 
 export const restore: Command = async (args, env) => {
   const options = { ...passphraseOption, ...ofRepository }
-  const asked = readArguments(args, { usage, names: ['from'] as const, options })
+  const asked = readArguments(args, { usage, names: ['from'], options })
   const config = parseConfig(env)
   const { from } = asked
   if (isRepository(from)) {

@@ -19,7 +19,7 @@ const options = {
 
 /** Removes data and apps only with their options. */
 export const uninstall: Command = async (args) => {
-  const given = readArguments(args, { usage, names: [] as const, options })
+  const given = readArguments(args, { usage, options })
   refuseElsewhere()
   using _hold = given['dry-run'] ? null : holdSetup(layoutIn())
   return await uninstallAsked(given)

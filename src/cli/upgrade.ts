@@ -13,7 +13,6 @@ const usage = 'davit upgrade [FILE or URL] [--sha256 SUM] [--timeout SECONDS] [-
 export const upgrade: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
-    names: [] as const,
     optional: 'source',
     options: {
       sha256: { type: 'string' },

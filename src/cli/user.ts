@@ -13,7 +13,7 @@ const usage = `${name} EMAIL`
 
 export const user: Command = async ([verb, ...args], env) => {
   if (verb !== 'reset-password') throw new UsageError(`usage: ${usage}`)
-  const { email } = readArguments(args, { usage, names: ['email'] as const, options: {} })
+  const { email } = readArguments(args, { usage, names: ['email'], options: {} })
   const { dataDir } = parseConfig(env)
   refuseMissing(dataDir)
   const db = openExisting(join(dataDir, 'davit.db'))

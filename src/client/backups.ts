@@ -2,15 +2,14 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { askLine, isTerminal } from '../cli/ask.ts'
-import { UsageError, print } from '../cli/command.ts'
+import { UsageError, print, readMany } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
-import { readMany } from './arguments.ts'
 import { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
 import { lastLines } from './logs.ts'
-import { note, printJson, printJsonLine, printLine, table } from './say.ts'
+import { answer, note, printJsonLine, printLine, table } from './say.ts'
 import { loginFor } from './servers.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
 import type { Backup, LogLine } from './types.ts'
@@ -55,11 +54,13 @@ export const backups: Command = async (args, env) => {
 
 async function list(server: Server, { json }: Values) {
   const items = await server.list<Backup>('/backups')
-  if (json) printJson({ items })
-  else if (items.length === 0) note('There are no backups.')
-  else print(...table([['ID', 'OF', 'AT', 'STATE', 'PROVEN'], ...items.map(rowOf)]))
+  if (json || items.length > 0)
+    return answer(json, { items }, ...table([heads, ...items.map(rowOf)]))
+  note('There are no backups.')
   return 0
 }
+
+const heads = ['ID', 'OF', 'AT', 'STATE', 'PROVEN']
 
 const rowOf = ({ id, subject, createdAt, status, proven }: Backup) => [
   ...[id, subject.name, createdAt, status],
@@ -146,8 +147,4 @@ async function download(
   return 0
 }
 
-function shown(backup: Backup, { json }: Values) {
-  if (json) printJson(backup)
-  else print(backup.id)
-  return 0
-}
+const shown = (backup: Backup, { json }: Values) => answer(json, backup, backup.id)

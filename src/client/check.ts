@@ -32,7 +32,6 @@ const composeNames = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'doc
 export const check: Command = async (args) => {
   const { file, service, json } = readArguments(args, {
     usage: 'davit check [FILE] [--service NAME] [--json]',
-    names: [] as const,
     optional: 'file',
     options: { service: { type: 'string' }, json: { type: 'boolean' } },
   })

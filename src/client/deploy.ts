@@ -5,7 +5,7 @@ import type { Command, Environment } from '../cli/command.ts'
 import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
-import { note, printJson, printLine } from './say.ts'
+import { answer, note, printJson, printLine } from './say.ts'
 import { environmentPath, findApp, targetOptions, targetUsage } from './target.ts'
 import type { TargetQuery } from './target.ts'
 import type { Deployment, Planned } from './types.ts'
@@ -19,7 +19,6 @@ const usage = `davit deploy [--dirty | --at TIME] [--share PERCENT [--sticky]] [
 export const deploy: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
-    names: [] as const,
     options: {
       ...targetOptions,
       dirty: { type: 'boolean' },
@@ -49,11 +48,7 @@ export const deploy: Command = async (args, env) => {
   }
   const page = `${server.url}${pathOf(deployment)}`
   note(`Deployment #${deployment.number}: ${page}`)
-  if (asked.detach) {
-    if (asked.json) printJson(deployment)
-    else print(page)
-    return 0
-  }
+  if (asked.detach) return answer(asked.json, deployment, page)
   try {
     await show(server, deployment, interrupted.signal)
   } catch (error) {
@@ -144,12 +139,9 @@ async function planned(
   const plan = await server.post<Planned>(`${environmentPath(environment)}/planned`, {
     ...{ at: asked.at, zone, noCache: asked['no-cache'] ?? false },
   })
-  if (asked.json) printJson(plan)
-  else
-    print(
-      `${project.name} ${environment.name} is deployed on ${new Date(plan.at).toLocaleString('en-GB', { timeZoneName: 'short' })}: what is pushed by then.`,
-    )
-  return 0
+  const at = new Date(plan.at).toLocaleString('en-GB', { timeZoneName: 'short' })
+  const said = `${project.name} ${environment.name} is deployed on ${at}: what is pushed by then.`
+  return answer(asked.json, plan, said)
 }
 
 /** What has a share of the requests in an environment. */
@@ -160,7 +152,6 @@ const isShared = ({ watch, watchUntil }: Deployment) =>
 export const promote: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit promote ${targetUsage}`,
-    names: [] as const,
     options: targetOptions,
   })
   const { server, project, environment } = await findApp(asked, env)
@@ -171,9 +162,7 @@ export const promote: Command = async (args, env) => {
       `No version of ${project.name} ${environment.name} has a share of the requests.`,
     )
   const promoted = await server.post<Deployment>(`${pathOf(shared)}/promote`)
-  if (asked.json) printJson(promoted)
-  else print(`Deployment #${shared.number} gets all requests.`)
-  return 0
+  return answer(asked.json, promoted, `Deployment #${shared.number} gets all requests.`)
 }
 
 const newest = async (server: Server, environment: Parameters<typeof environmentPath>[0]) =>
@@ -187,7 +176,6 @@ const newest = async (server: Server, environment: Parameters<typeof environment
 export const cancel: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit cancel ${targetUsage}`,
-    names: [] as const,
     options: targetOptions,
   })
   const { server, project, environment } = await findApp(asked, env)
@@ -196,9 +184,7 @@ export const cancel: Command = async (args, env) => {
   const path = `${environmentPath(environment)}/planned`
   if (!open && (await server.get<{ planned: Planned | null }>(path)).planned) {
     await server.ask(path, { method: 'DELETE' })
-    if (asked.json) printJson({})
-    else print('The planned deployment is cancelled.')
-    return 0
+    return answer(asked.json, {}, 'The planned deployment is cancelled.')
   }
   if (!open)
     throw new AppError(
@@ -206,10 +192,8 @@ export const cancel: Command = async (args, env) => {
       `No deployment of ${project.name} ${environment.name} is under way.`,
     )
   const cancelled = await server.post<Deployment>(`${pathOf(open)}/cancel`)
-  if (asked.json) printJson(cancelled)
-  else
-    print(`Deployment #${open.number} is ${isUnderWay(cancelled.status) ? 'being ' : ''}cancelled.`)
-  return 0
+  const said = `Deployment #${open.number} is ${isUnderWay(cancelled.status) ? 'being ' : ''}cancelled.`
+  return answer(asked.json, cancelled, said)
 }
 
 export const isUnderWay = (status: Deployment['status']) =>

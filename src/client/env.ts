@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { askHidden, isTerminal } from '../cli/ask.ts'
-import { UsageError, print } from '../cli/command.ts'
+import { UsageError, readMany } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
-import { readMany } from './arguments.ts'
 import type { Server } from './call.ts'
-import { note, printJson, table } from './say.ts'
+import { answer, note, table } from './say.ts'
 import { looksSecret } from '../logs/secret-names.ts'
 import { findApp, targetOptions, targetUsage } from './target.ts'
 import type { AppEnvironment, Variable } from './types.ts'
@@ -42,12 +41,9 @@ export const env: Command = async (args, environment) => {
       ? await set(app, names, values)
       : await setFile(app, values.file, values)
     : await unset(app, names)
-  if (values.json) printJson({ items: changed })
-  else
-    print(
-      `${changed.map(({ key }) => key).join(', ')} ${isSet ? 'set' : 'removed'} in ${app.environment.name}, from its next deployment on.`,
-    )
-  return 0
+  const done = `${changed.map(({ key }) => key).join(', ')} ${isSet ? 'set' : 'removed'}`
+  const said = `${done} in ${app.environment.name}, from its next deployment on.`
+  return answer(values.json, { items: changed }, said)
 }
 
 type App = { server: Server; environment: AppEnvironment }
@@ -57,9 +53,9 @@ const pathOf = ({ environment }: App) => `/envs/${environment.id}/variables`
 async function list(app: App, json: boolean | undefined) {
   const all = await app.server.list<Variable>(pathOf(app))
   const items = all.sort((a, b) => (a.key < b.key ? -1 : 1))
-  if (json) printJson({ items })
-  else if (items.length === 0) note(`${app.environment.name} has no variables.`)
-  else print(...table(items.map(({ key, value, secret }) => [key, secret ? '(secret)' : value!])))
+  const rows = items.map(({ key, value, secret }) => [key, secret ? '(secret)' : value!])
+  if (json || rows.length > 0) return answer(json, { items }, ...table(rows))
+  note(`${app.environment.name} has no variables.`)
   return 0
 }
 

@@ -1,10 +1,10 @@
 import { spawnBrowser } from './browser.ts'
 import { askHidden, firstLineOf, isTerminal } from '../cli/ask.ts'
-import { UsageError, print, readArguments, warn } from '../cli/command.ts'
+import { UsageError, readArguments, warn } from '../cli/command.ts'
 import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import { Server } from './call.ts'
-import { note, printJson } from './say.ts'
+import { answer, note } from './say.ts'
 import { addressOf, loginsFile, readLogins, writeLogins } from './servers.ts'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ export const login: Command = async (args, env) => {
     token: isPasted,
   } = readArguments(args, {
     usage: 'davit login ADDRESS [--token] [--json]',
-    names: ['address'] as const,
+    names: ['address'],
     options: { token: { type: 'boolean' }, json: { type: 'boolean' } },
   })
   const url = addressOf(address)
@@ -32,9 +32,9 @@ export const login: Command = async (args, env) => {
     )
   const { email } = await new Server({ url, token }).get<{ email: string }>('/settings/profile')
   writeLogins(env, { ...readLogins(env), [url]: { token, email } })
-  if (json) printJson({ server: url, email, file: loginsFile(env) })
-  else print(`You are logged in to ${url} as ${email}. The token is in ${loginsFile(env)}`)
-  return 0
+  const file = loginsFile(env)
+  const said = `You are logged in to ${url} as ${email}. The token is in ${file}`
+  return answer(json, { server: url, email, file }, said)
 }
 
 async function askToken(url: string) {
@@ -51,7 +51,6 @@ const isLoopback = (url: string) =>
 export const logout: Command = async (args, env) => {
   const { address, json } = readArguments(args, {
     usage: 'davit logout [ADDRESS] [--json]',
-    names: [] as const,
     optional: 'address',
     options: { json: { type: 'boolean' } },
   })
@@ -64,9 +63,8 @@ export const logout: Command = async (args, env) => {
     throw new AppError('not_found', `You aren’t logged in${url ? ` to ${url}` : ''}.`)
   const { [url]: _, ...others } = servers
   writeLogins(env, others)
-  if (json) printJson({ server: url })
-  else print(`The token for ${url} was removed here. Revoke it there: ${url}/settings/tokens`)
-  return 0
+  const said = `The token for ${url} was removed here. Revoke it there: ${url}/settings/tokens`
+  return answer(json, { server: url }, said)
 }
 
 type Taken = { token: string | null }

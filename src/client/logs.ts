@@ -24,7 +24,7 @@ const options = {
 
 /** What an app writes, or the log of a deployment. */
 export const logs: Command = async (args, env) => {
-  const asked = readArguments(args, { usage, names: [] as const, options })
+  const asked = readArguments(args, { usage, options })
   const lines = asked.lines ?? '100'
   if (!/^\d{1,5}$/.test(lines) || Number(lines) < 1 || Number(lines) > 10_000)
     throw new UsageError('--lines must be a number from 1 to 10000.')

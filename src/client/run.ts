@@ -1,7 +1,6 @@
-import { UsageError } from '../cli/command.ts'
-import type { Command } from '../cli/command.ts'
+import { UsageError, readMany } from '../cli/command.ts'
+import type { Command, Options } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
-import { readBeforeCommand } from './arguments.ts'
 import type { Server } from './call.ts'
 import { follow } from './follow.ts'
 import { interruption } from './interruption.ts'
@@ -163,4 +162,21 @@ class RawTerminal {
   say(text: string) {
     note(`\n${text}`)
   }
+}
+
+/** Options, and then a command with options of its own. */
+function readBeforeCommand<Known extends Options>(
+  args: string[],
+  { usage, options }: { usage: string; options: Known },
+) {
+  let at = 0
+  while (at < args.length && args[at]!.startsWith('-') && args[at] !== '--') {
+    const [, name, value] = /^--?([\w-]+)(=.*)?$/.exec(args[at]!) ?? []
+    const takesNext = value === undefined && options[name ?? '']?.type === 'string'
+    at += takesNext ? 2 : 1
+  }
+  const { values } = readMany(args.slice(0, at), { usage, options })
+  const command = args.slice(args[at] === '--' ? at + 1 : at)
+  if (command.length === 0) throw new UsageError(`usage: ${usage}`)
+  return { values, command }
 }

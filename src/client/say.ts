@@ -1,3 +1,4 @@
+import { print } from '../cli/command.ts'
 import { inLines, inOneLine } from '../platform/terminal-text.ts'
 import { colouredText, plainText } from '../web/ansi.ts'
 import type { LogLine } from './types.ts'
@@ -20,6 +21,13 @@ export function note(text: string, style?: 'red' | 'green') {
 
 export const printJson = (value: unknown) =>
   void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+
+/** The result of a command that succeeded: for a program, or in words. */
+export function answer(isJson: boolean | undefined, json: unknown, ...lines: string[]) {
+  if (isJson) printJson(json)
+  else print(...lines)
+  return 0
+}
 
 /** One object a line, for what goes on. */
 export const printJsonLine = (value: unknown) =>

@@ -3,7 +3,7 @@ import type { Command } from '../cli/command.ts'
 import { AppError } from '../platform/errors.ts'
 import { spawnBrowser } from './browser.ts'
 import { isUnderWay } from './deploy.ts'
-import { note, printJson, table } from './say.ts'
+import { answer, note, printJson, table } from './say.ts'
 import {
   environmentPath,
   findApp,
@@ -19,7 +19,6 @@ import type { AppEnvironment, Deployment } from './types.ts'
 export const status: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit status ${targetUsage}`,
-    names: [] as const,
     options: targetOptions,
   })
   const { server, project } = await findProject(asked, env)
@@ -72,7 +71,6 @@ function fromOf({ commit, upload, pulled }: Deployment) {
 export const open: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage: `davit open [--page] ${targetUsage}`,
-    names: [] as const,
     options: { ...targetOptions, page: { type: 'boolean' } },
   })
   const { server, project, environment } = await findApp(asked, env)
@@ -83,11 +81,8 @@ export const open: Command = async (args, env) => {
       'conflict',
       `${project.name} ${environment.name} has no address. Its page in Davit: davit open --page`,
     )
-  if (asked.json) printJson({ url, page })
-  else {
-    print(url)
-    await spawnBrowser(url)
-  }
+  answer(asked.json, { url, page }, url)
+  if (!asked.json) await spawnBrowser(url)
   return 0
 }
 
@@ -99,7 +94,6 @@ export const link: Command = async (args, env) => {
     ...asked
   } = readArguments(args, {
     usage: 'davit link [PROJECT] [--remove] [--server ADDRESS] [--json]',
-    names: [] as const,
     optional: 'project',
     options: {
       server: targetOptions.server,
