@@ -1,8 +1,6 @@
-import type { Child } from 'hono/jsx'
 import type { Failure } from '../platform/errors.ts'
-import { Chart, peakOf } from '../web/chart.tsx'
+import { Chart, Figure } from '../web/chart.tsx'
 import { EmptyState } from '../web/components.tsx'
-import { decimalTop } from '../web/plot.ts'
 import type { Point } from '../web/plot.ts'
 import { Live } from '../web/live.tsx'
 import { bytes, units } from '../web/units.ts'
@@ -47,30 +45,25 @@ const Figures = ({ traffic: { total, seconds } }: Pick<Props, 'traffic'>) => {
   const failed = total.statuses[4]!
   return (
     <dl class="stats-figures">
-      <Figure name="Requests" value={total.requests.toLocaleString('en')}>
-        {perSecond(total.requests / Math.max(seconds, 1))} on average
-      </Figure>
-      <Figure name="Failed" value={failed.toLocaleString('en')}>
-        {share(failed, total)} with a status of 5xx
-      </Figure>
-      <Figure name="Median duration" value={p50 === null ? '–' : duration(p50)}>
-        {p50 !== null && `95th percentile ${duration(p95!)}, 99th ${duration(p99!)}`}
-      </Figure>
-      <Figure name="Sent" value={bytes(total.sent)}>
-        {bytes(total.received)} received
-      </Figure>
+      <Figure
+        name="Requests"
+        value={total.requests.toLocaleString('en')}
+        note={`${perSecond(total.requests / Math.max(seconds, 1))} on average`}
+      />
+      <Figure
+        name="Failed"
+        value={failed.toLocaleString('en')}
+        note={`${share(failed, total)} with a status of 5xx`}
+      />
+      <Figure
+        name="Median duration"
+        value={p50 === null ? '–' : duration(p50)}
+        note={p50 !== null && `95th percentile ${duration(p95!)}, 99th ${duration(p99!)}`}
+      />
+      <Figure name="Sent" value={bytes(total.sent)} note={`${bytes(total.received)} received`} />
     </dl>
   )
 }
-
-const Figure = ({ name, value, children }: { name: string; value: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      <strong>{value}</strong> <span class="muted">{children}</span>
-    </dd>
-  </div>
-)
 
 const { perSecond, duration } = units
 
@@ -134,14 +127,11 @@ const NotCounted = ({ counting: { mode, trouble, isOff } }: Pick<Props, 'countin
 
 const Charts = ({ traffic }: Pick<Props, 'traffic'>) => (
   <>
-    {charts.map(({ lines, least, ...chart }) => {
+    {charts.map(({ lines, ...chart }) => {
       const drawn = lines
         .map(({ of, ...line }) => ({ ...line, points: pointsOf(traffic.samples, of) }))
         .filter(({ points }) => lines.length === 1 || points.some(({ value }) => value > 0))
-      const peak = Math.max(0, ...drawn.map(({ points }) => peakOf(points)))
-      return (
-        <Chart {...{ ...chart, bounds: traffic, lines: drawn, top: decimalTop(peak, least) }} />
-      )
+      return <Chart {...chart} bounds={traffic} lines={drawn} />
     })}
   </>
 )
@@ -162,7 +152,6 @@ const rateOf =
 const charts: {
   name: string
   unit: Unit
-  /** The minimum top of the scale. */
   least: number
   lines: { name?: string; class?: string; of: Value }[]
 }[] = [

@@ -1,5 +1,6 @@
+import type { Child } from 'hono/jsx'
 import { z } from 'zod'
-import { height, plot, ranges, decimalTop } from './plot.ts'
+import { height, memoryTop, plot, ranges, decimalTop } from './plot.ts'
 import type { Bounds, Point, Range } from './plot.ts'
 import { units } from './units.ts'
 import type { Unit } from './units.ts'
@@ -21,18 +22,22 @@ type Line = {
 export const Chart = ({
   name,
   bounds,
-  top,
   unit,
+  least,
+  limit = null,
   lines,
 }: {
   name: string
   bounds: Bounds
-  /** The value at the upper edge. */
-  top: number
   unit: Unit
+  /** The minimum top of the scale; null uses powers of two, or the limit. */
+  least: number | null
+  limit?: number | null
   lines: Line[]
 }) => {
   const { range, span, from, until } = bounds
+  const peak = Math.max(0, ...lines.map(({ points }) => peakOf(points)))
+  const top = least === null ? memoryTop(peak, limit) : decimalTop(peak, least)
   const text = units[unit]
   const width = (until - from) / span
   return (
@@ -81,6 +86,29 @@ export const Chart = ({
     </figure>
   )
 }
+
+/** One of the values above the charts. */
+export const Figure = ({
+  name,
+  value,
+  note,
+  children,
+  ...attributes
+}: {
+  name: Child
+  value: string
+  note?: Child
+  children?: Child
+  class?: string
+}) => (
+  <div>
+    <dt {...attributes}>{name}</dt>
+    <dd>
+      <strong>{value}</strong> {note && <span class="muted">{note}</span>}
+      {children}
+    </dd>
+  </div>
+)
 
 /** The data for assets/chart.js: a value for each span from `from` on, null where nothing was measured. */
 function valuesOf(
@@ -136,8 +164,7 @@ function average(points: Point[]) {
 }
 
 /** 0 without any points. */
-export const peakOf = (points: Point[]) =>
-  points.reduce((peak, { value }) => Math.max(peak, value), 0)
+const peakOf = (points: Point[]) => points.reduce((peak, { value }) => Math.max(peak, value), 0)
 
 /** Seconds after which the charts of a range are refreshed. */
 export const refreshEvery: Record<Range, number> = { hour: 10, day: 60, week: 60 }

@@ -1,5 +1,5 @@
-import type { Child } from 'hono/jsx'
 import type { ContainerUsage } from '../../docker/index.ts'
+import { Figure } from '../../web/chart.tsx'
 import { bytes, percent, rate } from '../../web/units.ts'
 import type { ShownUsage } from './shown.ts'
 
@@ -42,23 +42,3 @@ const Figures = ({ usage }: { usage: ContainerUsage }) => {
     </dl>
   )
 }
-
-const Figure = ({
-  name,
-  value,
-  note,
-  children,
-}: {
-  name: string
-  value: string
-  note?: string | false
-  children?: Child
-}) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      <strong>{value}</strong> {note && <span class="muted">{note}</span>}
-      {children}
-    </dd>
-  </div>
-)

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { LogDb } from '../../db/index.ts'
 import type { Container } from '../../docker/index.ts'
-import { RangeChoice, Chart, peakOf } from '../../web/chart.tsx'
+import { RangeChoice, Chart } from '../../web/chart.tsx'
 import type { Range } from '../../web/plot.ts'
 import { containerPath } from '../place.ts'
 import { figuresId, StatsFigures } from './figures.tsx'
@@ -10,7 +10,6 @@ import { readHistory, pointsOf } from './sample-history.ts'
 import { restingState, usageJson } from './shown.ts'
 import type { ContainerStats, Measurement, ShownUsage } from './shown.ts'
 import { sseEvent } from '../../web/sse.ts'
-import { decimalTop, memoryTop } from '../../web/plot.ts'
 import type { Unit } from '../../web/units.ts'
 import type { Figure, History } from './sample-history.ts'
 
@@ -123,11 +122,9 @@ const StatsCharts = ({
   if (history.samples.length === 0) return <p class="stats-note">{nothing[history.range]}</p>
   return (
     <>
-      {charts.map(({ least, lines, ...chart }) => {
+      {charts.map(({ lines, ...chart }) => {
         const drawn = lines.map(({ of, ...line }) => ({ ...line, points: pointsOf(history, of) }))
-        const peak = Math.max(...drawn.map(({ points }) => peakOf(points)))
-        const top = least === null ? memoryTop(peak, memoryLimit) : decimalTop(peak, least)
-        return <Chart {...{ ...chart, bounds: history, lines: drawn, top }} />
+        return <Chart {...chart} bounds={history} limit={memoryLimit} lines={drawn} />
       })}
     </>
   )
@@ -136,7 +133,6 @@ const StatsCharts = ({
 const charts: {
   name: string
   unit: Unit
-  /** The minimum top of the scale; null uses powers of two, or the limit. */
   least: number | null
   lines: { name?: string; of: Figure }[]
 }[] = [

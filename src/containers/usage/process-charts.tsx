@@ -1,7 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { colourOf } from '../../logs/filter-choice.tsx'
-import { Chart, peakOf } from '../../web/chart.tsx'
-import { decimalTop, memoryTop } from '../../web/plot.ts'
+import { Chart, Figure } from '../../web/chart.tsx'
 import { Live } from '../../web/live.tsx'
 import { bytes, percent } from '../../web/units.ts'
 import type { Use, WorkloadUsage } from './process-usage.ts'
@@ -30,53 +29,37 @@ const Now = ({ usage: { processes, total } }: Props) => {
   return (
     <dl class="stats-figures">
       {processes.map(({ process, now }, at) => (
-        <Figure name={<bdi>{process}</bdi>} class={`process ${colourOf(at)}`} now={now} />
+        <Used name={<bdi>{process}</bdi>} class={`process ${colourOf(at)}`} now={now} />
       ))}
-      {processes.length > 1 && <Figure name="Together" now={total.now} />}
+      {processes.length > 1 && <Used name="Together" now={total.now} />}
     </dl>
   )
 }
 
-const Figure = ({
+const Used = ({
   name,
   now,
   ...attributes
-}: Pick<Use, 'now'> & { name: JSX.Element | string; class?: string }) => (
-  <div>
-    <dt {...attributes}>
-      {name}
-      {now && now.containers > 1 && <span class="muted"> in {now.containers} containers</span>}
-    </dt>
-    <dd>
-      {now ? (
-        <>
-          <strong>{bytes(now.memory)}</strong>{' '}
-          <span class="muted">
-            {now.memoryLimit > 0 && `of ${bytes(now.memoryLimit)}, `}CPU {percent(now.cpu)}
-          </span>
-          {now.memoryLimit > 0 && (
-            <meter
-              min="0"
-              max={now.memoryLimit}
-              high={now.memoryLimit * 0.9}
-              value={now.memory}
-              aria-label="Memory"
-            />
-          )}
-        </>
-      ) : (
-        <>
-          <strong>–</strong> <span class="muted">not running</span>
-        </>
+}: Pick<Use, 'now'> & { name: JSX.Element | string; class?: string }) => {
+  if (!now) return <Figure {...{ ...attributes, name }} value="–" note="not running" />
+  const { containers, cpu, memory, memoryLimit: limit } = now
+  return (
+    <Figure
+      {...attributes}
+      name={[name, containers > 1 && <span class="muted"> in {containers} containers</span>]}
+      value={bytes(memory)}
+      note={`${limit > 0 ? `of ${bytes(limit)}, ` : ''}CPU ${percent(cpu)}`}
+    >
+      {limit > 0 && (
+        <meter min="0" max={limit} high={limit * 0.9} value={memory} aria-label="Memory" />
       )}
-    </dd>
-  </div>
-)
+    </Figure>
+  )
+}
 
 const Charts = ({ usage: { processes, total } }: Props) => {
   const { history } = total
   if (history.samples.length === 0) return <p class="stats-note">No data in this time.</p>
-  const peak = (of: 'cpu' | 'memory') => peakOf(pointsOf(history, of))
   const linesOf = (of: 'cpu' | 'memory') => [
     ...processes
       .map((one, at) => ({
@@ -91,17 +74,12 @@ const Charts = ({ usage: { processes, total } }: Props) => {
   ]
   return (
     <>
-      <Chart
-        name="CPU"
-        unit="percent"
-        top={decimalTop(peak('cpu'), 1)}
-        lines={linesOf('cpu')}
-        bounds={history}
-      />
+      <Chart name="CPU" unit="percent" least={1} lines={linesOf('cpu')} bounds={history} />
       <Chart
         name="Memory"
         unit="bytes"
-        top={memoryTop(peak('memory'), total.now?.memoryLimit || null)}
+        least={null}
+        limit={total.now?.memoryLimit || null}
         lines={linesOf('memory')}
         bounds={history}
       />
