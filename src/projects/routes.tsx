@@ -61,9 +61,11 @@ import { setWebhookSecret } from './webhook.ts'
 export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
   const { db, config } = deps
   const audit = auditor(db)
-  const projectInput = input(projectUpdateForm(config), projectForm)
+  const projectInput = input(projectUpdateForm(config), (c, draft) =>
+    settings(c, draft, ProjectForm),
+  )
   const buildInput = input(buildForm, (c, draft) =>
-    (isDetection(draft.values) ? detectionForm : buildingForm)(c, draft),
+    settings(c, draft, isDetection(draft.values) ? DetectionForm : BuildForm),
   )
 
   return factory
@@ -90,7 +92,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       const project = await changeProject(deps, asked)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
       const to = `/projects/${project.id}/settings`
-      return showSaved(c, { to, said: 'Project saved.', ...projectForm(c, emptyDraft) })
+      return showSaved(c, { to, said: 'Project saved.', ...settings(c, emptyDraft, ProjectForm) })
     })
     .get('/projects/:id/settings', query(placeQuery), (c) => {
       const { contextDir, watchPaths } = c.req.valid('query')
@@ -98,7 +100,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
         ...(contextDir !== undefined && { context_dir: contextDir }),
         ...(watchPaths !== undefined && { watch_paths: watchPaths }),
       }
-      return show(c, settings(c, findProject(db, ownKey(c)), { ...emptyDraft, values }))
+      return show(c, settings(c, { ...emptyDraft, values }))
     })
     .put('/projects/:id/settings', ownProject(deps), buildInput, async (c) => {
       const current = findLiveProject(db, ownKey(c))
@@ -123,7 +125,7 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
         said: 'Build settings saved.',
-        ...(changes.buildSettings === undefined ? buildingForm : detectionForm)(c, emptyDraft),
+        ...settings(c, emptyDraft, changes.buildSettings === undefined ? BuildForm : DetectionForm),
         json: () => ({
           ...projectJson(project),
           ...(newSecret && {
@@ -225,43 +227,23 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       throw invalidField('composeService', 'is a service of a Compose file. Set that too.')
   }
 
-  function settings(c: Context, project: Project, draft: Draft) {
+  /** All of them; where htmx asks, only the form that was sent. */
+  function settings(c: Context, draft: Draft, Form?: typeof ProjectSettings) {
+    const project = findProject(db, ownKey(c))
+    const sources = listAllSources(db, project.ownerId)
+    const from = chooseFrom(c.req.query('from'), { draft, sources, project })
+    const code = sharedCode(db, project.id)
+    const shown = { project, code, draft: withStored(draft, project), sources, from }
     return {
       title: `${project.name}: settings`,
       page: () => (
         <ProjectFrame project={project} tab="settings" environments={listTargets(db, project.id)}>
-          <ProjectSettings {...formOf(c, project, draft)} />
+          <ProjectSettings {...shown} />
         </ProjectFrame>
       ),
+      ...(Form && { partial: () => <Form {...shown} /> }),
       json: () => projectJson(project),
     }
-  }
-
-  function formOf(c: Context, project: Project, draft: Draft) {
-    const sources = listAllSources(db, project.ownerId)
-    const from = chooseFrom(c.req.query('from'), { draft, sources, project })
-    const code = sharedCode(db, project.id)
-    return { project, code, draft: withStored(draft, project), sources, from }
-  }
-
-  function projectForm(c: Context, draft: Draft) {
-    const project = findProject(db, ownKey(c))
-    const partial = () => <ProjectForm {...formOf(c, project, draft)} />
-    return { ...settings(c, project, draft), partial }
-  }
-
-  function detectionForm(c: Context, draft: Draft) {
-    const project = findProject(db, ownKey(c))
-    const code = sharedCode(db, project.id)
-    const partial = () => <DetectionForm {...{ project, code, draft }} />
-    return { ...settings(c, project, draft), partial }
-  }
-
-  function buildingForm(c: Context, draft: Draft) {
-    const project = findProject(db, ownKey(c))
-    const code = sharedCode(db, project.id)
-    const partial = () => <BuildForm {...{ project, code, draft }} />
-    return { ...settings(c, project, draft), partial }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Generate, Variable } from './variables.ts'
+import type { Alphabet, Generate, Variable } from './variables.ts'
 import { variable } from './variables.ts'
 
 type Magic = {
@@ -12,22 +12,23 @@ type Magic = {
 /** True if the name is for a service's address rather than a value. */
 export const isAddress = (name: string) => /^(URL|FQDN)$/.test(magicName(name)?.type ?? '')
 
-const types = [
-  'PASSWORDWITHSYMBOLS',
-  'PASSWORD',
-  'LOWERCASEUSER',
-  'USER',
-  'REALBASE64',
-  'BASE64',
-  'HEX',
-  'URL',
-  'FQDN',
-  'NAME',
-  'SUPABASEANON',
-  'SUPABASESERVICE',
-]
+const text = (length: number, alphabet: Alphabet): Generate => ({ kind: 'text', length, alphabet })
 
-const shape = new RegExp(`^SERVICE_(${types.join('|')})_(?:(32|64|128)(?![^_]))?_?(.*)`)
+/** Of the names that are values; the size is that of the name, if it says one. */
+const values: Record<string, (size?: number) => Generate> = {
+  PASSWORDWITHSYMBOLS: (size = 32) => text(size, 'symbols'),
+  PASSWORD: (size = 32) => text(size, 'alphanumeric'),
+  LOWERCASEUSER: () => text(16, 'lowercase'),
+  USER: () => text(16, 'alphanumeric'),
+  REALBASE64: (length = 32) => ({ kind: 'base64', length }),
+  BASE64: (size = 32) => text(size, 'alphanumeric'),
+  HEX: (length = 32) => ({ kind: 'hex', length }),
+  SUPABASEANON: () => token('anon'),
+  SUPABASESERVICE: () => token('service_role'),
+}
+
+const types = [...Object.keys(values), 'URL', 'FQDN', 'NAME'].join('|')
+const shape = new RegExp(`^SERVICE_(${types})_(?:(32|64|128)(?![^_]))?_?(.*)`)
 
 const hundredYears = 100 * 365.25 * 24 * 3600
 
@@ -48,35 +49,11 @@ export function magicVariable(name: string, places: Places): Variable {
 }
 
 function generateOf({ type, size, id }: Magic, { placeOf, portOf }: Places): Generate {
-  const text = (length: number, alphabet: 'alphanumeric' | 'lowercase' | 'symbols') =>
-    ({ kind: 'text', length, alphabet }) as const
-  switch (type) {
-    case 'PASSWORD':
-      return text(size ?? 32, 'alphanumeric')
-    case 'PASSWORDWITHSYMBOLS':
-      return text(size ?? 32, 'symbols')
-    case 'USER':
-      return text(16, 'alphanumeric')
-    case 'LOWERCASEUSER':
-      return text(16, 'lowercase')
-    case 'BASE64':
-      return text(size ?? 32, 'alphanumeric')
-    case 'REALBASE64':
-      return { kind: 'base64', length: size ?? 32 }
-    case 'HEX':
-      return { kind: 'hex', length: size ?? 32 }
-    case 'SUPABASEANON':
-      return token('anon')
-    case 'SUPABASESERVICE':
-      return token('service_role')
-    case 'NAME':
-      return { kind: 'composed', parts: [placeOf(id).service] }
-    default: {
-      const { service, port } = placeOf(id)
-      const form = type === 'URL' ? 'url' : port === null ? 'hostname' : 'host'
-      return { kind: 'address', form, service, port: port ?? portOf(service), path: '' }
-    }
-  }
+  if (values[type]) return values[type](size ?? undefined)
+  const { service, port } = placeOf(id)
+  if (type === 'NAME') return { kind: 'composed', parts: [service] }
+  const form = type === 'URL' ? 'url' : port === null ? 'hostname' : 'host'
+  return { kind: 'address', form, service, port: port ?? portOf(service), path: '' }
 }
 
 const token = (role: string): Generate => ({

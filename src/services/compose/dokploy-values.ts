@@ -99,35 +99,25 @@ function helperOf(
     const given = Number(first)
     return Number.isInteger(given) && given > 0 && given <= 4096 ? given : fallback
   }
-  switch (helper) {
-    case 'domain':
-      return address(domains)
-    case 'password':
-      return { kind: 'text', length: size(16), alphabet: 'alphanumeric' }
-    case 'base64':
-      return { kind: 'base64', length: size(32) }
-    case 'hash':
-      return { kind: 'hex', length: size(8) }
-    case 'username':
-      return { kind: 'text', length: 12, alphabet: 'lowercase' }
-    case 'email':
-      return { kind: 'email' }
-    case 'uuid':
-      return { kind: 'uuid' }
-    case 'randomPort':
-      return { kind: 'port' }
-    case 'timestamp':
-    case 'timestampms':
-      return time('ms', args)
-    case 'timestamps':
-      return time('s', args)
-    case 'jwt':
-      return first !== undefined && isNamed(first)
-        ? token(first, second !== undefined && isNamed(second) ? second : null)
-        : { kind: 'hex', length: size(128) * 2 }
-    default:
-      return null
+  const isKey = (name: string | undefined) => name !== undefined && isNamed(name)
+  const helpers: Record<string, () => Generate | null> = {
+    domain: () => address(domains),
+    password: () => ({ kind: 'text', length: size(16), alphabet: 'alphanumeric' }),
+    base64: () => ({ kind: 'base64', length: size(32) }),
+    hash: () => ({ kind: 'hex', length: size(8) }),
+    username: () => ({ kind: 'text', length: 12, alphabet: 'lowercase' }),
+    email: () => ({ kind: 'email' }),
+    uuid: () => ({ kind: 'uuid' }),
+    randomPort: () => ({ kind: 'port' }),
+    timestamp: () => time('ms', args),
+    timestampms: () => time('ms', args),
+    timestamps: () => time('s', args),
+    jwt: () =>
+      isKey(first)
+        ? token(first!, isKey(second) ? second! : null)
+        : { kind: 'hex', length: size(128) * 2 },
   }
+  return Object.hasOwn(helpers, helper!) ? helpers[helper!]!() : null
 }
 
 const token = (key: string, payload: string | null): Generate => ({
