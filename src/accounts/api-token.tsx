@@ -14,7 +14,8 @@ import { confirmPassword } from './log-in.ts'
 import { CurrentPassword } from './login-fields.tsx'
 import { noteToken } from './notices.ts'
 import { findUser } from './store.ts'
-import { listOwnProjects, makeToken } from './token-store.ts'
+import { listOwnProjects } from '../git/store.ts'
+import { makeToken } from './token-store.ts'
 
 const path = '/settings/tokens'
 

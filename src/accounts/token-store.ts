@@ -1,7 +1,7 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { Tx } from '../db/index.ts'
-import { countRows, listRows } from '../db/queries.ts'
-import { apiTokens, projects, users } from '../db/schema.ts'
+import { countRows } from '../db/queries.ts'
+import { apiTokens, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import { isValid } from './store.ts'
@@ -26,15 +26,6 @@ export function makeToken(
   const values = { userId, name, scopes, projectId, expiresAt, tokenHash: hashToken(token) }
   return { token, row: db.insert(apiTokens).values(values).returning().get() }
 }
-
-/** The projects that a token can be limited to, by name. */
-export const listOwnProjects = (db: Tx, userId: string) =>
-  listRows(
-    db,
-    projects,
-    and(eq(projects.ownerId, userId), isNull(projects.deletingAt)),
-    asc(projects.name),
-  )
 
 /** Finds a valid token by its hash. Its user has no password hash. */
 export const getToken = (db: Tx, tokenHash: string) =>

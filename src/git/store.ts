@@ -1,5 +1,5 @@
-import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import { and, desc, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import type { Db, Tx } from '../db/index.ts'
 import { gitSources, projects } from '../db/schema.ts'
 import { Failure, notFound } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -58,6 +58,15 @@ export const listProjectsOfSource = (db: Db, sourceId: string) =>
     .select({ id: projects.id, name: projects.name })
     .from(projects)
     .where(eq(projects.sourceId, sourceId))
+    .orderBy(projects.name)
+    .all()
+
+/** By name, without what is being deleted. */
+export const listOwnProjects = (db: Tx, ownerId: string) =>
+  db
+    .select({ id: projects.id, name: projects.name })
+    .from(projects)
+    .where(and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt)))
     .orderBy(projects.name)
     .all()
 

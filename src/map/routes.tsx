@@ -11,7 +11,7 @@ import type { MapDeps } from './graph.ts'
 import { mapJson } from './json.ts'
 import { MapPage } from './map-page.tsx'
 import { partOf, reachOf } from './part.ts'
-import { listProjectNames } from './store.ts'
+import { listOwnProjects } from '../git/store.ts'
 import type { Project } from '../projects/store.ts'
 import { ButtonLink } from '../web/form.tsx'
 import { Drawing, MapScript } from './drawing.tsx'
@@ -27,7 +27,7 @@ export const mapRoutes = (deps: MapDeps) =>
   factory.createApp().get('/map', query(mapQuery), (c) => {
     const { project: projectId, focus, from } = c.req.valid('query')
     const ownerId = userOf(c).id
-    const projects = listProjectNames(deps.db, ownerId)
+    const projects = listOwnProjects(deps.db, ownerId)
     const project = projects.find(({ id }) => id === projectId) ?? null
     if (projectId && !project) throw notFound('project')
     const graph = readGraph(deps, ownerId)

@@ -2,22 +2,15 @@ import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Domain } from '../addresses/store.ts'
 import type { Db } from '../db/index.ts'
 import { listRows } from '../db/queries.ts'
-import { domains, instances, links, projects, servicePorts, services } from '../db/schema.ts'
+import { domains, instances, links, servicePorts, services } from '../db/schema.ts'
+import { listOwnProjects } from '../git/store.ts'
 import { listEnvironmentStates } from '../deployments/overview-store.ts'
-
-export const listProjectNames = (db: Db, ownerId: string) =>
-  db
-    .select({ id: projects.id, name: projects.name })
-    .from(projects)
-    .where(and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt)))
-    .orderBy(asc(projects.name))
-    .all()
 
 export type Owned = ReturnType<typeof listOwned>
 
 /** Everything of a user that the map shows and isn't being deleted, in a fixed number of queries. */
 export function listOwned(db: Db, ownerId: string) {
-  const ownProjects = listProjectNames(db, ownerId)
+  const ownProjects = listOwnProjects(db, ownerId)
   const ownServices = db
     .select({
       id: services.id,

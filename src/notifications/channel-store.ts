@@ -1,9 +1,7 @@
-import { and, asc, desc, eq, gt, isNull, ne, or } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, ne, or } from 'drizzle-orm'
 import { getRow } from '../db/queries.ts'
 import type { Db, Tx } from '../db/index.ts'
-import { channels, outbox, projects, users } from '../db/schema.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import { sealedAs } from '../resources/store.ts'
+import { channels, outbox, users } from '../db/schema.ts'
 
 export { channelKinds } from '../db/schema.ts'
 
@@ -35,14 +33,6 @@ export const getLastDelivery = (db: Db, channelId: string) =>
 export const isAdminNow = (db: Db, id: string) =>
   getRow(db, users, and(eq(users.id, id), eq(users.role, 'admin'))) !== undefined
 
-export const listOwnProjects = (db: Db, ownerId: string) =>
-  db
-    .select({ id: projects.id, name: projects.name })
-    .from(projects)
-    .where(and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt)))
-    .orderBy(asc(projects.name))
-    .all()
-
 /** The one that sends invitations and password resets: an admin's newest that may. */
 export const getAccountMailChannel = (db: Tx) =>
   db
@@ -60,12 +50,3 @@ export const getAccountMailChannel = (db: Tx) =>
     .orderBy(desc(channels.id))
     .limit(1)
     .get()?.channel
-
-/** With its secrets, which only its sender may see. */
-export function opened(secrets: Secrets, channel: Channel): Channel {
-  const open = sealedFields.map((name) => {
-    const sealed = channel[name]
-    return [name, sealed === null ? null : secrets.open(sealed, sealedAs('channel', channel.id))]
-  })
-  return { ...channel, ...Object.fromEntries(open) }
-}

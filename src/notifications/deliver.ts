@@ -3,7 +3,8 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Lookup } from '../platform/hosts.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { getChannel, opened } from './channel-store.ts'
+import { unsealed } from '../resources/store.ts'
+import { getChannel, sealedFields } from './channel-store.ts'
 import type { Channel } from './channel-store.ts'
 import type { OpenPages } from './open-pages.ts'
 import type { Handler } from './outbox.ts'
@@ -82,7 +83,7 @@ export async function sendTo(
 ) {
   const { kind, ownerId } = channel
   if (kind === 'browser') return { answer: pages.show(ownerId, message) }
-  const settings = opened(secrets, channel)
+  const settings = unsealed(secrets, { kind: 'channel', sealed: sealedFields }, channel)
   const { status } = await deliver(
     { signal, allowHosts, ...(lookup && { lookup }) },
     { kind, settings, message },

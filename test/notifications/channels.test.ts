@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { auditEvents, channels } from '../../src/db/schema.ts'
-import { opened } from '../../src/notifications/channel-store.ts'
+import { sealedFields } from '../../src/notifications/channel-store.ts'
+import { unsealed } from '../../src/resources/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { tokenOf } from '../deployments/uploading.ts'
 import { testApp, withAda } from '../support/app.ts'
@@ -26,7 +27,9 @@ describe('a channel', () => {
     expect(stored().secret).not.toContain('whsec_')
     const changed = await ada.put(one, { events: ['crash_loop', 'unhealthy'], quiet: null })
     expect(changed.json).toMatchObject({ events: ['crash_loop', 'unhealthy'], quiet: null, url })
-    expect(opened(t.secrets, stored()).secret).toBe(made.json.secret)
+    expect(unsealed(t.secrets, { kind: 'channel', sealed: sealedFields }, stored()).secret).toBe(
+      made.json.secret,
+    )
     const other = 'https://hooks.example.com/davit'
     expect((await ada.put(one, { url: other })).json.url).toBe(other) // a signature is no secret there
     expect((await ada.delete(one)).status).toBe(200)
