@@ -48,11 +48,10 @@ export function startOf({
           'This is a Django project without a wsgi.py.',
           'Add it as Django’s startproject does, or set the start command.',
         )
-      const asgi = has('daphne') || has('uvicorn') || has('channels')
       const name = wsgi.slice(0, -'wsgi.py'.length).replaceAll('/', '.')
-      if (asgi && has('uvicorn'))
+      if (has('uvicorn'))
         return { start: `uvicorn ${name}asgi:application --host 0.0.0.0 --port $PORT`, add: [] }
-      if (asgi && has('daphne'))
+      if (has('daphne'))
         return { start: `daphne -b 0.0.0.0 -p $PORT ${name}asgi:application`, add: [] }
       return {
         start: `gunicorn --bind 0.0.0.0:$PORT ${name}wsgi:application`,
@@ -62,7 +61,7 @@ export function startOf({
     case 'FastAPI':
       return {
         start: `uvicorn ${appOf(files, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:fastapi\.)?FastAPI\(/m, 'FastAPI')} --host 0.0.0.0 --port $PORT`,
-        add: has('fastapi') && !has('uvicorn') ? ['uvicorn'] : [],
+        add: isMissing('uvicorn'),
       }
     case 'Flask': {
       const pattern =
@@ -70,10 +69,7 @@ export function startOf({
       const app = appOf(files, pattern, 'Flask')
       // One that is called has characters of a shell.
       const exec = app.endsWith(")'") ? 'exec ' : ''
-      return {
-        start: `${exec}gunicorn --bind 0.0.0.0:$PORT ${app}`,
-        add: isMissing('gunicorn'),
-      }
+      return { start: `${exec}gunicorn --bind 0.0.0.0:$PORT ${app}`, add: isMissing('gunicorn') }
     }
     case 'Streamlit':
       if (script === undefined) break
