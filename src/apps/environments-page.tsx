@@ -5,7 +5,8 @@ import { ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import { followedInWords } from '../environments/followed.ts'
 import type { Environment } from '../environments/store.ts'
-import { EnvironmentLinks, environmentPath, settingsPath } from '../environments/views.tsx'
+import { environmentPath, settingsPath } from '../environments/paths.ts'
+import { EnvironmentLinks } from '../environments/views.tsx'
 
 type EnvironmentsPageProps = {
   project: Project

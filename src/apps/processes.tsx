@@ -1,7 +1,7 @@
 import { containerPath } from '../containers/place.ts'
 import { restarts } from '../containers/container-row.tsx'
 import { terminalPath } from '../containers/terminal/page.tsx'
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { ProcfileNote } from '../environments/procfile-note.tsx'
 import { queryOf } from '../logs/filter-choice.tsx'
 import { EmptyState } from '../web/components.tsx'

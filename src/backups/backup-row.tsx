@@ -1,6 +1,6 @@
 import { Badge, RunBadge } from '../web/status-badge.tsx'
-import { Ago, duration } from '../web/times.tsx'
-import { bytes, counted } from '../web/units.ts'
+import { Ago } from '../web/times.tsx'
+import { bytes, counted, duration } from '../web/units.ts'
 import type { Progress } from './deps.ts'
 import type { Backup } from './store.ts'
 

@@ -4,7 +4,7 @@ import { partLabel, readLabels } from '../docker/labels.ts'
 import { appName } from '../notifications/texts.ts'
 import type { User } from '../web/factory.ts'
 import { web } from '../environments/processes.ts'
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import {
   getDeployedPlaces,
   getServicePlaces,

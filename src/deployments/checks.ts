@@ -4,8 +4,6 @@ import type { Db, LogDb } from '../db/index.ts'
 import type { CommitChecks } from '../db/schema.ts'
 import { getFreeze } from '../environments/freeze-store.ts'
 import type { Check } from '../git/providers/provider.ts'
-import { providers } from '../git/providers/registry.ts'
-import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -150,6 +148,8 @@ export class CheckWatch {
     const unasked = (problem: string) => ({ checks: { ...none, problem }, isGreen: false })
     try {
       const source = findSource(this.#deps.db, { id: sourceId!, ownerId })
+      const { providers } = await import('../git/providers/registry.ts')
+      const { accessTo } = await import('../git/source-access.ts')
       const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       const access = accessTo(this.#deps, { source, signal: both })
       const of = { repository: project.repository!, commit: deployment.requestedCommit! }

@@ -1,4 +1,4 @@
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { VariableChanges } from '../environments/variable-changes.tsx'
 import type { Environment } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'

@@ -1,5 +1,5 @@
 import { raw } from 'hono/html'
-import { environmentPath, promotePath } from '../environments/views.tsx'
+import { environmentPath, promotePath } from '../environments/paths.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'

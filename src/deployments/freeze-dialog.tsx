@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { refuseUngiven } from '../accounts/token-scope.ts'
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { snakeCase } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { ModalForm } from '../web/dialog.tsx'

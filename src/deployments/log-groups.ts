@@ -1,7 +1,7 @@
 import { levelOf } from '../logs/level.ts'
 import type { Line } from '../logs/log-line.tsx'
 import { plainText } from '../web/ansi.ts'
-import { duration } from '../web/times.tsx'
+import { duration } from '../web/units.ts'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Deployment } from './store.ts'

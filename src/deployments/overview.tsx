@@ -6,7 +6,8 @@ import {
   PulledRef,
   UploadRef,
 } from '../web/components.tsx'
-import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
+import { EnvironmentLinks } from '../environments/views.tsx'
 import { FreezeNote } from '../environments/freeze-note.tsx'
 import type { Freeze } from '../environments/freeze-store.ts'
 import { PlannedNote } from '../environments/planned.tsx'

@@ -1,7 +1,7 @@
 import type { Step } from '../db/schema.ts'
 import { Icon } from '../web/icons.tsx'
 import type { IconName } from '../web/icons.tsx'
-import { duration } from '../web/times.tsx'
+import { duration } from '../web/units.ts'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 

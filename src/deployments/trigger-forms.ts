@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, imageReference, repositoryUrl } from '../projects/forms.ts'
 import { flag, line } from '../web/fields.ts'
-import { moment, momentZone } from '../web/moment.ts'
+import { moment, momentZone } from '../web/labelled-fields.ts'
 import { field } from '../web/schema-fields.tsx'
 import { shareFields, shareProblems } from './share-fields.ts'
 

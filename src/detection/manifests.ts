@@ -18,6 +18,9 @@ const names = new Set([
 const patterns =
   /^((next|svelte|vite|react-router)\.config\.\w+|[\w/]*settings(\/(base|production|__init__))?\.py|([\w .-]+\/){0,3}[\w .-]+\.(cs|fs|vb)proj)$/
 
+/** Davit's own settings are a key of it, beside much else. */
+export const packageFile = 'package.json'
+
 /** In bytes for each file, and for all. The beginning of a lock file says all that is read of it. */
 export const maxText = 256 * 1024
 export const maxTexts = 8 * 1024 * 1024

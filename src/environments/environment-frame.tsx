@@ -10,7 +10,7 @@ import { FreezeNote } from './freeze-note.tsx'
 import { PlannedNote, plannedPath } from './planned.tsx'
 import { ShareNote, sharePath } from './share-note.tsx'
 import type { Environment } from './store.ts'
-import { environmentPath, metricsPath, promotePath, settingsPath } from './views.tsx'
+import { environmentPath, metricsPath, promotePath, settingsPath } from './paths.ts'
 
 export type Tab = (typeof tabs)[number]['tab']
 

@@ -3,7 +3,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { componentOf, creates, does, id, nothing, shown, time } from '../web/operation.ts'
 import { At, In } from '../web/times.tsx'
 import type { Planned } from './planned-store.ts'
-import { environmentPath } from './views.tsx'
+import { environmentPath } from './paths.ts'
 import type { Environment } from './store.ts'
 
 export const planned = componentOf('PlannedDeployment', () => ({

@@ -1,7 +1,7 @@
 import { ButtonLink } from '../web/form.tsx'
 import { procfileOffer } from './procfile.ts'
 import type { Environment } from './store.ts'
-import { settingsPath } from './views.tsx'
+import { settingsPath } from './paths.ts'
 
 export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   const offer = procfileOffer(environment)

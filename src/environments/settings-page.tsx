@@ -12,7 +12,7 @@ import type { Environment } from './store.ts'
 import type { EnvironmentHead } from './head.ts'
 import { ProcfileLink } from './procfile-note.tsx'
 import type { ProcfileOffer } from './procfile.ts'
-import { environmentPath, settingsPath } from './views.tsx'
+import { environmentPath, settingsPath } from './paths.ts'
 
 type Props = {
   head: EnvironmentHead

@@ -1,6 +1,6 @@
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { environmentPath } from './views.tsx'
+import { environmentPath } from './paths.ts'
 import type { Environment } from './store.ts'
 
 export const sharePath = (key: Pick<Environment, 'id' | 'projectId'>) =>

@@ -1,5 +1,5 @@
-import type { Context } from 'hono'
 import { ButtonLink } from '../web/form.tsx'
+import { environmentPath } from './paths.ts'
 import type { Environment } from './store.ts'
 
 type EnvironmentLinksProps = {
@@ -30,16 +30,3 @@ export const EnvironmentLinks = ({ environment, variant, variables }: Environmen
     </ButtonLink>
   </>
 )
-
-type Key = Pick<Environment, 'id' | 'projectId'>
-
-export const environmentPath = ({ id, projectId }: Key) => `/projects/${projectId}/envs/${id}`
-
-export const promotePath = (key: Key) => `${environmentPath(key)}/promote`
-
-export const metricsPath = (key: Key) => `${environmentPath(key)}/metrics`
-
-export const toMetrics = (c: Context, key: Key) =>
-  c.redirect(metricsPath(key) + new URL(c.req.url).search, 303)
-
-export const settingsPath = (key: Key) => `${environmentPath(key)}/edit`

@@ -5,12 +5,10 @@ import { tarHead, tarPadding } from '../docker/index.ts'
 import type { GitTools, Snapshot } from './tools.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
+import { gitDirectories } from './folders.ts'
 
 /** The namespace for tags of a repository that is fetched with its history. */
 export const tagRefs = 'refs/davit/tags/'
-
-/** Emptied at startup. */
-export const gitDirectories = (home: string) => join(home, 'git-directories')
 
 /**
  * Yields the entries of an archive with a `.git` like that of a clone at this commit, with history, tags and

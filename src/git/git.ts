@@ -3,21 +3,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { archiveContext, prepareContext } from './context.ts'
-import { openDirectory } from './directory.ts'
-import { readDockerfile } from './context-files.ts'
 import type { ContextOptions } from './context.ts'
-import { looksFolder, readTip } from './tip.ts'
-import { gitDirectories } from './git-directory.ts'
-import { fetchSnapshot } from './fetch.ts'
-import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
-import { pathsOf, removeMirror } from './mirror.ts'
-import { listBranches, listRefs } from './remote.ts'
-import { runGit } from './run.ts'
+import type { fetchSnapshot, importUpload } from './operations.ts'
 import type { GitSetup } from './run.ts'
+import { gitDirectories, keyDirectory, looksFolder } from './folders.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './tools.ts'
-import { importUpload } from './upload.ts'
 
 export type Git = ReturnType<typeof connectGit>
 
@@ -38,39 +29,43 @@ export function connectGit(options: GitOptions) {
   const tools = openTools(options)
   return {
     /** A null branch means the remote's HEAD; a commit is fetched exactly. */
-    fetch: (what: Keys & Parameters<typeof fetchSnapshot>[1]) =>
-      fetchSnapshot({ ...tools, keys: what }, what),
+    fetch: async (what: Keys & Parameters<typeof fetchSnapshot>[1]) =>
+      (await operations()).fetchSnapshot({ ...tools, keys: what }, what),
     /** Also finds the branch that HEAD names. */
-    listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
-      listBranches({ ...tools, keys: what }, what),
+    listBranches: async (what: Keys & { url: string; signal: AbortSignal }) =>
+      (await operations()).listBranches({ ...tools, keys: what }, what),
     /** The output of `git ls-remote` for branches and tags. */
-    listRefs: (what: Keys & { url: string; signal: AbortSignal }) =>
-      listRefs({ ...tools, keys: what }, what),
+    listRefs: async (what: Keys & { url: string; signal: AbortSignal }) =>
+      (await operations()).listRefs({ ...tools, keys: what }, what),
     /** The paths are joined, each ended by a NUL. Null when the commit isn't in the mirror any more. */
-    pathsOf: (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
-      pathsOf({ ...tools, keys: what }, what),
-    readTip: (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
-      readTip({ ...tools, keys: what }, what),
+    pathsOf: async (what: Keys & { url: string; commit: string; signal: AbortSignal }) =>
+      (await operations()).pathsOf({ ...tools, keys: what }, what),
+    readTip: async (what: Keys & { url: string; userId: string; signal: AbortSignal }) =>
+      (await operations()).readTip({ ...tools, keys: what }, what),
     /** Checks paths, applies .dockerignore, and merges submodules, which use the same keys. */
-    context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
-      prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
+    context: async (snapshot: Snapshot, what: Keys & ContextOptions) =>
+      (await operations()).prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
     /** The files of a commit, submodules included. */
-    directory: (
+    directory: async (
       snapshot: Snapshot,
       what: Keys & { signal: AbortSignal; log: Log },
       path?: string,
-    ) => openDirectory({ ...tools, keys: what }, { ...what, snapshot }, path),
-    readDockerfile: (context: BuildContext, { signal }: UntilAborted) =>
-      readDockerfile(tools, { context, signal }),
+    ) => (await operations()).openDirectory({ ...tools, keys: what }, { ...what, snapshot }, path),
+    readDockerfile: async (context: BuildContext, { signal }: UntilAborted) =>
+      (await operations()).readDockerfile(tools, { context, signal }),
     /** A tar stream; git ends with the stream or the signal. */
-    archive: (context: BuildContext, { signal }: UntilAborted) =>
-      archiveContext(tools, { context, signal }),
+    archive: async (context: BuildContext, { signal }: UntilAborted) =>
+      (await operations()).archiveContext(tools, { context, signal }),
     /** Makes a repository of one commit in `folder`, of the files of a tar archive. */
-    importUpload: (what: Parameters<typeof importUpload>[1]) => importUpload(tools, what),
+    importUpload: async (what: Parameters<typeof importUpload>[1]) =>
+      (await operations()).importUpload(tools, what),
     /** False when there was none. */
-    removeMirror: (url: string) => removeMirror(tools, url),
+    removeMirror: async (url: string) => (await operations()).removeMirror(tools, url),
   }
 }
+
+/** Loaded with the first question: a server at rest asks none. */
+const operations = () => import('./operations.ts')
 
 type UntilAborted = { signal: AbortSignal }
 
@@ -108,6 +103,7 @@ export async function gitVersion({ signal }: { signal: AbortSignal }) {
   const limit = 10_000
   const deadlines = { command: limit, transfer: limit, silence: limit }
   const setup = { home: tmpdir(), allowLocal: false, deadlines }
+  const { runGit } = await operations()
   const said = (await runGit(setup, { command: 'version', signal })).toString('utf8')
   return /\d+(\.\d+)+/.exec(said)?.[0] ?? said.trim()
 }

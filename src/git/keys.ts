@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RepositoryUrl } from './repository-url.ts'
 import type { GitSetup } from './run.ts'
+import { keyDirectory } from './folders.ts'
 
 /** The password may be a token. Only the base URL may receive them. */
 export type Credential = { baseUrl: string; username: string; password: string }
@@ -68,9 +69,6 @@ export async function withKeyFile<T>(
     await rm(path, { force: true })
   }
 }
-
-/** Emptied at startup, as a killed process leaves its keys behind. */
-export const keyDirectory = (home: string) => join(home, 'keys')
 
 function isBelow(href: string, baseUrl: string): boolean {
   const [url, base] = [new URL(href), new URL(withoutSlash(baseUrl))]

@@ -10,9 +10,7 @@ import { readObjects } from './objects.ts'
 import { connectRemote, locationOf, runRemoteGit } from './remote.ts'
 import { runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
-
-/** Holds the temporary repositories of lookups; emptied at startup. */
-export const looksFolder = (home: string) => join(home, 'looks')
+import { looksFolder } from './folders.ts'
 
 /** In bytes: `size` for servers that can't omit the contents of files, `names` for file names. */
 const maxBytes = { size: 64 * 2 ** 20, names: 2 ** 20 }

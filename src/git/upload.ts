@@ -13,6 +13,7 @@ import type { Entry } from './objects.ts'
 import { GitError, feedGit } from './run.ts'
 import { readTar, refused, shown } from './tar-reader.ts'
 import type { GitTools } from './tools.ts'
+import { uploadRef } from './folders.ts'
 
 /** Bun’s types lack it. */
 const { createZstdDecompress } = zlib as unknown as {
@@ -20,9 +21,6 @@ const { createZstdDecompress } = zlib as unknown as {
 }
 
 type Body = AsyncIterable<Uint8Array>
-
-/** The file of the commit's ref in its repository. */
-export const uploadRef = 'refs/heads/upload'
 
 /** In bytes; smaller pieces cost more than their content. */
 const pieces = { chunkSize: 256 * 1024 }

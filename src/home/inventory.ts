@@ -1,5 +1,5 @@
 import type { LiveDeps } from '../apps/live.ts'
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { lookOfApp, processesOf } from '../map/states.ts'
 import { listLive } from '../map/store.ts'
 import { servicePath } from '../services/own-service.ts'

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/index.ts'
 import { unlessOrphan } from '../db/failures.ts'
-import { duration } from '../web/times.tsx'
+import { duration } from '../web/units.ts'
 import { insertNotices } from './outbox-store.ts'
 import {
   deleteEvent,

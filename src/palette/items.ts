@@ -1,6 +1,6 @@
 import { containerPath } from '../containers/place.ts'
 import { contents } from '../docs/documents.ts'
-import { environmentPath } from '../environments/views.tsx'
+import { environmentPath } from '../environments/paths.ts'
 import { servicePath } from '../services/own-service.ts'
 import { docPath } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'

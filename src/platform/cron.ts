@@ -1,4 +1,7 @@
-import { Cron } from 'croner'
+import type * as Croner from 'croner'
+
+/** Loaded when first needed: few servers have anything at times. */
+const croner = () => require('croner') as typeof Croner
 
 /** A cron expression, in the wall-clock time of an IANA zone. */
 export type CronTime = { schedule: string; zone: string }
@@ -11,7 +14,7 @@ const nicknames = /^@(hourly|daily|midnight|weekly|monthly|yearly|annually)$/i
  * that; what repeats, such as each half hour, follows the time that passes.
  */
 const cronOf = ({ schedule, zone }: CronTime) =>
-  new Cron(schedule, {
+  new (croner().Cron)(schedule, {
     mode: '5-part',
     fixedTimeRule: 'no-wildcard',
     timezone: zone,

@@ -1,9 +1,8 @@
 import type { ZodType } from 'zod'
-import { maxText } from '../detection/manifests.ts'
+import { maxText, packageFile } from '../detection/manifests.ts'
 import type { Directory } from '../git/directory.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { parse } from '../platform/parse.ts'
-import { packageFile } from './davit-text.ts'
 import type { DavitText, Mistake, placeMistakes, readDavitText } from './davit-text.ts'
 
 /** At the root of a context; only one of them may have settings. */

@@ -1,3 +1,4 @@
+import { packageFile } from '../detection/manifests.ts'
 import { readYaml } from '../platform/yaml.ts'
 import type { Path } from '../platform/yaml-source.ts'
 import { keyOf, plain, refuseAt, valueAt } from '../platform/yaml-source.ts'
@@ -6,9 +7,6 @@ export type DavitText = { file: string; text: string }
 
 /** The message follows the key as its subject, or is a sentence. Its place may be inside of the key's value. */
 export type Mistake = { path: Path; inside?: Path; message: string }
-
-/** The settings are a key of it, beside much else. */
-export const packageFile = 'package.json'
 
 const rootOf = (file: string) => (file === packageFile ? ['davit'] : [])
 

@@ -3,7 +3,8 @@ import type { deployments, environments } from '../db/schema.ts'
 import { shortDigest } from '../web/components.tsx'
 import { Person } from '../web/person.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
-import { Ago, duration } from '../web/times.tsx'
+import { Ago } from '../web/times.tsx'
+import { duration } from '../web/units.ts'
 import type { Project } from './store.ts'
 
 type Deployment = typeof deployments.$inferSelect

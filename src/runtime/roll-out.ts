@@ -1,7 +1,7 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import type { Tx } from '../db/index.ts'
 import { killed } from '../docker/index.ts'
-import { Failure } from '../platform/errors.ts'
+import { shareImpossible } from './routing.ts'
 import { report } from '../platform/journal.ts'
 import { exclusiveResources } from './component.ts'
 import { differenceTo } from './keep.ts'
@@ -252,13 +252,6 @@ const previous = ({ length }: Placed[]) =>
   length === 1 ? 'the previous container' : `${length} previous containers`
 
 const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
-
-export const shareImpossible = (why: string) =>
-  new Failure(
-    'share_impossible',
-    `Start failed: ${why}`,
-    'Deploy it to all requests, or change what the message names.',
-  )
 
 /** Returns it in whole milliseconds. */
 function reportDowntime({ hooks }: RollOutRun, milliseconds: number) {

@@ -4,6 +4,7 @@ import type { PageName } from '../edge/plan.ts'
 import type { Addresses } from '../edge/shares.ts'
 import { getJobOf } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
+import { Failure } from '../platform/errors.ts'
 import {
   isKept,
   listEnvironmentIds,
@@ -202,3 +203,10 @@ function pageFor(db: Db, { id, kind }: WorkloadKey, led: InstanceAddress[]): Pag
 type Kind = Job['kind'] | undefined
 const stops = new Set<Kind>(['stop-app', 'stop'])
 const starts = new Set<Kind>(['start-app', 'restart-app', 'start', 'restart', 'change'])
+
+export const shareImpossible = (why: string) =>
+  new Failure(
+    'share_impossible',
+    `Start failed: ${why}`,
+    'Deploy it to all requests, or change what the message names.',
+  )

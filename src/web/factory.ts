@@ -4,7 +4,7 @@ import type { tokenScopes } from '../db/schema.ts'
 import { takeForms } from './form-method.ts'
 import type { FormVariables } from './form-method.ts'
 import type { NameOf } from './person.tsx'
-import type { Said } from './said.tsx'
+import type { Said } from './said.ts'
 import type { Peer } from './web-socket.ts'
 
 export type User = { id: string; email: string; name: string | null; role: 'admin' | 'member' }

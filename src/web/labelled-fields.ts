@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isZone, neverComes, whyNotCron } from '../platform/cron.ts'
 import { line } from './fields.ts'
+import { readMoment } from './moment.ts'
 import { field } from './schema-fields.tsx'
 import type { FieldLook } from './schema-fields.tsx'
 
@@ -67,3 +68,24 @@ export const timeFields = {
     .refine(isZone, 'must be a time zone such as Europe/Berlin.')
     .nullish(),
 }
+
+const isNoMoment = 'must be a time such as 2026-12-24T18:00:00Z.'
+
+/** RFC 3339, or what a browser sends, without a zone: then the zone is in a field of its own. */
+export const moment = (label: string, hint?: string) =>
+  field(
+    line('a time such as 2026-12-24T18:00:00Z', { max: 40 }).refine(
+      (text) => readMoment(text, 'UTC') !== null,
+      isNoMoment,
+    ),
+    { label, type: 'datetime-local' as const, isNarrow: true, ...(hint && { hint }) },
+  )
+
+export const momentZone = () =>
+  field(timeFields.zone, {
+    label: 'Time zone',
+    placeholder: 'UTC',
+    hint: 'Such as Europe/Berlin. Leave empty for UTC.',
+    code: true,
+    isNarrow: true,
+  })

@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx'
 import { docPath } from './components.tsx'
 import type { User } from './factory.ts'
+import { Icon } from './icons.tsx'
 import { assetPath, assetData } from './static.ts'
 import { ThemeChoice } from './theme.tsx'
 import type { Theme } from './theme.tsx'
-import { Toasts } from './said.tsx'
 import { isUnder, PublicBar, TopBar } from './top-bar.tsx'
 import { Live } from './live.tsx'
 import type { Look } from './status-badge.tsx'
@@ -137,3 +137,15 @@ const iconOf = (tone: Look['tone']) => {
   const dot = `<circle cx="18" cy="6" r="5.5" fill="${colours[tone]}" stroke="none" />`
   return assetData('icon.svg').replace(/(?=%3C%2Fsvg%3E)/, encodeURIComponent(dot))
 }
+
+/** The place of messages about changes; without script it is a line on top of the page. */
+const Toasts = ({ said }: { said: string | null }) => (
+  <div id="toasts" role="status">
+    {said !== null && (
+      <p class="toast">
+        <Icon name="check" />
+        <span>{said}</span>
+      </p>
+    )}
+  </div>
+)

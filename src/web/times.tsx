@@ -52,13 +52,6 @@ export function ago(at: Date, now: Date) {
   return day(at)
 }
 
-export function duration(ms: number) {
-  if (ms < 10 * second) return `${(Math.max(0, ms) / second).toFixed(1)} s`
-  if (ms < minute) return `${Math.round(ms / second)} s`
-  if (ms < hour) return `${Math.floor(ms / minute)} min ${Math.floor((ms % minute) / second)} s`
-  return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`
-}
-
 /** In UTC, which the text names: the browser's time zone is unknown here. */
 const formatOf = (time?: { timeStyle: 'long' | 'short' }) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...time, timeZone: 'UTC' })

@@ -29,10 +29,21 @@ function inUnits(count: number, base: number, units: string[]) {
 const perSecond = (value: number) =>
   `${value > 0 && value < 9.95 ? Number(value.toPrecision(2)) : Math.round(value).toLocaleString('en')}/s`
 
-const duration = (milliseconds: number) => {
+const latency = (milliseconds: number) => {
   if (milliseconds >= 9950) return `${Math.round(milliseconds / 1000)} s`
   if (milliseconds >= 995) return `${(milliseconds / 1000).toFixed(1)} s`
   return `${Number(milliseconds.toPrecision(2))} ms`
 }
 
-export const units = { bytes, rate, percent, perSecond, duration }
+export const units = { bytes, rate, percent, perSecond, duration: latency }
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+
+export function duration(ms: number) {
+  if (ms < 10 * second) return `${(Math.max(0, ms) / second).toFixed(1)} s`
+  if (ms < minute) return `${Math.round(ms / second)} s`
+  if (ms < hour) return `${Math.floor(ms / minute)} min ${Math.floor((ms % minute) / second)} s`
+  return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`
+}

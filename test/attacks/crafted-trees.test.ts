@@ -53,7 +53,7 @@ async function sent(name: string, entryOf: (made: Made) => Entry) {
     const options = { contextDir: '.', ...ownDockerfile, signal, log }
     const context = await davit.context(await davit.fetch(asked), options)
     const tar = join(dir, `${name}.tar`)
-    await Bun.write(tar, new Response(davit.archive(context, { signal })))
+    await Bun.write(tar, new Response(await davit.archive(context, { signal })))
     const listed = Bun.spawnSync(['tar', '-tvf', tar]).stdout.toString().trim().split('\n')
     return listed.map((line) => `${line.slice(0, 10)} ${line.split(' ').at(-1)}`)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { keepFreezes } from '../../src/deployments/freezes.tsx'
+import { keepFreezes } from '../../src/deployments/keep-freezes.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { fakeRegistry } from '../support/fake-registry.ts'
 import { until } from '../support/until.ts'

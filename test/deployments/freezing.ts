@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'bun:test'
 import { auditEvents } from '../../src/db/schema.ts'
-import { keepFreezes } from '../../src/deployments/freezes.tsx'
+import { keepFreezes } from '../../src/deployments/keep-freezes.ts'
 import { simulatedApp, withAda } from '../support/app.ts'
 import { TestClock } from '../support/clock.ts'
 import { aPush, post, sent } from '../webhooks/senders.ts'

@@ -193,7 +193,9 @@ describe('the files of a context', () => {
     const commit = git(path, ['commit-tree', '-m', 'x', top.stdout.toString().trim()])
     git(path, ['update-ref', 'refs/heads/main', commit])
     const context = await contextOf(url)
-    const tar = Buffer.from(await new Response(davit.archive(context, { signal })).arrayBuffer())
+    const tar = Buffer.from(
+      await new Response(await davit.archive(context, { signal })).arrayBuffer(),
+    )
     expect(context.files).toBe(3)
     expect(tar.includes(Buffer.from('n\xffme', 'latin1'))).toBe(true)
   })
@@ -224,7 +226,7 @@ describe('the files of a context', () => {
     for (let i = 0; i < 10; i++) files[`f${i}`] = Buffer.alloc(1024 * 1024, i).toString('latin1')
     const { url } = aRepository(files)
     const context = await contextOf(url)
-    const stream = davit.archive(context, { signal })
+    const stream = await davit.archive(context, { signal })
     let size = 0
     for await (const chunk of stream) size += chunk.length
     expect(size).toBeGreaterThan(10 * 1024 * 1024)
@@ -237,7 +239,7 @@ describe('an archive', () => {
     for (let i = 0; i < 8; i++) files[`f${i}`] = Buffer.alloc(1024 * 1024, i).toString('latin1')
     const { url } = aRepository(files)
     const cancel = new AbortController()
-    const stream = davit.archive(await contextOf(url), { signal: cancel.signal })
+    const stream = await davit.archive(await contextOf(url), { signal: cancel.signal })
     const reader = stream.getReader()
     await reader.read()
     cancel.abort(new Error('Cancelled.'))
@@ -251,7 +253,7 @@ describe('an archive', () => {
     const { url } = aRepository({ Dockerfile })
     const context = await contextOf(url)
     damageBlob(context.mirror, `${context.tree}:Dockerfile`)
-    const read = new Response(davit.archive(context, { signal })).text()
+    const read = new Response(await davit.archive(context, { signal })).text()
     expect(await read.catch((error) => error)).toMatchObject({ code: 'git_failed' })
     expect((await unpack(url)).files).toEqual(['Dockerfile'])
   })

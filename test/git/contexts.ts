@@ -51,7 +51,7 @@ export const contextOf = async (url: string, paths: Paths = {}) =>
 /** What arrives at the engine: each path with its content, `-> target` or `mode`. */
 export async function unpack(url: string, paths: Paths = {}) {
   const context = await contextOf(url, paths)
-  const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
+  const tar = await new Response(await davit.archive(context, { signal })).arrayBuffer()
   const target = join(dir, `unpacked${++turn}`)
   mkdirSync(target)
   writeFileSync(`${target}.tar`, new Uint8Array(tar))

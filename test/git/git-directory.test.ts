@@ -13,7 +13,7 @@ async function unpacked(url: string, { branch = 'main' as string | null, context
   const context = await davit.context(snapshot, { contextDir, ...ownDockerfile, signal, log })
   const target = join(dir, `cloned${++turn}`)
   mkdirSync(target)
-  const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
+  const tar = await new Response(await davit.archive(context, { signal })).arrayBuffer()
   const stdin = new Uint8Array(tar)
   const { exitCode } = Bun.spawnSync(['tar', '-x', '-C', target], { stdin })
   expect(exitCode).toBe(0)
@@ -56,7 +56,7 @@ describe('the .git of a build', () => {
     const what = { url, branch: 'main', commit: null, history: true, signal, log }
     const snapshot = await davit.fetch(what)
     const place = { contextDir: '.', ...ownDockerfile, signal, log }
-    const archive = davit.archive(await davit.context(snapshot, place), { signal })
+    const archive = await davit.archive(await davit.context(snapshot, place), { signal })
     const reader = archive.getReader()
     await reader.read()
     await reader.cancel()

@@ -48,7 +48,7 @@ async function contextOf(url: string, contextDir = '.') {
 
 async function filesOf(url: string, contextDir?: string) {
   const context = await contextOf(url, contextDir)
-  const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
+  const tar = await new Response(await davit.archive(context, { signal })).arrayBuffer()
   const child = Bun.spawnSync(['tar', '-tf', '-'], { stdin: new Uint8Array(tar) })
   return child.stdout
     .toString()

@@ -21,7 +21,8 @@ import { findStack } from '../../src/deployments/stack/find.ts'
 import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
-import { freeze, keepFreezes } from '../../src/deployments/freezes.tsx'
+import { freeze } from '../../src/deployments/freezes.tsx'
+import { keepFreezes } from '../../src/deployments/keep-freezes.ts'
 import { resourceRoutes } from '../../src/resources/routes.tsx'
 import { givenVariables } from '../../src/links/given.ts'
 import { runRoutes } from '../../src/runs/routes.tsx'
@@ -275,7 +276,7 @@ function gitOver(connection: Connection): Git {
       },
     }),
     readDockerfile: async () => 'FROM busybox\n',
-    archive: () => new ReadableStream({ start: (controller) => controller.close() }),
+    archive: async () => new ReadableStream({ start: (controller) => controller.close() }),
     removeMirror: async () => false,
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { Ago, ago, duration } from '../../src/web/times.tsx'
+import { Ago, ago } from '../../src/web/times.tsx'
+import { duration } from '../../src/web/units.ts'
 
 const minute = 60_000
 const now = new Date('2026-03-10T12:00:00Z')

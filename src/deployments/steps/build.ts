@@ -111,7 +111,10 @@ export async function buildContext(
   await run.takeSlot()
   await buildApart(run, { ownerId, signal }, async () => {
     const output = docker.buildImage({
-      context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),
+      context: await withOwnFiles(() => git.archive(context, { signal }), {
+        prepared,
+        remoteFiles,
+      }),
       dockerfile: prepared.dockerfile,
       tag,
       ...(target !== null && { target }),
@@ -172,10 +175,10 @@ function keepProcfile({ db, environment, log }: Run, { procfile: text }: BuildCo
 }
 
 /** Adds Davit's own files to the context. */
-function withOwnFiles(
-  archive: () => ReadableStream<Uint8Array>,
+async function withOwnFiles(
+  archive: () => Promise<ReadableStream<Uint8Array>>,
   { prepared, remoteFiles }: { prepared: Prepared; remoteFiles: RemoteFiles },
-): ReadableStream<Uint8Array> {
+): Promise<ReadableStream<Uint8Array>> {
   if (prepared.text === null) return archive()
   const { dockerfile: path, text } = prepared
   return Readable.toWeb(Readable.from(together())) as ReadableStream<Uint8Array>
@@ -186,7 +189,7 @@ function withOwnFiles(
     yield bytes
     yield tarPadding(bytes.length)
     yield* remoteFiles.entries()
-    yield* archive()
+    yield* await archive()
   }
 }
 

@@ -3,8 +3,7 @@ import type { FailedRequests, VersionFigures, WatchEnd } from '../../db/schema.t
 import { ShareActions } from '../../environments/share-note.tsx'
 import { deploymentPath } from '../../projects/deployment-list.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
-import { duration } from '../../web/times.tsx'
-import { bytes, counted, units } from '../../web/units.ts'
+import { bytes, counted, duration, units } from '../../web/units.ts'
 import type { WatchView } from './view.ts'
 
 type Props = { view: WatchView; path: string }

@@ -1,28 +1,9 @@
 import { retryOnDiskFull } from '../../db/failures.ts'
-import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
 import { report } from '../../platform/journal.ts'
 import type { WatchDeps } from '../context.ts'
-import { addDetails, goBack, takeBack } from './go-back.ts'
-import { endWatch } from './end.ts'
-import { promote, whyTakenBack } from './share.ts'
-import { untilVerdict } from './look.ts'
 import { getWatched, getWatchedOf, listWatched } from './store.ts'
 import type { Watched } from './store.ts'
-
-type Ending = {
-  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'stopped' | 'cancelled'> | 'promoted'
-  by: string | undefined
-}
-
-type Run = {
-  id: string
-  stop: AbortController
-  /** What told against it: requests are about to go back then, which nothing stops. */
-  verdict: WatchVerdict | null
-  /** How someone ended it. */
-  ending: Ending | null
-  done: Promise<void>
-}
+import type { Ending, Run } from './watch.ts'
 
 /** Watches new versions after their switch, until their time is over or requests went back. */
 export class Watches {
@@ -47,7 +28,9 @@ export class Watches {
     this.#deps.watched.begin(environmentId, since, share?.slot)
     this.#runs.set(environmentId, run)
     const { shutdown: signal } = this.#deps
-    run.done = retryOnDiskFull(() => this.#watch(run), { signal })
+    run.done = retryOnDiskFull(async () => (await import('./watch.ts')).watch(this.#deps, run), {
+      signal,
+    })
       .catch((error) => {
         if (!signal.aborted) report('watching a new version failed', error, { deployment: id })
       })
@@ -57,27 +40,6 @@ export class Watches {
         this.#deps.watched.end(environmentId)
       })
     return run
-  }
-
-  /** Can be repeated from any point. */
-  async #watch(run: Run) {
-    const deps = this.#deps
-    const { shutdown } = deps
-    const watched = getWatched(deps.db, run.id)
-    if (!watched) return
-    const signal = AbortSignal.any([run.stop.signal, shutdown])
-    if (!run.ending) run.verdict ??= await untilVerdict(deps, watched, signal)
-    const now = getWatched(deps.db, run.id)
-    if (shutdown.aborted || !now) return
-    if (run.verdict) {
-      if (await goBack(deps, now, run.verdict)) await addDetails(deps, now)
-      return
-    }
-    const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
-    if (end === 'promoted') await promote(deps, now, by)
-    else if (end === 'cancelled' || now.watch.share)
-      await takeBack(deps, now, whyTakenBack(end, by))
-    else await endWatch(deps, now, { end, by })
   }
 
   /**

@@ -1,0 +1,41 @@
+import type { WatchEnd, WatchVerdict } from '../../db/schema.ts'
+import type { WatchDeps } from '../context.ts'
+import { addDetails, goBack, takeBack } from './go-back.ts'
+import { endWatch } from './end.ts'
+import { promote, whyTakenBack } from './share.ts'
+import { untilVerdict } from './look.ts'
+import { getWatched } from './store.ts'
+
+export type Ending = {
+  end: Extract<WatchEnd, 'kept' | 'replaced' | 'interrupted' | 'stopped' | 'cancelled'> | 'promoted'
+  by: string | undefined
+}
+
+export type Run = {
+  id: string
+  stop: AbortController
+  /** What told against it: requests are about to go back then, which nothing stops. */
+  verdict: WatchVerdict | null
+  /** How someone ended it. */
+  ending: Ending | null
+  done: Promise<void>
+}
+
+/** Until its time is over, someone ends it, or requests went back. Can be repeated from any point. */
+export async function watch(deps: WatchDeps, run: Run) {
+  const { shutdown } = deps
+  const watched = getWatched(deps.db, run.id)
+  if (!watched) return
+  const signal = AbortSignal.any([run.stop.signal, shutdown])
+  if (!run.ending) run.verdict ??= await untilVerdict(deps, watched, signal)
+  const now = getWatched(deps.db, run.id)
+  if (shutdown.aborted || !now) return
+  if (run.verdict) {
+    if (await goBack(deps, now, run.verdict)) await addDetails(deps, now)
+    return
+  }
+  const { end, by } = run.ending ?? { end: 'over' as const, by: undefined }
+  if (end === 'promoted') await promote(deps, now, by)
+  else if (end === 'cancelled' || now.watch.share) await takeBack(deps, now, whyTakenBack(end, by))
+  else await endWatch(deps, now, { end, by })
+}
