@@ -83,4 +83,6 @@ test('a connection that is cut at 90 % of a volume stops nothing, and the next t
   const { exitCode, output } = await two.move()
   expect(exitCode).toBe(0)
   expect(output).toMatch(/harbour\/production, \S+: 38\.1 MiB, /)
+  // what has arrived whole isn't sent again
+  expect(output).not.toMatch(/38\.1 MiB, [34]\d\.\d MiB of it sent/)
 })

@@ -9,7 +9,14 @@ import { repositoryOf } from './repository.ts'
 import type { Target } from './repository.ts'
 import { gatheringFolder, openingScript, optionsOf, runRestic, volumesFolder } from './run.ts'
 import type { Opened, ResticDeps, Result } from './run.ts'
-import { host, measureScript, refillScript, trialScript, updateScript } from './scripts.ts'
+import {
+  adoptScript,
+  host,
+  measureScript,
+  refillScript,
+  trialScript,
+  updateScript,
+} from './scripts.ts'
 import { currentIds, findSnapshot, readSnapshots } from './snapshots.ts'
 import type { Snapshots, StoredSnapshot } from './snapshots.ts'
 
@@ -57,17 +64,14 @@ export function openRestic(deps: ResticDeps, target: Target) {
   /** Starts the container that is kept, to be there when it is needed: whoever needs it is told why it isn't. */
   const begin = (open: Abortable) => void opened.kept?.open(open).catch(() => {})
 
-  /** Throws a Failure unless the repository is there and its key is the target's. */
-  async function ready({ signal }: Abortable) {
-    const args = ['--json', 'cat', 'config']
-    const { messages } = await runRestic(opened, {
-      args,
-      signal,
-      isQuick: true,
-      script: openingScript,
-    })
-    return hostKeyOf(messages)
+  async function open(command: string[], signal: AbortSignal) {
+    const args = ['--json', ...command]
+    const how = { isQuick: true, script: openingScript }
+    return hostKeyOf((await runRestic(opened, { args, signal, ...how })).messages)
   }
+
+  /** Throws a Failure unless the repository is there and its key is the target's. */
+  const ready = ({ signal }: Abortable) => open(['cat', 'config'], signal)
 
   /** Creates the repository when it is missing. Returns the key of an ssh host. */
   async function prepare({ signal }: Abortable): Promise<{ hostKey: string | null }> {
@@ -76,14 +80,13 @@ export function openRestic(deps: ResticDeps, target: Target) {
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'target_missing') throw error
     }
-    const args = ['--json', 'init']
-    const { messages } = await runRestic(opened, {
-      args,
-      signal,
-      isQuick: true,
-      script: openingScript,
-    })
-    return { hostKey: hostKeyOf(messages) }
+    return { hostKey: await open(['init'], signal) }
+  }
+
+  /** Counts what an interrupted run has sent as there, so that the next one doesn’t send it again. */
+  async function adopt({ signal }: Abortable) {
+    known = null
+    await runRestic(opened, { args: [], script: adoptScript, isAlone: true, signal })
   }
 
   /** Stores what `from` writes. When that fails, nothing is stored. */
@@ -255,6 +258,7 @@ export function openRestic(deps: ResticDeps, target: Target) {
     begin,
     ready,
     prepare,
+    adopt,
     tryOut,
     store,
     gather,

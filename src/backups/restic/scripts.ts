@@ -30,6 +30,10 @@ for one; do [ -f "$one" ] || : >"$one"; done
 printf "%s %s %s %s\\n" $(wc -c <"$1") $(wc -c <"$2") $(wc -c <"$3") "\${1#.${volumesFolder}/}" && cat "$@" || exit
 done' sh {} +`)
 
+/** restic 0.14 has another name for it. */
+export const adoptScript = `exec 2>&1
+case "$(restic help)" in *' repair '*) restic "$@" repair index ;; *) restic "$@" rebuild-index ;; esac`
+
 export const trialScript = `set -e
 stored=$(printf %s "$DAVIT_TRIAL" | restic "$@" --json backup --host ${host} --tag davit-trial --stdin --stdin-filename trial)
 id=$(printf %s "$stored" | sed -n 's/.*"snapshot_id":"\\([0-9a-f]*\\)".*/\\1/p')

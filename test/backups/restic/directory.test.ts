@@ -1,4 +1,6 @@
 import { beforeAll, expect, mock, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { until } from '../../support/until.ts'
 import type { Target } from '../../../src/backups/restic/restic.ts'
 import { makeNewer } from './newer-repository.ts'
 import { collect, scene, signal, write } from './scene.ts'
@@ -60,6 +62,31 @@ test('what couldn’t be written whole isn’t stored', async () => {
   expect(restic.store({ file, tags, from, signal })).rejects.toBe(mine)
   expect(await restic.list({ tag: 'backup=2', signal })).toEqual([])
 })
+
+test.each([false, true])(
+  'what had arrived is sent again unless it was adopted: %p',
+  async (adopts) => {
+    const path = s.folder()
+    const restic = s.open(s.target({ path }))
+    await restic.prepare({ signal })
+    const large = crypto.getRandomValues(new Uint8Array(65_536 * 600))
+    const packs = () =>
+      readdirSync(`${path}/data`, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        /^[0-9a-f]{2}\/[0-9a-f]{64}$/.test(name),
+      )
+    const mine = new Error('mine')
+    const cut = async (to: Parameters<ReturnType<typeof write>>[0]) => {
+      await write(large)(to)
+      await until(() => packs().length >= 2)
+      throw mine
+    }
+    const tags = ['backup=cut']
+    expect(restic.store({ file, tags, from: cut, signal })).rejects.toBe(mine)
+    if (adopts) await restic.adopt({ signal })
+    const { addedBytes } = await restic.store({ file, tags, from: write(large), signal })
+    expect(addedBytes < 0.5 * large.length).toBe(adopts)
+  },
+)
 
 test('a repository that a newer restic made isn’t touched', async () => {
   const target = s.target({ path: s.folder() })
