@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
+import { serviceCrumbs } from '../services/own-service.ts'
 import { EmptyState, MoreLink, PageHead, Trouble } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
@@ -52,14 +53,7 @@ export const BackupsPage = ({ subject, head, user, ...list }: Props) => {
     )
   return (
     <>
-      <PageHead
-        title="Backups"
-        doc="backups"
-        crumbs={[
-          { href: '/services', name: 'Services' },
-          { href: `/services/${subject.id}`, name: subject.name },
-        ]}
-      />
+      <PageHead title="Backups" doc="backups" crumbs={serviceCrumbs(subject)} />
       {content}
     </>
   )

@@ -1,4 +1,4 @@
-import { AppError } from '../platform/errors.ts'
+import { AppError, errorCodeOf } from '../platform/errors.ts'
 import { jsonOrNull } from '../platform/json.ts'
 import { version } from '../platform/root.ts'
 import { notLoggedIn } from './servers.ts'
@@ -84,8 +84,9 @@ export class Server {
     const problem = jsonOrNull(await response.text().catch(() => ''))
     if (!isProblem(problem)) return this.#foreign(response)
     if (status === 401) return notLoggedIn(this.url, problem.detail)
-    const code = codes[status] ?? 'bad_gateway'
-    return new AppError(code, problem.detail, { retryAfter: Number(headers.get('Retry-After')) })
+    return new AppError(errorCodeOf(status), problem.detail, {
+      retryAfter: Number(headers.get('Retry-After')),
+    })
   }
 
   /** What answers is no Davit, or something before it. */
@@ -107,19 +108,6 @@ const isPage = ({ headers }: Response) => headers.get('Content-Type')?.startsWit
 
 const isProblem = (value: unknown): value is { detail: string } =>
   typeof (value as { detail?: unknown } | null)?.detail === 'string'
-
-const codes: Record<number, AppError['code']> = {
-  400: 'bad_request',
-  403: 'forbidden',
-  404: 'not_found',
-  409: 'conflict',
-  413: 'too_large',
-  421: 'misdirected',
-  422: 'invalid',
-  429: 'too_many',
-  503: 'unavailable',
-  504: 'timeout',
-}
 
 function whyUnreached(error: unknown) {
   const { code = '', name, message } = error as NodeJS.ErrnoException

@@ -1,6 +1,7 @@
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { EnvironmentHead } from '../environments/head.ts'
 import { isLoopback } from '../platform/hosts.ts'
+import { serviceCrumbs } from '../services/own-service.ts'
 import { AppAddress, EmptyState, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { Live } from '../web/live.tsx'
@@ -27,14 +28,7 @@ export const DomainsPage = ({
     )
   return (
     <>
-      <PageHead
-        title="Domains"
-        doc="edge#names"
-        crumbs={[
-          { href: '/services', name: 'Services' },
-          { href: `/services/${of.service.id}`, name: of.service.name },
-        ]}
-      />
+      <PageHead title="Domains" doc="edge#names" crumbs={serviceCrumbs(of.service)} />
       <DomainList {...view} />
     </>
   )

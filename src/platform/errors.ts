@@ -28,6 +28,11 @@ export const httpStatusOf = {
   timeout: 504,
 } as const satisfies Record<ErrorCode, number>
 
+/** Of another server's response. */
+export const errorCodeOf = (status: number): ErrorCode =>
+  (Object.keys(httpStatusOf) as ErrorCode[]).find((code) => httpStatusOf[code] === status) ??
+  'bad_gateway'
+
 export type FieldError = { field: string; message: string }
 
 /**

@@ -10,7 +10,7 @@ import type { Change } from './difference.ts'
 import type { Edit } from './edit.ts'
 import { FileFields } from './file-fields.tsx'
 import { ownFile } from './own-file.ts'
-import { servicePath } from './own-service.ts'
+import { serviceCrumbs, servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
 
 type Props = { definition: Definition; draft: Draft; user: User }
@@ -20,10 +20,7 @@ export const EditPage = (props: Props) => (
     <PageHead
       title={`Change ${props.definition.name}`}
       doc="services#change-a-service"
-      crumbs={[
-        { href: '/services', name: 'Services' },
-        { href: servicePath(props.definition), name: props.definition.name },
-      ]}
+      crumbs={serviceCrumbs(props.definition)}
     />
     <EditForm {...props} />
   </div>

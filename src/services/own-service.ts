@@ -10,6 +10,11 @@ export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
 
 export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
 
+export const serviceCrumbs = (service: Pick<Service, 'id' | 'name'>) => [
+  { href: '/services', name: 'Services' },
+  { href: servicePath(service), name: service.name },
+]
+
 export const ownService = ({ db }: { db: Db }, c: Context) =>
   findService(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
 

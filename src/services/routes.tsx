@@ -32,7 +32,7 @@ import type { FollowDeps } from './follow.ts'
 import { catalogueQuery, serviceRemovalForm } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
-import { checkOwner, ownService, servicePath, servicePattern } from './own-service.ts'
+import { checkOwner, ownService, serviceCrumbs, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { ServicePage } from './service-page.tsx'
@@ -84,17 +84,17 @@ export const serviceRoutes = (
     .route('/', makeRoutes(deps, catalogue))
     .get(`${servicePattern}/output`, checkOwner(deps), query(outputQuery), (c) => {
       const source = ownService(deps, c)
-      const crumbs = [
-        { href: '/services', name: 'Services' },
-        { href: servicePath(source), name: source.name },
-      ]
       return answerOutput(c, deps, {
         source,
         asked: c.req.valid('query'),
         title: `Logs of ${source.name}`,
         frame: (view) => (
           <>
-            <PageHead title="Logs" crumbs={crumbs} doc="logs#logs-of-apps-and-services" />
+            <PageHead
+              title="Logs"
+              crumbs={serviceCrumbs(source)}
+              doc="logs#logs-of-apps-and-services"
+            />
             {view}
           </>
         ),
@@ -153,13 +153,7 @@ export const serviceRoutes = (
         title: `${service.name}: secrets`,
         page: () => (
           <>
-            <PageHead
-              title="Secrets"
-              crumbs={[
-                { href: '/services', name: 'Services' },
-                { href: servicePath(service), name: service.name },
-              ]}
-            />
+            <PageHead title="Secrets" crumbs={serviceCrumbs(service)} />
             <ConnectionDetails service={service} details={details} />
           </>
         ),

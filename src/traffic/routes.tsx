@@ -3,7 +3,7 @@ import type { LogDb } from '../db/index.ts'
 import type { HeadDeps } from '../environments/head.ts'
 import { checkEnvironment, ownEnvironment } from '../environments/own-environment.ts'
 import { toMetrics } from '../environments/paths.ts'
-import { ownService, checkOwner, servicePath, servicePattern } from '../services/own-service.ts'
+import { ownService, checkOwner, serviceCrumbs, servicePattern } from '../services/own-service.ts'
 import { RangeChoice, rangeQuery, refreshEvery } from '../web/chart.tsx'
 import { clientOf } from '../web/client.ts'
 import { PageHead } from '../web/components.tsx'
@@ -52,16 +52,12 @@ export const trafficRoutes = (deps: HeadDeps & TrafficDeps) =>
       const service = ownService(deps, c)
       const { range, host } = c.req.valid('query')
       const served = await trafficOf(deps, service, { range, host })
-      const crumbs = [
-        { href: '/services', name: 'Services' },
-        { href: servicePath(service), name: service.name },
-      ]
       const panel = () => <TrafficPanel path={c.req.path} {...served} />
       return show(c, {
         title: `Traffic of ${service.name}`,
         page: () => (
           <>
-            <PageHead title="Traffic" crumbs={crumbs} doc="edge#traffic" />
+            <PageHead title="Traffic" crumbs={serviceCrumbs(service)} doc="edge#traffic" />
             <RangeChoice path={c.req.path} query={{ host }} range={range} />
             {panel()}
           </>
