@@ -4,7 +4,6 @@ import { AppError, Failure, invalidField, notFound } from '../platform/errors.ts
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
-import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { branchesQuery, lookQuery, repositoriesQuery, repositoryName } from './forms.ts'
 import { openLookups } from './look-up.ts'
@@ -12,12 +11,12 @@ import type { LookupDeps } from './look-up.ts'
 import type { Branches } from './look-up.ts'
 import {
   BranchOptions,
-  LookupPage,
   LookupRefused,
   OpenedByKey,
   RefOptions,
   RepositoryChoices,
   RepositoryFound,
+  showLookup,
 } from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource } from './store.ts'
@@ -82,13 +81,8 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
     const { items, truncated } = await lookups.repositories({ source, signal: c.req.raw.signal })
     const found = items.filter(({ fullName }) => contains(fullName, search))
     const list = { source, items: found.sort(byName), truncated }
-    const choices = () => <RepositoryChoices {...list} />
-    return show(c, {
-      title: 'Repositories',
-      page: () => <LookupPage title="Repositories">{choices()}</LookupPage>,
-      partial: choices,
-      json: () => listJson(list),
-    })
+    const view = () => <RepositoryChoices {...list} />
+    return showLookup(c, 'Repositories', { view, json: () => listJson(list) })
   }
 
   /** The slashes of a GitLab group path arrive as %2F. */
@@ -124,27 +118,19 @@ const showTags = (c: Context, list: Listing<Ref>) =>
 
 /** For the form where the address is entered, which shows errors beside it. */
 const showLook = (c: Context, view: JSX.Element, found?: object) =>
-  show(c, {
-    title: 'Repository',
-    page: () => <LookupPage title="Repository">{view}</LookupPage>,
-    partial: () => view,
-    json: () => found,
-  })
+  showLookup(c, 'Repository', { view: () => view, json: () => found })
 
 const showOptions = (
   c: Context,
   title: string,
   { options, json }: { options: () => JSX.Element; json: () => unknown },
 ) =>
-  show(c, {
-    title,
-    page: () => (
-      <LookupPage title={title}>
-        <select aria-label={title} size={20}>
-          {options()}
-        </select>
-      </LookupPage>
-    ),
-    partial: options,
+  showLookup(c, title, {
+    view: options,
     json,
+    onPage: () => (
+      <select aria-label={title} size={20}>
+        {options()}
+      </select>
+    ),
   })

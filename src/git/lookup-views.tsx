@@ -1,8 +1,10 @@
-import type { Child } from 'hono/jsx'
+import type { Context } from 'hono'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { AppError, Failure } from '../platform/errors.ts'
 import { PageHead } from '../web/components.tsx'
 import type { Part } from '../detection/apps.ts'
 import { Icon } from '../web/icons.tsx'
+import { show } from '../web/respond.tsx'
 import { counted } from '../web/units.ts'
 import type { Looked } from './look-up.ts'
 import { dockerfileNames } from './missing-path.ts'
@@ -15,12 +17,26 @@ const maxRows = 100
 /** Browsers become slow with longer lists. */
 const maxOptions = 2000
 
-export const LookupPage = ({ title, children }: { title: string; children: Child }) => (
-  <>
-    <PageHead title={title} />
-    {children}
-  </>
-)
+type Lookup = {
+  view: () => JSX.Element
+  json: () => unknown
+  /** If it needs more to stand alone. */
+  onPage?: () => JSX.Element
+}
+
+/** Responds with what a form loads while it is filled in; opened by its own address, it is a page. */
+export const showLookup = (c: Context, title: string, { view, json, onPage = view }: Lookup) =>
+  show(c, {
+    title,
+    page: () => (
+      <>
+        <PageHead title={title} />
+        {onPage()}
+      </>
+    ),
+    partial: view,
+    json,
+  })
 
 /** Choosing a radio button `repository` fills the `<select id="field-branch">` of the form. */
 export const RepositoryChoices = ({

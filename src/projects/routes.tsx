@@ -4,7 +4,7 @@ import { showsSecret } from '../web/compress.ts'
 import { textFile } from '../web/text-file.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { LookupPage } from '../git/lookup-views.tsx'
+import { showLookup } from '../git/lookup-views.tsx'
 import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { isTag } from '../registries/tag-pattern.ts'
@@ -140,16 +140,8 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
       const patterns = c.req.valid('query').watchPaths ?? []
       const { signal } = c.req.raw
       const watched = await findWatched(deps, { project, patterns, signal })
-      return show(c, {
-        title: 'Watched files',
-        page: () => (
-          <LookupPage title="Watched files">
-            <WatchedFilesList {...watched} />
-          </LookupPage>
-        ),
-        partial: () => <WatchedFilesList {...watched} />,
-        json: () => watched,
-      })
+      const view = () => <WatchedFilesList {...watched} />
+      return showLookup(c, 'Watched files', { view, json: () => watched })
     })
     .get('/projects/:id/detection', query(detectionQuery), async (c) => {
       const project = findProject(db, ownKey(c))
@@ -160,16 +152,8 @@ export const projectRoutes = (deps: RemovalDeps, findStack: FindStack) => {
           throw new AppError('conflict', found.problem?.message ?? 'It isn’t built as one image.')
         return textFile(c, { name: 'Dockerfile', pieces: once(found.dockerfile) })
       }
-      return show(c, {
-        title: 'What the repository is',
-        page: () => (
-          <LookupPage title="What the repository is">
-            <DetectionView {...{ project, found }} />
-          </LookupPage>
-        ),
-        partial: () => <DetectionView {...{ project, found }} />,
-        json: () => found,
-      })
+      const view = () => <DetectionView {...{ project, found }} />
+      return showLookup(c, 'What the repository is', { view, json: () => found })
     })
     .get('/projects/:id/delete', async (c) => {
       const { id, name } = findProject(db, ownKey(c))

@@ -3,7 +3,7 @@ import type { ContainerUsage } from '../../docker/index.ts'
 import type { Range } from '../../web/plot.ts'
 import type { UsagePoller } from './poller.ts'
 import { boundsOf } from './sample-history.ts'
-import type { History } from './sample-history.ts'
+import type { Figure, History } from './sample-history.ts'
 import { listContainers, listSamples } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 import { samplesJson } from './shown.ts'
@@ -71,17 +71,10 @@ function together(usages: ContainerUsage[]): Use['now'] {
 function summed(samples: Sample[]): Sample[] {
   const byTime = new Map<number, Sample>()
   for (const { time, cpu, memory, received, sent, read, written, pids } of samples) {
+    const figures = { cpu, memory, received, sent, read, written, pids }
     const sum = byTime.get(time)
-    if (!sum) byTime.set(time, { time, cpu, memory, received, sent, read, written, pids })
-    else {
-      sum.cpu += cpu
-      sum.memory += memory
-      sum.received += received
-      sum.sent += sent
-      sum.read += read
-      sum.written += written
-      sum.pids += pids
-    }
+    if (!sum) byTime.set(time, { time, ...figures })
+    else for (const name of Object.keys(figures) as Figure[]) sum[name] += figures[name]
   }
   return [...byTime.values()].sort((a, b) => a.time - b.time)
 }
