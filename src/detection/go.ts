@@ -53,7 +53,7 @@ export const go: Rule = {
     const extra = settings.packages ?? []
     const data = dataFolders.filter((folder) => files.hasFolder(folder))
     return {
-      kind: frameworkOf(has) ?? 'Go',
+      kind: Object.entries(known).find(([, path]) => has(path))?.[0] ?? 'Go',
       ...(member && { context: member.workspace.root }),
       reasons: [
         ...(member?.reasons ?? []),
@@ -128,6 +128,3 @@ const known = {
   Fiber: 'github.com/gofiber/fiber',
   Chi: 'github.com/go-chi/chi',
 }
-
-const frameworkOf = (has: (name: string) => boolean) =>
-  Object.entries(known).find(([, path]) => has(path))?.[0]
